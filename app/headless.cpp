@@ -10,10 +10,10 @@ namespace headscope::app {
 
 namespace {
 
-constexpr int kMostFrames = 1000;
+constexpr int kMaxFrames = 1000;
 
 std::runtime_error endless() {
-  return std::runtime_error("The page still changes after " + std::to_string(kMostFrames) + " frames.");
+  return std::runtime_error("The page still changes after " + std::to_string(kMaxFrames) + " frames.");
 }
 
 /// While an instance exists, frames are run but not drawn.
@@ -60,7 +60,7 @@ void HeadlessApp::draw(double elapsed) {
     constexpr int kLeast = 4;
     bool changed = true;
     for (int i = 0; i < kLeast || changed; ++i) {
-      if (i == kMostFrames) throw endless();
+      if (i == kMaxFrames) throw endless();
       frame(elapsed);
       changed = session_.settle();
     }
@@ -79,7 +79,7 @@ attention::Result<std::vector<Drawing>> HeadlessApp::figures(const std::vector<F
   context_.bind();
   const Undrawn undrawn(ui_);
   SessionFigure figures(session_, pages);
-  for (std::size_t i = 0; i < kMostFrames * pages.size(); ++i) {
+  for (std::size_t i = 0; i < kMaxFrames * pages.size(); ++i) {
     if (auto drawn = figures.step(scale_)) return *std::move(drawn);
     session_.settle();
   }

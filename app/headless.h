@@ -6,7 +6,7 @@
 #include "app/compute/figures/scene_picture.h"
 #include "app/platform/ui.h"
 #include "app/session.h"
-#include "app/shell/figure_wish.h"
+#include "app/shell/figure_request.h"
 #include "render/headless.h"
 
 namespace headscope::app {

@@ -14,7 +14,7 @@
 #include "app/scene/text/setting_text.h"
 #include "app/shell/bars.h"
 #include "app/shell/field_actions.h"
-#include "app/shell/figure_wish.h"
+#include "app/shell/figure_request.h"
 #include "app/shell/focus_ring.h"
 #include "app/shell/stage_overlay.h"
 #include "app/shell/stage_pen.h"
@@ -41,7 +41,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
       links_(services_, workspace_),
       closing_(services_, workspace_, files_),
       offer_(services_, workspace_, files_),
-      stage_(ui, services_.view, actions_),
+      presentation_(ui, services_.view, actions_),
       exports_(services_, wake, [this] { return workspace_.shownLesson(); }) {
   ui_.typesetter().onAnswer(std::move(wake));
   services_.view.heatmaps = &heatmaps_;
@@ -51,7 +51,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   actions_.add(editActions(), "Edit");
   actions_.add(links_.actions(), "Scene");
   actions_.add(windowActions(), "View");
-  actions_.add(stage_.actions(), "Present");
+  actions_.add(presentation_.actions(), "Present");
   for (const PageRow& row : pages().rows()) {
     actions_.add(pages().named(std::string(row.info.key)).actions(), row.info.name, row.info.key);
   }
@@ -79,7 +79,7 @@ void Session::frame(int width, int height, float scale, double elapsed) {
   view.time += elapsed;
   const auto start = std::chrono::steady_clock::now();
   prepareView(scale, height);
-  stage_.prepare(width, height);
+  presentation_.prepare(width, height);
   const render::Color back = unpacked(view.theme->background);
   Page *const page = &workspace_.shown(), *const stage = workspace_.onStage();
   const bool recorded = view.pictureWanted && !view.dialog;
@@ -153,8 +153,8 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   if (stage) stage->prepare(scene());
   shareSubject(scene());
   WindowState window{own().path().empty() ? "" : own().name(), own().dirty(),
-                     workspace_.undoes(false).canUndo(), workspace_.undoes(true).canRedo(),
-                     workspace_.undoes(false).undoSteps()};
+                     workspace_.undoTarget(false).canUndo(), workspace_.undoTarget(true).canRedo(),
+                     workspace_.undoTarget(false).undoSteps()};
   window.gpuBytes = pages().gpuBytes();
   window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
   const Layout layout = windowLayout(width, height);
@@ -172,15 +172,15 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
     statusLine(view, layout, window, status());
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
   menu_.draw(view, actions_);
-  toldNote(view);
+  paintPointerMessage(view);
   if (!layout.presents || page.travels()) fade_.stop();
   fade_.draw(view, !services_.workers.busy());
-  stagePen(view, scene(), stage_.state());
-  if (layout.presents) stageOverlay(scene(), view, stage_.state(), layout, actions_);
-  if (layout.presents && stage_.state().notes)
+  stagePen(view, scene(), presentation_.state());
+  if (layout.presents) stageOverlay(scene(), view, presentation_.state(), layout, actions_);
+  if (layout.presents && presentation_.state().notes)
     stageNotes(view, page.notes(own().scene()), ImRect(0, layout.status.Max.y, width, height));
   focusRing(view);
-  if (ui_.pointerHidden() || (layout.presents && stage_.state().laser))
+  if (ui_.pointerHidden() || (layout.presents && presentation_.state().laser))
     ImGui::SetMouseCursor(ImGuiMouseCursor_None);
   fitAdditive(before.setup.input, scene().setup);
   forgetWritten(before.setup, scene().setup);
@@ -197,10 +197,11 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
 void Session::act(Page* page, Page* stage) {
   for (const std::string& id : std::exchange(services_.view.requests, {})) {
     View& view = services_.view;
-    const bool fades = view.present && !view.preferences.reducedMotion && !stage_.state().frozen;
+    const bool fades = view.present && !view.preferences.reducedMotion && !presentation_.state().frozen;
     if (ViewFade::walks(id)) {
       view.walk();
-      if (fades) fade_.begin(stage_.state().width, stage_.state().height, view.time, view.walkSeconds);
+      if (fades)
+        fade_.begin(presentation_.state().width, presentation_.state().height, view.time, view.walkSeconds);
     }
     perform(id);
   }
@@ -220,7 +221,7 @@ void Session::ask() {
 
 /// Frees memory if what is shown waits for it: drops pictures of other pages, which can be computed again.
 void Session::makeRoom() {
-  if (!services_.resources.memory.isShort()) return;
+  if (!services_.resources.memory.hasWaiters()) return;
   for (const auto& page : pages())
     if (page.get() != &workspace_.shown() && page.get() != workspace_.onStage()) page->releaseMemory();
   if (!layerShown_) services_.layer.forget();
@@ -230,7 +231,7 @@ void Session::makeRoom() {
 /// The status of the page that shows what is being worked on. If it is staged, adds that the window's own
 /// scene is kept. A figure being drawn takes precedence over computations.
 PageStatus Session::status() const {
-  PageStatus status = workspace_.worker().status(scene());
+  PageStatus status = workspace_.activePage().status(scene());
   if (const auto& wish = services_.view.figureWanted) {
     status.busySeconds = services_.view.time - wish->since;
     const std::string page =
@@ -246,7 +247,7 @@ PageStatus Session::status() const {
 /// The areas of the window's parts, with space at the sides for the page's panels.
 Layout Session::windowLayout(float width, float height) {
   const Page& page = workspace_.shown();
-  if (services_.view.present && stage_.state().notes)
+  if (services_.view.present && presentation_.state().notes)
     height -= notesHeight(services_.view, page.notes(own().scene()), width, height);
   if (workspace_.onStage()) return layoutFor(services_.view, width, height, false, false);
   const bool hasSide = !pages().info(own().scene().cursor.page).side.empty() && page.showsSide(scene());
@@ -310,14 +311,15 @@ double Session::nextFrameIn() const {
   next = std::min(next, own().secondsToStep(view.time));
   if (const Page* stage = workspace_.onStage()) next = std::min(next, stage->nextFrameIn());
   if (view.dialog) next = std::min(next, view.dialog->nextFrameIn());
-  if (view.present) next = std::min(next, stageFrameIn(stage_.state(), view.time));
+  if (view.present) next = std::min(next, stageFrameIn(presentation_.state(), view.time));
   if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
     next = std::min(next, kHelpDelay + 0.02 - rested);
-  for (const GaveWay& each : view.controls.gaveWay)
-    if (each.at + kGaveWaySeconds > view.time)
-      next = std::min(next, each.at + kGaveWaySeconds + 0.02 - view.time);
+  for (const AdjustedControl& each : view.controls.adjusted)
+    if (each.at + kAdjustedSeconds > view.time)
+      next = std::min(next, each.at + kAdjustedSeconds + 0.02 - view.time);
   if (view.figureWanted) next = std::min(next, 0.2);
-  if (!view.told.text.empty()) next = std::min(next, view.told.since + kToldSeconds + 0.02 - view.time);
+  if (!view.told.text.empty())
+    next = std::min(next, view.told.since + kPointerMessageSeconds + 0.02 - view.time);
   if (!view.messages.notice.empty())
     next = std::min(next, view.messages.noticeAt + kNoticeSeconds - view.time);
   return std::max(next, 0.01);
@@ -327,11 +329,11 @@ bool Session::settle() {
   ui_.makeCurrent();
   bool changed = false;
   // Answers may have to be requested one by one, such as a model's heads switched off in turn.
-  constexpr int kLeast = 4, kMost = 20'000;
+  constexpr int kLeast = 4, kMax = 20'000;
   for (int round = 0, still = 0; round < kLeast || still < 2; ++round) {
-    if (round == kMost)
+    if (round == kMax)
       throw std::runtime_error(
-          fmt::format("The page isn't complete after {} answers, expected an end.", kMost));
+          fmt::format("The page isn't complete after {} answers, expected an end.", kMax));
     ask();
     services_.files.finish();
     services_.folders.finish();

@@ -15,8 +15,8 @@
 #include "app/shell/context_menu.h"
 #include "app/shell/document_files.h"
 #include "app/shell/exports.h"
+#include "app/shell/presentation.h"
 #include "app/shell/scene_links.h"
-#include "app/shell/stage.h"
 #include "app/shell/start_offers.h"
 #include "app/shell/view_fade.h"
 #include "app/shell/workspace.h"
@@ -68,7 +68,7 @@ class Session {
   const Ui& ui() const { return ui_; }
   View& view() { return services_.view; }
   const View& view() const { return services_.view; }
-  StageState& stage() { return stage_.state(); }
+  StageState& stage() { return presentation_.state(); }
   Exports& exports() { return exports_; }
   /// Also passes the next frame that no dialog covers to `then` as a drawing.
   void takePicture(std::function<void(Drawing)> then) { services_.view.pictureWanted = std::move(then); }
@@ -84,7 +84,7 @@ class Session {
   }
   /// The shown page's notes and next scene while presenting, for the lecturer.
   std::string notes() const { return workspace_.shown().notes(own().scene()); }
-  std::shared_ptr<const Scene> comesNext() const { return workspace_.shown().comesNext(own().scene()); }
+  std::shared_ptr<const Scene> nextScene() const { return workspace_.shown().nextScene(own().scene()); }
   /// Why the shown page has nothing to show, as a sentence.
   std::optional<std::string> error() const;
 
@@ -128,7 +128,7 @@ class Session {
   SceneLinks links_;
   Closing closing_;
   StartOffer offer_;
-  Stage stage_;
+  Presentation presentation_;
   ViewFade fade_;
   Exports exports_;
   ContextMenu menu_;         ///< opened by a right click

@@ -15,7 +15,7 @@ constexpr Mods kCtrlShift{.ctrl = true, .shift = true};
 
 void Session::stepHead(Index by) {
   Cursor& cursor = scene().cursor;
-  const Index heads = workspace_.worker().heads(scene());
+  const Index heads = workspace_.activePage().heads(scene());
   // While presenting, walks from head to head with each one enlarged.
   const bool enters = services_.view.present && cursor.focus < 0 && cursor.page == "heads";
   cursor.cell.head = enters ? cursor.cell.head : (cursor.cell.head + by + heads) % heads;
@@ -33,7 +33,7 @@ std::vector<Action> Session::editActions() {
        .run =
            [this](Scene&) {
              services_.view.controls = {};
-             workspace_.undoes(false).undo();
+             workspace_.undoTarget(false).undo();
            }},
       {.id = "edit.redo",
        .name = "Redo",
@@ -43,7 +43,7 @@ std::vector<Action> Session::editActions() {
        .run =
            [this](Scene&) {
              services_.view.controls = {};
-             workspace_.undoes(true).redo();
+             workspace_.undoTarget(true).redo();
            }},
       {.id = "edit.history",
        .name = "History: go to an earlier or later step…",

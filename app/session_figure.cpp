@@ -17,7 +17,7 @@ namespace headscope::app {
 namespace {
 
 /// The size a page asks for is known once it is drawn, and may change with the size it gets.
-constexpr int kMostSizes = 4;
+constexpr int kMaxSizes = 4;
 /// Layout units of a presented picture: type takes the same share of it as in a hall (720 lines, at 5/3).
 const ImVec2 kPresented(768, 432);
 
@@ -79,7 +79,7 @@ std::optional<attention::Result<Drawing>> SessionFigure::paint(const FigurePage&
   const ImVec2 wanted = page.how ? session_.view().figure->size : kPresented;
   const int width = pixels(wanted.x), height = pixels(wanted.y);
   const bool resizes =
-      (!page.how || picture_->sizes < kMostSizes) && (picture_->width != width || picture_->height != height);
+      (!page.how || picture_->sizes < kMaxSizes) && (picture_->width != width || picture_->height != height);
   if (resizes) *picture_ = {width, height, picture_->sizes + 1, 0};
   std::optional<attention::Result<Drawing>> drawn;
   if (!resizes && picture_->still >= kStillFrames) {
@@ -126,7 +126,7 @@ attention::Status SessionFigure::check(PictureKind kind) const {
 }
 
 struct FigurePainter::Painting {
-  Painting(const Session& window, std::shared_ptr<FigureWish> wanted, const Limits& limits,
+  Painting(const Session& window, std::shared_ptr<FigureRequest> wanted, const Limits& limits,
            const std::function<void()>& wake)
       : wish(std::move(wanted)),
         ui(Ui::undrawn(window.ui())),
@@ -139,7 +139,7 @@ struct FigurePainter::Painting {
     view.preferences.reducedMotion = true;
   }
 
-  const std::shared_ptr<FigureWish> wish;
+  const std::shared_ptr<FigureRequest> wish;
   const std::unique_ptr<Ui> ui;
   Session session;
   SessionFigure figure;

@@ -7,7 +7,7 @@
 
 #include "app/compute/jobs/answer.h"
 #include "app/session.h"
-#include "app/shell/figure_wish.h"
+#include "app/shell/figure_request.h"
 
 namespace headscope::app {
 

@@ -14,7 +14,7 @@ void Session::handleInput(const FrameInput& input) {
   for (const InputEvent& event : input.events) {
     if (event.kind == InputEvent::Kind::mouseMove || event.kind == InputEvent::Kind::mouseButton ||
         event.kind == InputEvent::Kind::wheel)
-      stage_.state().movedAt = view.time;
+      presentation_.state().movedAt = view.time;
     const bool edge = event.kind == InputEvent::Kind::key || event.kind == InputEvent::Kind::mouseButton;
     if (edge && event.down) {
       view.pressedAt = ImGui::GetIO().MousePos;
@@ -35,15 +35,15 @@ void Session::handleInput(const FrameInput& input) {
     const bool listOpen =
         ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     if (listOpen && event.key == Key::escape) continue;  // closes only the list
-    if (event.key == Key::escape && (stage_.state().blank || stage_.state().frozen)) {
-      stage_.state().blank = stage_.state().frozen = false;
+    if (event.key == Key::escape && (presentation_.state().blank || presentation_.state().frozen)) {
+      presentation_.state().blank = presentation_.state().frozen = false;
       continue;
     }
     if (view.takenBySlider(event.key)) continue;
     const bool typing = ImGui::GetIO().WantTextInput;
     const Action* const action = actionFor(event, typing);
     if (action && (view.present || !isStageKey(*action))) {
-      stage_.note(*action);
+      presentation_.note(*action);
       view.request(action->id);
     }
   }

@@ -107,7 +107,7 @@ LecturerState LecturerWindow::stateOf(Session& session, double now) const {
     state.hall = {hall_.texture(), static_cast<float>(hall_.width()), static_cast<float>(hall_.height())};
   state.blank = stage.blank;
   state.frozen = stage.frozen;
-  const std::shared_ptr<const Scene> next = session.comesNext();
+  const std::shared_ptr<const Scene> next = session.nextScene();
   state.hasNext = next != nullptr;
   if (next)
     if (const auto texture = session.view().pictures.of(next)) state.next = LecturerPicture{*texture};

@@ -134,10 +134,10 @@ struct HeatmapPainter::State {
 
   /// Returns a lookup texture, created on first use. Binds on the active unit.
   GLuint lookupTexture(const Lookup& lookup) {
-    constexpr std::size_t kMostLookups = 64;  // a theme needs only a few
+    constexpr std::size_t kMaxLookups = 64;  // a theme needs only a few
     for (const auto& [known, texture] : lookups)
       if (known == lookup) return texture.id();
-    if (lookups.size() == kMostLookups) lookups.clear();
+    if (lookups.size() == kMaxLookups) lookups.clear();
     lookups.emplace_back(lookup, makeLookup(tableOf(lookup)));
     return lookups.back().second.id();
   }

@@ -152,11 +152,11 @@ void addAttendCommand(CLI::App& app, int& exitCode) {
                    "or PyTorch's own names")
       ->type_name("IN.safetensors")
       ->required()
-      ->check(namesFile);
+      ->check(checkFileName);
   command->add_option("-o,--output", arguments->output, "Where the arrays go")
       ->type_name("OUT.safetensors")
       ->required()
-      ->check(namesFile);
+      ->check(checkFileName);
   for (std::size_t i = 0; i < std::size(kFlags); ++i) addFlag(*command, kFlags[i], arguments->values[i]);
   command->footer(
       "The file's metadata may hold options under the same names (kv_heads for --kv-heads); options given "

@@ -33,7 +33,7 @@ struct BenchOptions {
 };
 
 /// Larger sizes are typing errors, and their products would overflow.
-constexpr Index kMost = Index{1} << 20;
+constexpr Index kMax = Index{1} << 20;
 
 Result<BenchShape> shapeOf(const BenchOptions& options) {
   const Index heads = options.heads, kvHeads = options.kvHeads.value_or(heads);
@@ -45,8 +45,7 @@ Result<BenchShape> shapeOf(const BenchOptions& options) {
                                                  {"--map-tokens", options.mapTokens},
                                                  {"--head-dim", options.headDim.value_or(1)}};
   for (const auto& [name, value] : sizes)
-    if (value < 1 || value > kMost)
-      return Error{fmt::format("{} is {}, expected 1 to {}", name, value, kMost)};
+    if (value < 1 || value > kMax) return Error{fmt::format("{} is {}, expected 1 to {}", name, value, kMax)};
   if (!options.headDim && options.modelDim % heads != 0)
     return Error{fmt::format("--model-dim is {}, which --heads {} doesn't divide: give --head-dim too",
                              options.modelDim, heads)};
@@ -87,16 +86,16 @@ attention::Status checkRounds(int rounds) {
 }
 
 int benchWholeModel(const BenchOptions& options) {
-  if (options.tokens < 1 || options.tokens > kMost)
-    return usage({fmt::format("--tokens is {}, expected 1 to {}", options.tokens, kMost)});
+  if (options.tokens < 1 || options.tokens > kMax)
+    return usage({fmt::format("--tokens is {}, expected 1 to {}", options.tokens, kMax)});
   const Result<BenchReport> report =
       benchModel(options.model, options.tokens, partsOf(options.only), options.rounds);
   return report ? printReport(*report, options.json) : fail(report.error());
 }
 
 int benchGrowth(const BenchOptions& options) {
-  if (*options.growth < 64 || *options.growth > kMost)
-    return usage({fmt::format("--growth is {}, expected 64 to {}", *options.growth, kMost)});
+  if (*options.growth < 64 || *options.growth > kMax)
+    return usage({fmt::format("--growth is {}, expected 64 to {}", *options.growth, kMax)});
   if (!options.output.empty())
     if (const auto format = pictureFormat(options.output); !format) return usage(format.error());
   const Limits limits = defaultLimits();
@@ -151,7 +150,7 @@ void addBenchCommand(CLI::App& app, int& exitCode) {
   command
       ->add_option("--model", options->model,
                    "A checkpoint's folder: measure a pass over --tokens and a decode step of it instead")
-      ->check(namesFile);
+      ->check(checkFileName);
   command->add_flag("--lessons", options->lessons,
                     "Measure the time of every lesson step to its picture instead");
   command->add_flag("--by-threads", options->byThreads,

@@ -30,7 +30,7 @@ void addPythonCommand(CLI::App& app, int& exitCode);
 void addHelpCommand(CLI::App& app, int& exitCode);
 
 /// Whether `path` has the extension of a file with recorded attention, or of one often mistaken for it.
-bool endsAsRecorded(const std::string& path);
+bool hasRecordedExtension(const std::string& path);
 
 /// Reads the scene of a file or a link; returns the opening scene if `path` is empty.
 attention::Result<Scene> sceneOrOpening(const std::string& path);

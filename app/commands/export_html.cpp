@@ -21,7 +21,7 @@ namespace {
 using attention::Error;
 using attention::Result;
 
-constexpr std::uint64_t kMostBytes = 20'000'000;
+constexpr std::uint64_t kMaxBytes = 20'000'000;
 /// Placeholder in the page for what it opens first.
 constexpr std::string_view kPlace = "<!--DATA-->";
 
@@ -70,11 +70,11 @@ std::string plainName(const std::filesystem::path& path) {
 
 Result<Given> givenFile(const std::string& named) {
   std::error_code ignored;
-  if (!isLink(named) && endsAsRecorded(named)) {
+  if (!isLink(named) && hasRecordedExtension(named)) {
     const std::uintmax_t size = std::filesystem::file_size(named, ignored);
-    if (!ignored && size > kMostBytes)
+    if (!ignored && size > kMaxBytes)
       return Error{fmt::format("{} has {} bytes, expected up to {}", attention::shownPath(named),
-                               countText(size), countText(kMostBytes))};
+                               countText(size), countText(kMaxBytes))};
     auto bytes = attention::readFile(named);
     if (!bytes) return bytes.error();
     return Given{plainName(named), *std::move(bytes)};
@@ -85,9 +85,9 @@ Result<Given> givenFile(const std::string& named) {
     return Error{"the scene names the file " + attention::quotedText(files.front()) +
                  ", which a page for browsers doesn't hold"};
   const std::string text = formatScene(*scene);
-  if (text.size() > kMostBytes)
+  if (text.size() > kMaxBytes)
     return Error{fmt::format("the scene has {} bytes, expected up to {}", countText(text.size()),
-                             countText(kMostBytes))};
+                             countText(kMaxBytes))};
   return Given{isLink(named) || named.empty() ? "scene.json"
                                               : plainName(std::filesystem::path(named).stem()) + ".json",
                {text.begin(), text.end()}};
@@ -116,7 +116,7 @@ void addExportHtmlCommand(CLI::App& app, int& exitCode) {
   command
       ->add_option("SCENE", options->scene,
                    "A scene, a link, a lesson, learned or recorded attention; default: the opening scene")
-      ->check(namesFile);
+      ->check(checkFileName);
   command->add_option("-o,--output", options->output, "The HTML file to write")
       ->required()
       ->type_name("FILE");
@@ -124,7 +124,7 @@ void addExportHtmlCommand(CLI::App& app, int& exitCode) {
       ->add_option("--page", options->page,
                    "Headscope's page for browsers; default: the one installed, or built next to the sources")
       ->type_name("FILE")
-      ->check(namesFile);
+      ->check(checkFileName);
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runExport(*options); }); });
 }
 

@@ -68,8 +68,8 @@ void addHandoutCommand(CLI::App& app, int& exitCode) {
       ->add_option("FILE", options->files,
                    "Scenes and lessons, in order; a lesson has a page for each step, a talk for each view")
       ->required()
-      ->check(namesFile);
-  command->add_option("-o,--output", options->output, "The PDF to write")->required()->check(namesFile);
+      ->check(checkFileName);
+  command->add_option("-o,--output", options->output, "The PDF to write")->required()->check(checkFileName);
   command->add_option("--theme", options->theme, "dark or light; default light")
       ->check(CLI::IsMember({"dark", "light"}));
   command->add_flag("--answers", options->answers, "Include the answers, and the pictures after them");

@@ -81,7 +81,7 @@ void addHelpCommand(CLI::App& app, int& exitCode) {
   command->add_flag("--check", options->check, "Say which of the manual's tables differ from the program's");
   command->add_option("--man", options->man, "Write a man page for each command into this folder")
       ->type_name("FOLDER")
-      ->check(namesFile);
+      ->check(checkFileName);
   command
       ->add_option("--completion", options->shell,
                    "Print the completion script of a shell: bash, zsh or fish")

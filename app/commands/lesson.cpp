@@ -120,7 +120,7 @@ void addLessonCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand("lesson", "Open a lesson, or check all its claims");
   auto options = std::make_shared<LessonOptions>();
   command->add_option("FILE", options->files, "Lessons: one to open, or any number to check")
-      ->check(namesFile);
+      ->check(checkFileName);
   command->add_flag("--check", options->check,
                     "Compute every step and print the results; exit code 1 if a claim fails");
   command->add_option("--show", options->show, "Print the value of an expression")->type_name("EXPR");

@@ -40,7 +40,7 @@ void addLinkCommand(CLI::App& app, int& exitCode) {
   command
       ->add_option("SCENE", options->scene,
                    "A scene, a link, a lesson or learned; default: the opening scene")
-      ->check(namesFile);
+      ->check(checkFileName);
   command->add_option("--base", options->base, "The address in front of the #")
       ->type_name("ADDRESS")
       ->capture_default_str();

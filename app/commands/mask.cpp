@@ -225,7 +225,7 @@ void addMaskCommand(CLI::App& app, int& exitCode) {
   command->add_option("--head", options->head, "Only this head")->type_name("h");
   command->add_option("-o,--output", options->output, "Write a .npy, .csv, .safetensors or .png")
       ->type_name("FILE")
-      ->check(namesFile);
+      ->check(checkFileName);
   command
       ->add_option("--convention", options->convention,
                    "Meaning of the file's numbers: visible (true = visible), masked (true = masked) or "

@@ -32,9 +32,9 @@ std::string shareText(double share) {
 
 /// "3 (0, 5, 6)", listing the first few; "none" if the count is 0.
 std::string somePositions(Index count, const std::vector<Index>& first) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMax = 8;
   if (count == 0) return "none";
-  const auto shown = std::span(first).first(std::min(first.size(), kMost));
+  const auto shown = std::span(first).first(std::min(first.size(), kMax));
   const bool more = static_cast<Index>(shown.size()) < count;
   return fmt::format("{} ({}{})", countOf(count), fmt::join(shown, ", "), more ? ", …" : "");
 }
@@ -88,7 +88,7 @@ std::string parameterText(const attention::ParameterInfo& parameter) {
                                 : fmt::format(": {}, {}, … {}", parameter.low, parameter.low + parameter.step,
                                               parameter.high);
     if (!parameter.notAbove.empty()) text += fmt::format(" and at most {}", parameter.notAbove);
-    if (!parameter.fromText) text += fmt::format(", default {}", parameter.standard);
+    if (!parameter.fromText) text += fmt::format(", default {}", parameter.defaultValue);
   } else if (parameter.kind == Kind::positions) {
     text += ": [0, 11]";
   } else if (parameter.kind == Kind::spans) {

@@ -33,7 +33,7 @@ std::string meantOption(const CLI::App& app, const CLI::Error& error) {
 int runProgram(int argc, const char* const* argv, const std::string& version) {
   attention::removeTemporaryFilesOnSignals();
   if (const char* const target = std::getenv("HEADSCOPE_TARGET")) {
-    const attention::Status held = attention::holdInstructionSet(target);
+    const attention::Status held = attention::restrictInstructionSet(target);
     if (!held) return fail({"HEADSCOPE_TARGET: " + printable(held.error().message)});
   }
   CLI::App app{"A microscope for attention heads: type tokens, drag sliders, and see every head change.",
@@ -46,7 +46,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
          "SCENE", scene,
          "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned, to "
          "open in the window")
-      ->check(namesFile);
+      ->check(checkFileName);
   bool sends = false;
   app.add_flag("--send", sends, "Open it in the window opened last, if there is one");
   int exitCode = 0;

@@ -26,7 +26,7 @@ struct RecordOptions {
   bool panels = false;
 };
 
-constexpr double kMostSeconds = 3600;
+constexpr double kMaxSeconds = 3600;
 
 /// Prints "120 of 300 frames" on standard error, on a terminal always in the same line.
 class Progress {
@@ -36,7 +36,7 @@ class Progress {
     const Clock::time_point now = Clock::now();
     if (frame < frames_ && now - said_ < std::chrono::milliseconds(500)) return;
     said_ = now;
-    tellProgress(countText(frame) + " of " + countText(frames_) + " frames", frame == frames_);
+    printProgress(countText(frame) + " of " + countText(frames_) + " frames", frame == frames_);
   }
 
  private:
@@ -82,9 +82,9 @@ int runRecord(const RecordOptions& options) {
   if (!size) return usage(size.error());
   if (options.framesPerSecond < 1 || options.framesPerSecond > 120)
     return usage({fmt::format("--fps is {}, expected 1 to 120", options.framesPerSecond)});
-  if (options.seconds && !(*options.seconds > 0 && *options.seconds <= kMostSeconds))
+  if (options.seconds && !(*options.seconds > 0 && *options.seconds <= kMaxSeconds))
     return usage({fmt::format("--seconds is {:g}, expected more than 0, at most {:g}", *options.seconds,
-                              kMostSeconds)});
+                              kMaxSeconds)});
   const auto kind = static_cast<FilmKind>(std::find(kFilmNames.begin(), kFilmNames.end(), options.what) -
                                           kFilmNames.begin());
   auto film = filmOf(kind, options.file);
@@ -101,7 +101,7 @@ int runRecord(const RecordOptions& options) {
   if (options.seconds && kind == FilmKind::generation)
     film->steps = std::max<Index>(1, std::lround(*options.seconds / film->stepSeconds));
   const double seconds = options.seconds.value_or(
-      std::min(kMostSeconds, film->stepSeconds * static_cast<double>(std::max<Index>(film->steps, 1))));
+      std::min(kMaxSeconds, film->stepSeconds * static_cast<double>(std::max<Index>(film->steps, 1))));
   const auto recorded = recordFilm(*film, seconds, options.framesPerSecond, headless, **sink);
   if (!recorded) return fail(recorded.error());
   const auto written = (*sink)->finish();
@@ -119,12 +119,12 @@ void addRecordCommand(CLI::App& app, int& exitCode) {
       ->add_option(
           "FILE", options->file,
           "A scene, a lesson, a model (a folder or a GGUF file) or learned; default: the opening scene")
-      ->check(namesFile);
+      ->check(checkFileName);
   command
       ->add_option("-o,--output", options->output,
                    "An .mp4, .webm or .gif, which ffmpeg writes, or a new folder for PNG frames")
       ->required()
-      ->check(namesFile);
+      ->check(checkFileName);
   command->add_option("--what", options->what, "decode, generation, lesson, pipeline or talk; default decode")
       ->check(CLI::IsMember(std::vector<std::string>(kFilmNames.begin(), kFilmNames.end())));
   command->add_option("--size", options->size, "Pixels, as WIDTHxHEIGHT; default 1280x720");

@@ -176,10 +176,10 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
           "SCENE", options->scene,
           "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
           "default: the opening scene")
-      ->check(namesFile);
+      ->check(checkFileName);
   command->add_option("-o,--output", options->output, "The PNG, SVG or PDF to write")
       ->required()
-      ->check(namesFile);
+      ->check(checkFileName);
   std::vector<std::string> names(kPictureNames.begin(), kPictureNames.end());
   names.emplace_back(kWindowName);
   command
@@ -218,7 +218,7 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   command
       ->add_option("--image", options->image,
                    "A PNG or JPEG for a model that reads pictures, or for recorded attention of one")
-      ->check(namesFile);
+      ->check(checkFileName);
   command->add_flag("--present", options->present, "Draw as presented: large type, no panels");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runRender(*options); }); });
 }

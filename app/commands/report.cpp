@@ -24,7 +24,7 @@ int print(const std::string& text, Printed as) {
   return fail({"standard output can't be written"});
 }
 
-void tellProgress(const std::string& line, bool last) {
+void printProgress(const std::string& line, bool last) {
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   std::fprintf(stderr, "%s%s%s", terminal ? "\r" : "", printable(line).c_str(),
                terminal && !last ? "" : "\n");

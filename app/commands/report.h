@@ -35,16 +35,16 @@ inline void warn(const std::string& sentence) {
 }
 
 /// Prints a command's progress on standard error, on a terminal in the same line until the last.
-void tellProgress(const std::string& line, bool last);
+void printProgress(const std::string& line, bool last);
 
 /// Checks options that take a path: returns what is wrong, or "".
-inline std::string namesFile(const std::string& path) {
+inline std::string checkFileName(const std::string& path) {
   return path.empty() ? "the name is empty, expected a file's" : "";
 }
 
 /// Checks options that take a count: returns what is wrong, or "". Without this check, a number that is too
 /// large would be taken as the largest one possible.
-inline std::string countsSomething(const std::string& text) {
+inline std::string checkPositiveCount(const std::string& text) {
   attention::Index value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value >= 1) return "";

@@ -18,7 +18,7 @@
 
 namespace headscope::app {
 
-bool endsAsRecorded(const std::string& path) {
+bool hasRecordedExtension(const std::string& path) {
   const std::string ending = recordedFile(path).path.extension().string();
   constexpr std::string_view kEndings[] = {".npz", ".npy", ".safetensors", ".pt", ".pth"};
   return std::find(std::begin(kEndings), std::end(kEndings), ending) != std::end(kEndings);
@@ -44,7 +44,7 @@ attention::Result<Scene> sceneOrOpening(const std::string& named) {
   if (path.empty()) return openingScene();
   std::error_code ignored;
   const bool learned = path == kLearned && !std::filesystem::exists(path, ignored);
-  if (learned || endsAsRecorded(path) ||
+  if (learned || hasRecordedExtension(path) ||
       std::filesystem::is_directory(attention::groupedPath(path).path, ignored) || attention::isGguf(path)) {
     const std::string folder =
         learned ? kLearned : std::filesystem::absolute(path, ignored).lexically_normal().string();

@@ -52,8 +52,10 @@ void addSnapshotCommand(CLI::App& app, int& exitCode) {
           "SCENE", *scene,
           "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
           "default: the opening scene")
-      ->check(namesFile);
-  command->add_option("-o,--output", *output, "The safetensors file to write")->required()->check(namesFile);
+      ->check(checkFileName);
+  command->add_option("-o,--output", *output, "The safetensors file to write")
+      ->required()
+      ->check(checkFileName);
   command->callback(
       [scene, output, &exitCode] { exitCode = guarded([&] { return runSnapshot(*scene, *output); }); });
 }

@@ -25,7 +25,7 @@ struct TokenizeOptions {
 
 attention::Result<std::string> readText(const TokenizeOptions& options) {
   if (options.textGiven) return options.text;
-  const auto bytes = attention::readFile(options.textFile, attention::kMostTyped);
+  const auto bytes = attention::readFile(options.textFile, attention::kMaxTyped);
   if (!bytes) return bytes.error();
   return std::string(bytes->begin(), bytes->end());
 }

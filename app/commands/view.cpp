@@ -46,7 +46,7 @@ void addViewCommand(CLI::App& app, int& exitCode) {
   auto options = std::make_shared<ViewOptions>();
   command->add_option("FILE", options->file, "Queries and keys, or the dump of a key cache")
       ->required()
-      ->check(namesFile);
+      ->check(checkFileName);
   command->add_option("--head", options->head, "The head to show first")->capture_default_str();
   command->add_option("--layer", options->layer, "The layer to show, if the file has several")
       ->capture_default_str();

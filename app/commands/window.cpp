@@ -47,9 +47,9 @@ struct Ending {
 /// thread, so that work is kept even if the window hangs.
 void onSignal(int signal, Ending& ending, RecoveryStore& recovery) {
   (void)recovery.write();
-  constexpr std::chrono::seconds kPatience(2);
+  constexpr std::chrono::seconds kTimeout(2);
   const Clock::duration now = Clock::now().time_since_epoch();
-  if (ending.forced && now - Clock::duration(ending.forcedAt) > kPatience) {
+  if (ending.forced && now - Clock::duration(ending.forcedAt) > kTimeout) {
     attention::removeTemporaryFiles();
     std::_Exit(128 + signal);
   }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kSquare = 16;  ///< pixels per side
 /// Each box costs one pass over the triangles.
-constexpr std::size_t kMostBoxes = 48;
+constexpr std::size_t kMaxBoxes = 48;
 
 int squaresIn(int pixels) {
   return (pixels + kSquare - 1) / kSquare;
@@ -138,17 +138,17 @@ long areaOf(const PixelBox& box) {
   return box.empty() ? 0 : long{box.x1 - box.x0} * (box.y1 - box.y0);
 }
 
-/// Merges boxes until at most kMostBoxes remain, at the cost of the fewest extra pixels, and any that
+/// Merges boxes until at most kMaxBoxes remain, at the cost of the fewest extra pixels, and any that
 /// overlap.
 void merge(std::vector<PixelBox>& boxes) {
-  constexpr std::size_t kMostCompared = 64;  // pairs of more take longer to compare than to draw
-  while (boxes.size() > kMostCompared) {
+  constexpr std::size_t kMaxCompared = 64;  // pairs of more take longer to compare than to draw
+  while (boxes.size() > kMaxCompared) {
     boxes[boxes.size() - 2] = around(boxes[boxes.size() - 2], boxes.back());
     boxes.pop_back();
   }
   while (true) {
     std::size_t first = 0, second = 0;
-    long least = boxes.size() > kMostBoxes ? std::numeric_limits<long>::max() : 0;
+    long least = boxes.size() > kMaxBoxes ? std::numeric_limits<long>::max() : 0;
     for (std::size_t i = 0; i < boxes.size(); ++i)
       for (std::size_t j = i + 1; j < boxes.size(); ++j) {
         const bool overlap = !intersect(boxes[i], boxes[j]).empty();

@@ -10,9 +10,9 @@ namespace headscope::app {
 
 FontFinder::~FontFinder() = default;
 
-FoundFont FontFinder::answer(const FontLookup& fonts, const FontWish& wish) {
-  const FontPlace place = fonts.find(wish);
-  FoundFont found{wish, place.path, place.index, nullptr};
+FoundFont FontFinder::answer(const FontLookup& fonts, const FontRequest& request) {
+  const FontPlace place = fonts.find(request);
+  FoundFont found{request, place.path, place.index, nullptr};
   if (place.path.empty()) return found;
   FontBytes& bytes = read_[place.path];
   if (!bytes)
@@ -22,16 +22,16 @@ FoundFont FontFinder::answer(const FontLookup& fonts, const FontWish& wish) {
   return found;
 }
 
-void FontFinder::ask(const FontWish& wish) {
+void FontFinder::ask(const FontRequest& request) {
   if (!attention::kHasThreads) {
     FontLookup fonts;
     fonts.addFolder((assetFolder() / "fonts").string());
-    answers_.push_back(answer(fonts, wish));
+    answers_.push_back(answer(fonts, request));
     return wake_();
   }
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(wish);
+    waiting_.push_back(request);
   }
   changed_.notify_all();
   if (!thread_.joinable()) thread_ = std::jthread([this](std::stop_token quit) { serve(quit); });
@@ -56,11 +56,11 @@ void FontFinder::serve(std::stop_token quit) {
   const FontLookup fonts;  // the first font lookup has already registered the program's own folder
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, quit, [this] { return !waiting_.empty(); })) {
-    const FontWish wish = waiting_.front();
+    const FontRequest request = waiting_.front();
     waiting_.pop_front();
     busy_ = true;
     lock.unlock();
-    FoundFont found = answer(fonts, wish);
+    FoundFont found = answer(fonts, request);
     lock.lock();
     answers_.push_back(std::move(found));
     busy_ = false;

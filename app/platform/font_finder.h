@@ -13,9 +13,9 @@
 
 namespace headscope::app {
 
-/// The answer to a FontWish. `bytes` is null if no installed font matches.
+/// The answer to a FontRequest. `bytes` is null if no installed font matches.
 struct FoundFont {
-  FontWish wish;
+  FontRequest request;
   std::string path;
   int index = 0;
   FontBytes bytes;
@@ -32,7 +32,7 @@ class FontFinder {
 
   /// Calls `wake` on the finder's thread after each answer. Set it before the first wish.
   void onAnswer(std::function<void()> wake) { wake_ = std::move(wake); }
-  void ask(const FontWish& wish);
+  void ask(const FontRequest& request);
   /// Whether any answer is still being found or waiting to be taken.
   bool busy();
   /// Returns the answers since the last call.
@@ -42,12 +42,12 @@ class FontFinder {
 
  private:
   void serve(std::stop_token quit);
-  FoundFont answer(const FontLookup& fonts, const FontWish& wish);
+  FoundFont answer(const FontLookup& fonts, const FontRequest& request);
 
   std::function<void()> wake_ = [] {};
   std::mutex mutex_;  ///< guards waiting_, answers_ and busy_
   std::condition_variable_any changed_;
-  std::deque<FontWish> waiting_;
+  std::deque<FontRequest> waiting_;
   std::vector<FoundFont> answers_;
   bool busy_ = false;
   std::map<std::string, FontBytes> read_;  ///< by path; used only by the answering thread

@@ -34,21 +34,21 @@ FcCharSet* charactersOf(FcPattern* match) {
 }
 
 /// Returns the characters the font should have. Of two fonts, fontconfig prefers the one with more of them.
-CharacterSet wishedCharacters(const FontWish& wish) {
+CharacterSet wishedCharacters(const FontRequest& request) {
   CharacterSet set(FcCharSetCreate());
-  if (wish.code != 0) {
-    FcCharSetAddChar(set.get(), wish.code);
+  if (request.code != 0) {
+    FcCharSetAddChar(set.get(), request.code);
     return set;
   }
   constexpr std::uint32_t kLastAssigned = 0x3FFFF;  // then only tags and private use, in no script
   hb_unicode_funcs_t* const unicode = hb_unicode_funcs_get_default();
   for (std::uint32_t code = 0; code <= kLastAssigned; ++code)
-    if (hb_unicode_script(unicode, code) == wish.script) FcCharSetAddChar(set.get(), code);
+    if (hb_unicode_script(unicode, code) == request.script) FcCharSetAddChar(set.get(), code);
   return set;
 }
 
-FontPlace matchFont(const FontWish& wish, FcBool colored) {
-  const CharacterSet characters = wishedCharacters(wish);
+FontPlace matchFont(const FontRequest& request, FcBool colored) {
+  const CharacterSet characters = wishedCharacters(request);
   const FontPattern pattern(FcPatternCreate());
   FcPatternAddCharSet(pattern.get(), FC_CHARSET, characters.get());
   FcPatternAddBool(pattern.get(), FC_COLOR, colored);
@@ -101,10 +101,10 @@ std::string FontLookup::fileWith(std::uint32_t code) const {
   return fileOf(matchOf(wanted.get()).get());
 }
 
-FontPlace FontLookup::find(const FontWish& wish) const {
-  if (wish.colored)
-    if (FontPlace found = matchFont(wish, FcTrue); !found.path.empty()) return found;
-  return matchFont(wish, FcFalse);
+FontPlace FontLookup::find(const FontRequest& request) const {
+  if (request.colored)
+    if (FontPlace found = matchFont(request, FcTrue); !found.path.empty()) return found;
+  return matchFont(request, FcFalse);
 }
 
 }  // namespace headscope::app

@@ -11,11 +11,11 @@
 namespace headscope::app {
 
 /// A request for the font that has most of a script, or for one that has a character.
-struct FontWish {
+struct FontRequest {
   hb_script_t script = HB_SCRIPT_INVALID;
   std::uint32_t code = 0;  ///< 0 = the whole script
   bool colored = false;    ///< prefer a colour font
-  auto operator<=>(const FontWish&) const = default;
+  auto operator<=>(const FontRequest&) const = default;
 };
 
 /// A font file and its characters.
@@ -50,7 +50,7 @@ class FontLookup {
   /// Returns a scalable font without colours that has the character.
   std::string fileWith(std::uint32_t code) const;
   /// Returns the best match; its path is empty if no font has any of the characters.
-  FontPlace find(const FontWish& wish) const;
+  FontPlace find(const FontRequest& request) const;
 
  private:
   struct State;

@@ -121,10 +121,10 @@ namespace {
 LastWindow parseLast(const nlohmann::json& json) {
   LastWindow last;
   if (!json.is_object()) return last;
-  constexpr int kMost = 1 << 15;
+  constexpr int kMax = 1 << 15;
   const auto number = [&](const char* key, int& to) {
     if (json.contains(key) && json[key].is_number_integer())
-      to = static_cast<int>(std::clamp<std::int64_t>(json[key].get<std::int64_t>(), 0, kMost));
+      to = static_cast<int>(std::clamp<std::int64_t>(json[key].get<std::int64_t>(), 0, kMax));
   };
   const auto text = [&](const char* key, std::string& to) {
     if (json.contains(key) && json[key].is_string()) to = json[key];

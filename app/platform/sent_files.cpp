@@ -25,8 +25,8 @@ using attention::Descriptor;
 namespace fs = std::filesystem;
 
 constexpr const char* kEnding = ".window";
-constexpr std::size_t kMostBytes = std::size_t{1} << 16;
-constexpr int kPatience = 1;  ///< seconds to wait for a peer
+constexpr std::size_t kMaxBytes = std::size_t{1} << 16;
+constexpr int kTimeout = 1;  ///< seconds to wait for a peer
 
 /// Opens the folder if only this user can access it.
 Descriptor ownFolder(const fs::path& folder) {
@@ -89,7 +89,7 @@ bool isOwn(int socket) {
 bool answers(int socket) {
   pollfd ready{socket, POLLIN, 0};
   char taken = 0;
-  return ::poll(&ready, 1, kPatience * 1000) == 1 && ::recv(socket, &taken, 1, 0) == 1;
+  return ::poll(&ready, 1, kTimeout * 1000) == 1 && ::recv(socket, &taken, 1, 0) == 1;
 }
 
 }  // namespace
@@ -171,7 +171,7 @@ void SentFiles::receive(int from) {
   std::string text;
   char part[4096];
   while (text.empty() || text.back() != '\0') {
-    if (text.size() > kMostBytes || !waitFor(from, kPatience)) return;
+    if (text.size() > kMaxBytes || !waitFor(from, kTimeout)) return;
     const ssize_t got = ::recv(from, part, sizeof part, 0);
     if (got <= 0) return;
     text.append(part, static_cast<std::size_t>(got));

@@ -109,8 +109,8 @@ bool Typesetter::take() {
   const std::vector<FoundFont> found = finder_.take();
   for (const FoundFont& font : found) {
     const Typeface* typeface = typefaceOf(font.path, font.index, font.bytes);
-    answers_[font.wish] = typeface;
-    const std::string name(scriptName(font.wish.script));
+    answers_[font.request] = typeface;
+    const std::string name(scriptName(font.request.script));
     if (!typeface && !name.empty() && said_.insert(name).second) missing_.insert(name);
   }
   if (found.empty()) return false;
@@ -124,9 +124,9 @@ std::vector<std::string> Typesetter::takeMissing() {
   return names;
 }
 
-std::optional<const Typeface*> Typesetter::answer(const FontWish& wish) {
-  const auto [found, added] = answers_.try_emplace(wish);
-  if (added) finder_.ask(wish);
+std::optional<const Typeface*> Typesetter::answer(const FontRequest& request) {
+  const auto [found, added] = answers_.try_emplace(request);
+  if (added) finder_.ask(request);
   return found->second;
 }
 
@@ -143,12 +143,12 @@ FontChoice Typesetter::choose(const ImFont* font, const Typeface* own, std::span
   if (script == HB_SCRIPT_UNKNOWN)
     return {Kind::number};  // also for private use, whose meaning differs from font to font
   if (!colored && hasAll(own, codes)) return {Kind::glyphs, own};
-  std::vector<FontWish> wishes;
+  std::vector<FontRequest> wishes;
   if (!common) wishes.push_back({script});
   for (const std::uint32_t code : codes)
     if (!drawsNothing(code)) wishes.push_back({common ? HB_SCRIPT_COMMON : script, code, colored});
-  for (const FontWish& wish : wishes) {
-    const std::optional<const Typeface*> typeface = answer(wish);
+  for (const FontRequest& request : wishes) {
+    const std::optional<const Typeface*> typeface = answer(request);
     if (!typeface) return {Kind::awaited};
     if (hasAll(*typeface, codes)) return {Kind::glyphs, *typeface};
   }

@@ -68,14 +68,14 @@ class Typesetter {
   FontChoice choose(const ImFont* font, const Typeface* own, std::span<const std::uint32_t> codes,
                     bool upright);
   /// Returns the typeface for the wish, null if there is none; nothing while it is being looked for.
-  std::optional<const Typeface*> answer(const FontWish& wish);
+  std::optional<const Typeface*> answer(const FontRequest& request);
   void forgetLines();
   const Typeface* typefaceOf(const std::string& path, int index, const FontBytes& bytes);
 
   FontFinder finder_;
   std::map<std::pair<std::string, int>, std::unique_ptr<Typeface>> typefaces_;
   std::map<const ImFont*, const Typeface*> atlas_;
-  std::map<FontWish, std::optional<const Typeface*>> answers_;
+  std::map<FontRequest, std::optional<const Typeface*>> answers_;
   std::set<std::string> missing_, said_;  ///< scripts without a font: to be reported, and already reported
   GlyphSheet sheet_;
   std::map<std::pair<const ImFont*, Direction>, Lines> lines_;

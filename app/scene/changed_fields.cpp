@@ -13,12 +13,12 @@ namespace headscope::app {
 
 namespace {
 
-constexpr std::size_t kMostCharacters = 60;
+constexpr std::size_t kMaxCharacters = 60;
 
 std::string shortened(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  if (text.size() <= kMostCharacters) return "“" + text + "”";
-  std::size_t end = kMostCharacters;
+  if (text.size() <= kMaxCharacters) return "“" + text + "”";
+  std::size_t end = kMaxCharacters;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return "“" + text.substr(0, end) + "…”";
 }

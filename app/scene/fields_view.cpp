@@ -209,7 +209,7 @@ constexpr Field kViewRows[] = {
      Selection{"detect.order", kOrderLabels,
                "cursor.page=lab cursor.lab.tab=detectors cursor.lab.detector=previous", true},
      "Order of the heads: by number, by the chosen detector's score, or by similarity."},
-    {"cursor.lab.likeness", kInLab<&HeadLabCursor::likeness>, Names{kLikenessNames},
+    {"cursor.lab.likeness", kInLab<&HeadLabCursor::likeness>, Names{kSimilarityNames},
      Selection{"detect.likeness", kLikenessLabels, "cursor.page=lab cursor.lab.tab=detectors", true},
      "Similarity of two heads: the cosine of their weights, or 1 minus the Jensen–Shannon divergence of "
      "their rows."},

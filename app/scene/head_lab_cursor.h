@@ -56,8 +56,8 @@ inline constexpr std::array<std::string_view, 3> kHeadOrderNames{"number", "scor
 inline constexpr std::array<Index, 6> kManyHeads{2, 4, 8, 16, 32, 64};
 
 /// Measures of the similarity of two heads.
-enum class Likeness { cosine, jensenShannon };
-inline constexpr std::array<std::string_view, 2> kLikenessNames{"cosine", "jensen_shannon"};
+enum class Similarity { cosine, jensenShannon };
+inline constexpr std::array<std::string_view, 2> kSimilarityNames{"cosine", "jensen_shannon"};
 
 /// What the ablation tab shows.
 enum class AblationView { heads, hull, patch };
@@ -80,7 +80,7 @@ struct HeadLabCursor {
   std::string detector;                      ///< the one that orders the heads; empty = none
   bool only = false;                         ///< hides heads that this detector doesn't name
   HeadOrder order = HeadOrder::number;
-  Likeness likeness = Likeness::cosine;
+  Similarity likeness = Similarity::cosine;
   HeadPicture picture = HeadPicture::valueWeighted;  ///< the one shown large
   Index otherHead = 1;                               ///< subtracted from the chosen head
   Index manyHeads = 8;                               ///< small heads compared with a wide one

@@ -54,11 +54,11 @@ class ObjectReader {
   requires std::is_integral_v<Integer>
   void read(const char* key, Integer& to) {
     // Ranges are doubles, which hold all whole numbers exactly up to this.
-    constexpr std::int64_t kMost = std::int64_t{1} << 53;
+    constexpr std::int64_t kMax = std::int64_t{1} << 53;
     const auto whole = [](const Json& j) {
       if (std::is_unsigned_v<Integer> || j.is_number_unsigned())
-        return j.is_number_unsigned() && (std::is_unsigned_v<Integer> || j.get<std::uint64_t>() <= kMost);
-      return j.is_number_integer() && j.get<std::int64_t>() >= -kMost;
+        return j.is_number_unsigned() && (std::is_unsigned_v<Integer> || j.get<std::uint64_t>() <= kMax);
+      return j.is_number_integer() && j.get<std::int64_t>() >= -kMax;
     };
     if (const auto value =
             scalar(key, std::is_unsigned_v<Integer> ? "a whole number from 0" : "a whole number", whole))

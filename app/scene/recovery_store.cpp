@@ -247,7 +247,7 @@ std::vector<std::shared_ptr<Recovery>> RecoveryStore::abandoned() const {
   for (const std::filesystem::path& file : files) {
     const auto claimed = claim(file);
     if (!claimed) continue;
-    if (attention::isThere(file))
+    if (attention::fileExists(file))
       found.push_back(readRecovery(std::move(*claimed)));
     else
       removeClaimed(*claimed);  // a stale lock, or one made while looking for a file just removed
@@ -263,7 +263,7 @@ void RecoveryStore::adopt(std::shared_ptr<Recovery> recovery) {
 
 bool RecoveryStore::beginPreview(const Recovery& recovery) {
   const std::filesystem::path mark = previewOf(recovery.claim.file);
-  return !attention::isThere(mark) && attention::writeFile(mark, std::string()).ok();
+  return !attention::fileExists(mark) && attention::writeFile(mark, std::string()).ok();
 }
 
 void RecoveryStore::endPreview(const Recovery& recovery) {

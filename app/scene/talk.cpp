@@ -21,7 +21,7 @@ std::shared_ptr<const Scene> viewScene(const Scene& scene) {
 
 namespace {
 
-bool isThere(const Scene& scene, int at) {
+bool fileExists(const Scene& scene, int at) {
   return at >= 0 && at < std::ssize(scene.talk->views);
 }
 
@@ -37,7 +37,7 @@ int addView(Scene& scene, TalkView view, int after) {
 }
 
 void moveView(Scene& scene, int from, int to) {
-  if (!isThere(scene, from) || !isThere(scene, to) || from == to) return;
+  if (!fileExists(scene, from) || !fileExists(scene, to) || from == to) return;
   auto& views = scene.talk.edit().views;
   const auto first = views.begin();
   if (from < to)
@@ -47,7 +47,7 @@ void moveView(Scene& scene, int from, int to) {
 }
 
 void removeView(Scene& scene, int at) {
-  if (!isThere(scene, at)) return;
+  if (!fileExists(scene, at)) return;
   auto& views = scene.talk.edit().views;
   views.erase(views.begin() + at);
 }

@@ -30,7 +30,8 @@ void statusLine(View& view, const Layout& layout, const WindowState& window, con
 void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption,
                  const std::string& notFinite);
 
-/// Shows what was just done next to the place of the request, for kToldSeconds or until the next request.
-void toldNote(View& view);
+/// Shows what was just done next to the place of the request, for kPointerMessageSeconds or until the next
+/// request.
+void paintPointerMessage(View& view);
 
 }  // namespace headscope::app

@@ -24,7 +24,7 @@ void Closing::request() {
   for (const UnsavedScene& each : unsaved)
     lines.push_back(
         {Document::sceneName(each.file->path), workspace_.placeOf(each), !each.file->path.empty()});
-  view.dialog = std::make_shared<LeaveQuestion>(
+  view.dialog = std::make_shared<QuitDialog>(
       std::move(lines), [this, unsaved](std::size_t i) { saveAndLeave(unsaved[i]); },
       [this] {
         recovery_.discard();

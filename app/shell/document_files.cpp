@@ -41,7 +41,7 @@ void DocumentFiles::readRecent(const std::function<void(std::vector<RecentFile>)
 void DocumentFiles::openRecent(const RecentFile& file, const Outcome& outcome) {
   if (file.kind != RecentKind::model) return open(file.path, outcome);
   // Which page takes a model doesn't depend on the page shown.
-  open({file.path, true, "model"}, services_.asker(), outcome);
+  open({file.path, true, "model"}, services_.requester(), outcome);
 }
 
 void DocumentFiles::open(const std::filesystem::path& path, const Outcome& outcome) {
@@ -51,8 +51,8 @@ void DocumentFiles::open(const std::filesystem::path& path, const Outcome& outco
         std::error_code ignored;
         return NamedFile{path, std::filesystem::is_directory(path, ignored), page};
       },
-      [this, asker = services_.asker(), outcome](attention::Result<NamedFile> file) {
-        file ? open(*file, asker, outcome) : outcome.fail(file.error().message);
+      [this, requester = services_.requester(), outcome](attention::Result<NamedFile> file) {
+        file ? open(*file, requester, outcome) : outcome.fail(file.error().message);
       });
 }
 
@@ -68,29 +68,29 @@ void DocumentFiles::openSent(const std::filesystem::path& path) {
         std::error_code ignored;
         return NamedFile{path, std::filesystem::is_directory(path, ignored), "model"};
       },
-      [this, asker = services_.asker()](attention::Result<NamedFile> file) {
-        if (file) open(*file, asker, Outcome(services_.view));
+      [this, requester = services_.requester()](attention::Result<NamedFile> file) {
+        if (file) open(*file, requester, Outcome(services_.view));
       });
 }
 
-void DocumentFiles::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+void DocumentFiles::open(const NamedFile& file, const Requester& requester, const Outcome& outcome) {
   const std::filesystem::path& path = file.path;
   // A model's configuration is not a scene.
   if (path.filename() == "config.json" && !file.folder)
     for (const auto& page : workspace_.pages())
-      if (page->open(file, asker, outcome)) return;
-  if (path.extension() == ".json" && !file.folder) return openJson(file, asker, outcome);
-  if (workspace_.pages().named(file.page).open(file, asker, outcome)) return;
+      if (page->open(file, requester, outcome)) return;
+  if (path.extension() == ".json" && !file.folder) return openJson(file, requester, outcome);
+  if (workspace_.pages().named(file.page).open(file, requester, outcome)) return;
   // A file that the shown page can't use may be for another page; they are tried in tab order.
   for (const auto& page : workspace_.pages())
-    if (page->open(file, asker, outcome)) return;
+    if (page->open(file, requester, outcome)) return;
   outcome.fail(attention::shownPath(path.filename()) + " has the ending \"" +
                attention::shownPath(path.extension()) +
                "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
 }
 
 /// Opens a scene, or a file that declares itself a lesson.
-void DocumentFiles::openJson(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+void DocumentFiles::openJson(const NamedFile& file, const Requester& requester, const Outcome& outcome) {
   services_.files.read<std::optional<Scene>>(
       file.path,
       [path = file.path, stop = services_.files.stopToken()]() -> attention::Result<std::optional<Scene>> {
@@ -99,17 +99,17 @@ void DocumentFiles::openJson(const NamedFile& file, const Asker& asker, const Ou
         if (!scene) return scene.error();
         return std::optional(*std::move(scene));
       },
-      [this, file, asker, outcome](attention::Result<std::optional<Scene>> scene) {
+      [this, file, requester, outcome](attention::Result<std::optional<Scene>> scene) {
         if (!scene) return outcome.fail(scene.error().message);
         const std::string name = attention::shownPath(file.path.filename());
         if (!*scene) {
           for (const auto& page : workspace_.pages())
-            if (page->open(file, asker, outcome)) return;
+            if (page->open(file, requester, outcome)) return;
           return outcome.fail(name + " is a lesson, and no page takes lessons");
         }
         if (const auto page = checkPage(**scene, workspace_.pages().rows()); !page)
           return outcome.fail(name + ": " + page.error().message);
-        const bool behind = workspace_.onStage() && !workspace_.shown().stagesViews() && !asker.inFront();
+        const bool behind = workspace_.onStage() && !workspace_.shown().stagesViews() && !requester.inFront();
         const bool inTalk = (*scene)->talk->views.empty() && !workspace_.own()->scene().talk->views.empty();
         remember({recentKind(**scene), file.path});
         behind ? workspace_.openBehind(**std::move(scene), file.path)

@@ -37,8 +37,8 @@ class DocumentFiles {
   std::vector<Action> actions();
 
  private:
-  void open(const NamedFile& file, const Asker& asker, const Outcome& outcome);
-  void openJson(const NamedFile& file, const Asker& asker, const Outcome& outcome);
+  void open(const NamedFile& file, const Requester& requester, const Outcome& outcome);
+  void openJson(const NamedFile& file, const Requester& requester, const Outcome& outcome);
 
   PageServices& services_;
   Workspace& workspace_;

@@ -199,7 +199,7 @@ void Exports::draw(std::vector<FigurePage> pages, bool light, const std::filesys
   outcome.done();
   view.messages.notice.clear();  // the status line shows progress, with a button to stop
   const bool figure = pages.front().how.has_value();
-  view.figureWanted = std::make_shared<FigureWish>(FigureWish{
+  view.figureWanted = std::make_shared<FigureRequest>(FigureRequest{
       std::move(pages), light, file, view.time,
       [this, path, figure](attention::Result<std::vector<Drawing>> drawn) {
         // Twice the pixels for a figure, so that it is sharp on paper and high-density displays.

@@ -10,7 +10,7 @@
 #include "app/compute/lessons/lesson_library.h"
 #include "app/pages/common/page.h"
 #include "app/platform/child_program.h"
-#include "app/shell/figure_wish.h"
+#include "app/shell/figure_request.h"
 #include "app/widgets/dialog.h"
 
 namespace headscope::app {

@@ -11,7 +11,7 @@
 #include "app/platform/canvas.h"
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/scene.h"
-#include "app/shell/figure_wish.h"
+#include "app/shell/figure_request.h"
 #include "app/widgets/view.h"
 #include "attention/core/result.h"
 

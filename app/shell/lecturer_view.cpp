@@ -34,10 +34,10 @@ ImRect paintPicture(const View& view, Canvas list, const char* name, const ImRec
 }
 
 /// Paints keys and their effects, wrapping lines.
-void paintKeys(const View& view, Canvas list, const ImRect& area, const std::vector<KeyWord>& keys) {
+void paintKeys(const View& view, Canvas list, const ImRect& area, const std::vector<KeyHint>& keys) {
   const float line = view.px(30), space = view.px(8);
   float x = area.Min.x, y = area.Min.y + line / 2;
-  for (const KeyWord& each : keys) {
+  for (const KeyHint& each : keys) {
     const float key = textWidth(view.fonts->mono, each.key);
     const float wide = key + space + textWidth(view.fonts->reading, each.word) + view.px(22);
     if (x > area.Min.x && x + wide > area.Max.x) {

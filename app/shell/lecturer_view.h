@@ -23,7 +23,7 @@ struct LecturerState {
   bool blank = false, frozen = false;   ///< the hall's screen is dark, or keeps its picture
   bool hasNext = false;
   std::optional<LecturerPicture> next;  ///< nothing until it is painted
-  std::vector<KeyWord> keys;            ///< the keys that work here
+  std::vector<KeyHint> keys;            ///< the keys that work here
 };
 
 /// Returns "1:02:03" or "12:34".

@@ -166,8 +166,8 @@ bool inWindow(ImVec2 at) {
 
 }  // namespace
 
-std::vector<KeyWord> stageWords(const Scene& scene, const StageState& stage, const ActionTable& actions) {
-  std::vector<KeyWord> words;
+std::vector<KeyHint> stageWords(const Scene& scene, const StageState& stage, const ActionTable& actions) {
+  std::vector<KeyHint> words;
   for (const StageKey* key : keysHere(scene, actions))
     words.push_back({shortcutText(actions.find(key->action).shortcut), stateWords(*key, scene, stage)});
   return words;

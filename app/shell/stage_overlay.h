@@ -16,11 +16,11 @@ void stageOverlay(const Scene& scene, View& view, StageState& stage, const Layou
                   const ActionTable& actions);
 
 /// A key and its effect, or the state of what it switches: "C", "Causal on".
-struct KeyWord {
+struct KeyHint {
   std::string key, word;
 };
 /// Returns the contents of the bar, to show them elsewhere.
-std::vector<KeyWord> stageWords(const Scene& scene, const StageState& stage, const ActionTable& actions);
+std::vector<KeyHint> stageWords(const Scene& scene, const StageState& stage, const ActionTable& actions);
 /// Returns the height in pixels of the lecturer's notes below a presented page, when a single screen serves
 /// everyone.
 float notesHeight(const View& view, const std::string& notes, float width, float height);

@@ -69,10 +69,10 @@ void statusLine(View& view, const Layout& layout, const WindowState& window, con
   endPanel();
 }
 
-void toldNote(View& view) {
-  const Told& told = view.told;
+void paintPointerMessage(View& view) {
+  const PointerMessage& told = view.told;
   if (told.text.empty()) return;
-  if (view.time - told.since > kToldSeconds) {
+  if (view.time - told.since > kPointerMessageSeconds) {
     view.told.text.clear();
     return;
   }

@@ -40,7 +40,7 @@ void questionRows(const View& view, std::size_t count, const Row& row, float row
 
 }  // namespace
 
-void LeaveQuestion::draw(Scene&, View& view, bool) {
+void QuitDialog::draw(Scene&, View& view, bool) {
   // Keeps this dialog alive, since a callback may replace it.
   const std::shared_ptr<Dialog> self = view.dialog;
   std::function<void()> answer;
@@ -84,8 +84,8 @@ bool recoveryPicture(View& view, const RecoveryPreview& preview, std::size_t i, 
 
 /// Shows picture, name, page and text, so that the user recognises the scene. Returns whether the picture is
 /// settled.
-bool recoveryLine(View& view, const RecoveryQuestion::Offer& offer, std::size_t i, ImVec2 at, float width) {
-  const RecoveryQuestion::OfferedScene& scene = offer.scenes[i];
+bool recoveryLine(View& view, const RecoveryDialog::Offer& offer, std::size_t i, ImVec2 at, float width) {
+  const RecoveryDialog::OfferedScene& scene = offer.scenes[i];
   const float high = view.px(kPictureRowHeight - 12), wide = std::round(high * 16 / 9);
   const bool settled = recoveryPicture(view, *offer.preview, i, ImRect(at, ImVec2(at.x + wide, at.y + high)));
   const Canvas list = *ImGui::GetWindowDrawList();
@@ -104,7 +104,7 @@ bool recoveryLine(View& view, const RecoveryQuestion::Offer& offer, std::size_t 
 
 }  // namespace
 
-void RecoveryQuestion::draw(Scene&, View& view, bool) {
+void RecoveryDialog::draw(Scene&, View& view, bool) {
   const std::shared_ptr<Dialog> self = view.dialog;
   std::function<void()> answer;
   const bool readable = offer_.problem.empty();

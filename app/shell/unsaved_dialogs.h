@@ -17,11 +17,11 @@ struct UnsavedLine {
 };
 
 /// The question before leaving, which would lose these scenes.
-class LeaveQuestion : public Dialog {
+class QuitDialog : public Dialog {
  public:
   /// `save` receives the index in `unsaved` of the scene to save.
-  LeaveQuestion(std::vector<UnsavedLine> unsaved, std::function<void(std::size_t)> save,
-                std::function<void()> leave)
+  QuitDialog(std::vector<UnsavedLine> unsaved, std::function<void(std::size_t)> save,
+             std::function<void()> leave)
       : unsaved_(std::move(unsaved)), save_(std::move(save)), leave_(std::move(leave)) {}
   std::string name() const override { return "discard"; }
   void draw(Scene& scene, View& view, bool opening) override;
@@ -39,7 +39,7 @@ struct RecoveryPreview {
 };
 
 /// The question whether to restore the work of a window that ended without saving.
-class RecoveryQuestion : public Dialog {
+class RecoveryDialog : public Dialog {
  public:
   struct OfferedScene {
     std::string name, page, words;  ///< "demo.json", "Heads", and the text its heads read
@@ -51,7 +51,7 @@ class RecoveryQuestion : public Dialog {
     std::shared_ptr<RecoveryPreview> preview = {};
     std::function<void()> previewed = {};  ///< called when all pictures are settled, or on "Not now"
   };
-  RecoveryQuestion(Offer offer, std::function<void()> restore, std::function<void()> discard)
+  RecoveryDialog(Offer offer, std::function<void()> restore, std::function<void()> discard)
       : offer_(std::move(offer)), restore_(std::move(restore)), discard_(std::move(discard)) {}
   std::string name() const override { return "recovery"; }
   void draw(Scene& scene, View& view, bool opening) override;

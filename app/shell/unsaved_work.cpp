@@ -79,7 +79,7 @@ void UnsavedWork::offer() {
   const std::shared_ptr<Recovery> recovery = waiting_.front();
   const auto past =
       std::chrono::duration_cast<std::chrono::seconds>(RecoveryStore::Clock::now() - recovery->at);
-  RecoveryQuestion::Offer offer{localTime(recovery->at), duration(past), {}, recovery->problem};
+  RecoveryDialog::Offer offer{localTime(recovery->at), duration(past), {}, recovery->problem};
   for (const Recovery::Entry& entry : recovery->entries)
     offer.scenes.push_back({Document::sceneName(entry.path),
                             std::string(workspace_.pages().info(entry.page).name), entry.words});
@@ -98,7 +98,7 @@ void UnsavedWork::offer() {
     waiting_.erase(waiting_.begin());
     offers_ = !waiting_.empty();
   };
-  view.dialog = std::make_shared<RecoveryQuestion>(
+  view.dialog = std::make_shared<RecoveryDialog>(
       std::move(offer),
       [this, recovery, answered] {
         answered();

@@ -12,7 +12,7 @@ bool ViewFade::walks(const std::string& action) {
 }
 
 void ViewFade::begin(int width, int height, double now, double seconds) {
-  if (seconds < kLeastSeconds) return stop();
+  if (seconds < kMinSeconds) return stop();
   if (picture_.width() != width || picture_.height() != height) picture_ = render::Picture(width, height);
   picture_.copyBound(width, height);
   beganAt_ = now;
@@ -24,7 +24,7 @@ void ViewFade::draw(View& view, bool ready) {
   if (!active()) return;
   // The first frames still show the old view.
   const double waited = view.time - beganAt_;
-  if (readyAt_ < 0 && ((ready && waited > 0.05) || waited > kMostWaiting)) readyAt_ = view.time;
+  if (readyAt_ < 0 && ((ready && waited > 0.05) || waited > kMaxWaiting)) readyAt_ = view.time;
   const double gone = readyAt_ < 0 ? 0 : (view.time - readyAt_) / seconds_;
   if (gone >= 1) return stop();
   const auto t = static_cast<float>(gone);

@@ -11,8 +11,8 @@ namespace headscope::app {
 /// fades out over it. Common content doesn't move, and no intermediate numbers are shown.
 class ViewFade {
  public:
-  static constexpr double kLeastSeconds = 0.1;  ///< shorter fades become cuts
-  static constexpr double kMostWaiting = 0.6;   ///< seconds until it fades even if the view isn't ready
+  static constexpr double kMinSeconds = 0.1;  ///< shorter fades become cuts
+  static constexpr double kMaxWaiting = 0.6;  ///< seconds until it fades even if the view isn't ready
 
   /// Whether that action moves from one view to another.
   static bool walks(const std::string& action);

@@ -28,7 +28,7 @@ Page* Workspace::onStage() const {
   return staged ? &pages_.named(staged->scene().cursor.page) : nullptr;
 }
 
-Document& Workspace::undoes(bool redo) const {
+Document& Workspace::undoTarget(bool redo) const {
   const std::shared_ptr<Document> work = working();
   const bool stage = redo ? work->canRedo() : work->canUndo();
   return shown().stagesViews() && !stage ? *document_ : *work;

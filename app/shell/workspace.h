@@ -31,10 +31,10 @@ class Workspace {
   /// The document that saving saves.
   std::shared_ptr<Document> saved() const { return shown().stagesViews() ? document_ : working(); }
   /// The document that undo or redo acts on: edits on a stage first, then the talk that owns the view.
-  Document& undoes(bool redo) const;
+  Document& undoTarget(bool redo) const;
   /// The document that undo acts on, to be held.
   std::shared_ptr<Document> undoable() const {
-    return &undoes(false) == document_.get() ? document_ : working();
+    return &undoTarget(false) == document_.get() ? document_ : working();
   }
 
   /// The page shown in the window.
@@ -42,7 +42,7 @@ class Workspace {
   /// The page on the shown page's stage; null if it has none.
   Page* onStage() const;
   /// The page that shows the document being worked on.
-  Page& worker() const {
+  Page& activePage() const {
     Page* stage = onStage();
     return stage ? *stage : shown();
   }

@@ -50,7 +50,8 @@ class BrowserPage {
     window_.sendEventsTo(ui_.input());
     ui_.keep(Ui::Keep::framebuffer);
     session_.view().preferences = loadPreferences();
-    if (!attention::isThere(preferencesPath())) session_.view().preferences.light = headscopePageLight() != 0;
+    if (!attention::fileExists(preferencesPath()))
+      session_.view().preferences.light = headscopePageLight() != 0;
     const std::filesystem::path state = stateFolder();
     recovery_ = std::make_shared<RecoveryStore>(state.empty() ? state : state / "recovery");
     session_.closing().recovery().keepIn(recovery_);
@@ -113,8 +114,8 @@ class BrowserPage {
     const double next = std::max(session_.nextFrameIn(), resting_ > 0 ? kProgress : 0);
     drawn_ = Clock::now();
     drawSeconds_ = std::chrono::duration<double>(drawn_ - now).count();
-    constexpr double kMost = 0.5;  // so that the address and the kept work follow
-    due_ = drawn_ + std::chrono::microseconds(static_cast<std::int64_t>(std::min(next, kMost) * 1e6));
+    constexpr double kMax = 0.5;  // so that the address and the kept work follow
+    due_ = drawn_ + std::chrono::microseconds(static_cast<std::int64_t>(std::min(next, kMax) * 1e6));
     headscopePageFrame(secondsSince(now) * 1000, session_.busy() ? 0 : next);
   }
 

@@ -10,7 +10,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr Index kMostCells = 96;  // per side
+constexpr Index kMaxCells = 96;  // per side
 
 void hatch(const View& view, Canvas list, const ImRect& cell, bool dead) {
   const Theme& theme = *view.theme;
@@ -34,7 +34,7 @@ void paintCells(const View& view, Canvas list, const ImRect& area, const attenti
                 const CellStyle& style) {
   if (values.size() == 0) return;
   const Index n = values.rows(), m = values.cols();
-  const Index rows = std::min(n, kMostCells), cols = std::min(m, kMostCells);
+  const Index rows = std::min(n, kMaxCells), cols = std::min(m, kMaxCells);
   const float high = area.GetHeight() / static_cast<float>(rows);
   const float wide = area.GetWidth() / static_cast<float>(cols);
   const float gap = std::min(high, wide) > 4 * style.gap ? style.gap : 0;

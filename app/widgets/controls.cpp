@@ -83,7 +83,7 @@ bool wheelTurns(View& view, const std::string& name) {
   return turns;
 }
 
-void restingHelp(View& view, const std::string& name, const char* help, std::string_view term) {
+void hoverHelp(View& view, const std::string& name, const char* help, std::string_view term) {
   RestingPointer& pointer = view.controls.resting;
   const int frame = ImGui::GetFrameCount();
   if (pointer.control != name || pointer.frame < frame - 1) pointer = {name, view.time};
@@ -122,7 +122,7 @@ bool segmented(View& view, const std::string& name, std::span<const Choice> choi
     paintText(list, i == chosen ? view.fonts->bold : view.fonts->text, hit.middle(), color,
               fitted(view.fonts->text, choice.label, each - view.px(4)), Align::center);
     if (hit.hovered && !enabled) tooltip(view, choice.disabledReason);
-    if (hit.hovered && enabled) restingHelp(view, name, help);
+    if (hit.hovered && enabled) hoverHelp(view, name, help);
     if (hit.clicked && enabled && i != chosen) {
       chosen = i;
       changed = true;
@@ -156,7 +156,7 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
   const float arrow = view.px(16), height = view.px(26);
   const float wide = width > 0 ? width : textWidth(font, label) + arrow + view.px(8);
   const Hit hit = hitOf(name, ImVec2(wide, height));
-  if (hit.hovered) restingHelp(view, name, help);
+  if (hit.hovered) hoverHelp(view, name, help);
   Canvas list = *ImGui::GetWindowDrawList();
   // A figure shows only the chosen label; nothing opens in it.
   if (view.figure) {
@@ -229,7 +229,7 @@ bool toggle(View& view, const std::string& name, const std::string& label, bool&
   if (drawsMark(list, "switch", ImVec2(x - knob, y - knob), ImVec2(x + knob, y + knob)))
     list.AddCircleFilled(ImVec2(x, y), knob, value ? view.theme->background : view.theme->secondary, 24);
   if (hit.hovered && !enabled) tooltip(view, disabledReason);
-  if (hit.hovered && enabled) restingHelp(view, name, help, label);
+  if (hit.hovered && enabled) hoverHelp(view, name, help, label);
   if (!hit.clicked || !enabled) return false;
   value = !value;
   return true;

@@ -42,7 +42,7 @@ bool toggle(View& view, const std::string& name, const std::string& label, bool&
             const std::string& disabledReason = "", const char* help = "");
 /// Call while a control's label is hovered. After kHelpDelay, shows its help and the glossary entry for
 /// `term`.
-void restingHelp(View& view, const std::string& name, const char* help, std::string_view term = {});
+void hoverHelp(View& view, const std::string& name, const char* help, std::string_view term = {});
 /// Whether the wheel changes the last item, called `name`, instead of scrolling its panel: with Ctrl, or from
 /// a click on the item until the pointer leaves it.
 bool wheelTurns(View& view, const std::string& name);

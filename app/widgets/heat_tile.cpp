@@ -264,7 +264,7 @@ std::string headHelp(const attention::HeadLabel& label, const attention::HeadPro
                        shortNumber(static_cast<double>(threshold)));
   const attention::DetectorScore& score = profile[label.detector->name];
   const std::string help(label.detector->help);
-  if (label.detector->labelsTheRestFrom)
+  if (label.detector->fallbackLabelThreshold)
     return fmt::format("{}: {}\n{}", describe(label), fixedText(score.raw, 2), help);
   return fmt::format("{}: {} of the weight over {}, {} above even attention\n{}", describe(label),
                      fixedText(score.raw, 2), countedText(score.rows, "row"), fixedText(score.above(), 2),
@@ -283,7 +283,7 @@ namespace {
 std::string wordWithin(ImFont* font, float room, const attention::HeadLabel& label, bool off) {
   for (const std::string& word :
        off ? std::vector<std::string>{"switched off", "off"}
-           : std::vector{attention::describe(label), headWord(label), attention::tightName(label)})
+           : std::vector{attention::describe(label), headWord(label), attention::compactName(label)})
     if (textWidth(font, word) <= room) return word;
   return "";
 }

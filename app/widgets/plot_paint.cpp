@@ -263,7 +263,7 @@ void paintDashed(Canvas list, const std::vector<ImVec2>& points, Dash dash, std:
     const ImVec2 to = points[i + 1];
     float length = std::hypot(to.x - from.x, to.y - from.y);
     if (!compat::isPlace(from) || !compat::isPlace(to)) continue;
-    for (int pieces = 0; length > 1e-3f && pieces < kMostPlaces; ++pieces) {
+    for (int pieces = 0; length > 1e-3f && pieces < kMaxPlaces; ++pieces) {
       const float piece = std::min(left, length);
       const ImVec2 end(from.x + (to.x - from.x) * piece / length, from.y + (to.y - from.y) * piece / length);
       if (part % 2 == 0) list.AddLine(from, end, color, thickness);

@@ -43,7 +43,7 @@ void paintSlider(const View& view, const SliderSpec& spec, const SliderPlace& at
                  const Position& position, const std::string& shown, bool lit) {
   Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
-  const bool enabled = spec.disabledReason.empty(), gaveWay = view.hasGivenWay(spec.name);
+  const bool enabled = spec.disabledReason.empty(), adjusted = view.wasAdjusted(spec.name);
   paintFitted(view, list, view.fonts->text, ImVec2(left, at.y), at.labelEnd - left,
               enabled ? theme.text : theme.faint, spec.label);
   const auto on = [&](float share) { return at.trackFrom + share * (at.trackTo - at.trackFrom); };
@@ -59,8 +59,8 @@ void paintSlider(const View& view, const SliderSpec& spec, const SliderPlace& at
     list.AddCircleFilled(ImVec2(x, at.y), knob, enabled ? theme.knob : theme.faint, 24);
     if (theme.light) list.AddCircle(ImVec2(x, at.y), knob, enabled ? theme.secondary : theme.faint, 24, 1.2f);
   }
-  const std::uint32_t ink = gaveWay ? theme.warning : enabled ? theme.text : theme.faint;
-  if (gaveWay) list.AddCircle(ImVec2(x, at.y), view.px(10), theme.warning, 24, view.px(1.5f));
+  const std::uint32_t ink = adjusted ? theme.warning : enabled ? theme.text : theme.faint;
+  if (adjusted) list.AddCircle(ImVec2(x, at.y), view.px(10), theme.warning, 24, view.px(1.5f));
   paintText(list, view.fonts->mono, ImVec2(at.right, at.y), ink, shown, Align::right);
 }
 
@@ -125,7 +125,7 @@ Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, 
   if (hovered && !enabled) tooltip(view, spec.disabledReason);
   if (enabled) {
     const bool onValue = mouse > at.trackTo + view.px(8);
-    if (hovered && mouse < at.labelEnd) restingHelp(view, spec.name, spec.help, spec.label);
+    if (hovered && mouse < at.labelEnd) hoverHelp(view, spec.name, spec.help, spec.label);
     if (hovered && onValue && !ImGui::IsItemActive()) tooltip(view, spec.limits + " — double-click to type");
     if (ImGui::IsItemActive() && ImGui::GetIO().MouseClickedPos[0].x <= at.trackTo + view.px(8) &&
         ImGui::GetIO().MouseClickedPos[0].x >= at.trackFrom - view.px(10)) {

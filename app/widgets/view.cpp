@@ -31,16 +31,16 @@ bool View::pressed(Key key, Mods mods) const {
   });
 }
 
-void View::gaveWay(std::string control) {
-  std::erase_if(controls.gaveWay, [&](const GaveWay& each) {
-    return each.control == control || time - each.at > kGaveWaySeconds;
+void View::markAdjusted(std::string control) {
+  std::erase_if(controls.adjusted, [&](const AdjustedControl& each) {
+    return each.control == control || time - each.at > kAdjustedSeconds;
   });
-  controls.gaveWay.push_back({std::move(control), time});
+  controls.adjusted.push_back({std::move(control), time});
 }
 
-bool View::hasGivenWay(std::string_view control) const {
-  return std::any_of(controls.gaveWay.begin(), controls.gaveWay.end(), [&](const GaveWay& each) {
-    return each.control == control && time - each.at < kGaveWaySeconds;
+bool View::wasAdjusted(std::string_view control) const {
+  return std::any_of(controls.adjusted.begin(), controls.adjusted.end(), [&](const AdjustedControl& each) {
+    return each.control == control && time - each.at < kAdjustedSeconds;
   });
 }
 

@@ -23,7 +23,7 @@ class Dialog;
 class Glossary;
 class HeatmapLayer;
 struct Drawing;
-struct FigureWish;
+struct FigureRequest;
 
 /// The (query, key) place highlighted in every picture; −1 = none.
 struct Crosshair {
@@ -44,11 +44,11 @@ struct Refusal {
 };
 
 /// A control whose value was adjusted because another was moved; it shows this for a while.
-struct GaveWay {
+struct AdjustedControl {
   std::string control;
   double at;
 };
-inline constexpr double kGaveWaySeconds = 1.5;
+inline constexpr double kAdjustedSeconds = 1.5;
 
 /// Seconds that the pointer must rest on a label before its help appears.
 inline constexpr double kHelpDelay = 0.6;
@@ -64,7 +64,7 @@ struct RestingPointer {
 struct ControlState {
   TypedValue typed;
   Refusal refusal;
-  std::vector<GaveWay> gaveWay;
+  std::vector<AdjustedControl> adjusted;
   std::string continuousEdit;  ///< the control being dragged or typed in, in this frame
   std::string wheelTaker;      ///< the control that was clicked and is still hovered: the wheel changes it
   RestingPointer resting;
@@ -96,14 +96,14 @@ struct Messages {
   }
 };
 
-/// Seconds that a Told message stays visible.
-inline constexpr double kToldSeconds = 2.5;
+/// Seconds that a PointerMessage stays visible.
+inline constexpr double kPointerMessageSeconds = 2.5;
 
 /// A message about what was just done, shown where it was requested.
-struct Told {
+struct PointerMessage {
   std::string text;
   ImVec2 at;  ///< the pointer's position at that time
-  double since = -kToldSeconds;
+  double since = -kPointerMessageSeconds;
 };
 
 /// The longest transition between two views of a talk, in seconds.
@@ -148,7 +148,7 @@ struct View {
   std::map<std::string, EditLayout> editLayouts;  ///< by text box name
   Messages messages;
   ImVec2 pressedAt;  ///< the pointer's position when a key or mouse button was last pressed
-  Told told;
+  PointerMessage told;
   ScenePictures pictures;
   std::shared_ptr<const Glossary> glossary;  ///< null until its file has been read
   std::vector<std::string> requests;         ///< action ids, which the session runs after the panels
@@ -158,8 +158,8 @@ struct View {
   std::vector<float> guessedRow;
   /// Asks the session for the next frame without a dialog, as a drawing.
   std::function<void(Drawing)> pictureWanted;
-  std::shared_ptr<FigureWish> figureWanted;  ///< null = none, or no longer
-  std::shared_ptr<Dialog> dialog;            ///< covers the window until it is answered
+  std::shared_ptr<FigureRequest> figureWanted;  ///< null = none, or no longer
+  std::shared_ptr<Dialog> dialog;               ///< covers the window until it is answered
 
   std::optional<FigureView> figure;  ///< if set, only this is shown
   bool present = false;              ///< hides the chrome and enlarges the type, for a lecture hall
@@ -192,9 +192,9 @@ struct View {
   /// Whether `key` was pressed in this frame and belongs to the page: no text box, dialog, open list or
   /// slider under the pointer takes it.
   bool pressed(Key key, Mods mods = {}) const;
-  /// Marks that control's value as adjusted to another's; the control shows it for kGaveWaySeconds.
-  void gaveWay(std::string control);
-  bool hasGivenWay(std::string_view control) const;
+  /// Marks that control's value as adjusted to another's; the control shows it for kAdjustedSeconds.
+  void markAdjusted(std::string control);
+  bool wasAdjusted(std::string_view control) const;
 };
 
 }  // namespace headscope::app

@@ -13,7 +13,7 @@ namespace headscope::attention {
 
 namespace {
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t unsignedOf(Index size) {
   require(size >= 0, "a size is negative: " + std::to_string(size));
@@ -46,9 +46,9 @@ Index valueDimOf(const LayerGroup& group) {
 
 std::uint64_t groupBytes(const LayerGroup& group, Index tokens, Index batch, NumberFormat format) {
   const std::uint64_t numbers =
-      saturatingTimes(cachedNumbers(group), saturatingProduct({group.layers, tokens}));
+      saturatingMultiply(cachedNumbers(group), saturatingProduct({group.layers, tokens}));
   return saturatingSum(
-      {bytesOf(saturatingTimes(numbers, unsignedOf(batch)), format), stateBytes(group, batch, format)});
+      {bytesOf(saturatingMultiply(numbers, unsignedOf(batch)), format), stateBytes(group, batch, format)});
 }
 
 double parameterBytes(const ModelShape& shape, const CostRequest& request, double layers, double experts,
@@ -70,15 +70,15 @@ double estimatedWeightBytes(const ModelShape& shape, const CostRequest& request)
   return parameterBytes(shape, request, layers, experts, rest);
 }
 
-std::uint64_t saturatingTimes(std::uint64_t a, std::uint64_t b) {
+std::uint64_t saturatingMultiply(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product;
-  return __builtin_mul_overflow(a, b, &product) ? kMost : product;
+  return __builtin_mul_overflow(a, b, &product) ? kMax : product;
 }
 
 std::uint64_t bytesOf(std::uint64_t values, NumberFormat format) {
   const auto bits = static_cast<std::uint64_t>(rowOf(format).bits);
-  if (values == kMost) return kMost;
-  return saturatingSum({saturatingTimes(values / 8, bits), (values % 8 * bits + 7) / 8});
+  if (values == kMax) return kMax;
+  return saturatingSum({saturatingMultiply(values / 8, bits), (values % 8 * bits + 7) / 8});
 }
 
 WeightFormat weightFormatOf(const ModelShape& shape, const CostRequest& request) {
@@ -92,7 +92,7 @@ MathFormat mathFormatOf(const ModelShape& shape, const CostRequest& request) {
 std::uint64_t weightBytes(const ModelShape& shape, const CostRequest& request) {
   if (shape.countedBytes > 0 && weightFormatOf(shape, request) == shape.weightFormat)
     return shape.countedBytes;
-  if (parametersOf(shape).total == kMost) return kMost;
+  if (parametersOf(shape).total == kMax) return kMax;
   double bytes = estimatedWeightBytes(shape, request);
   // The sizes cover most of the files' parameters, but not all.
   if (shape.countedParameters > 0) {
@@ -100,7 +100,7 @@ std::uint64_t weightBytes(const ModelShape& shape, const CostRequest& request) {
     named.countedParameters = 0;
     bytes *= static_cast<double>(shape.countedParameters) / static_cast<double>(parametersOf(named).total);
   }
-  return bytes >= 0x1p63 ? kMost : static_cast<std::uint64_t>(std::ceil(bytes));
+  return bytes >= 0x1p63 ? kMax : static_cast<std::uint64_t>(std::ceil(bytes));
 }
 
 std::uint64_t cachedNumbers(const LayerGroup& group) {
@@ -203,9 +203,9 @@ CacheCost cacheCost(const ModelShape& shape, const CostRequest& request) {
     cost.perGpu = saturatingSum({cost.perGpu, groupBytes(part, kept, request.batch, request.format)});
     cost.copies = std::max(cost.copies, copiesOf(group, gpus));
     if (group.kind == CacheKind::cross) continue;
-    cost.perToken =
-        saturatingSum({cost.perToken, bytesOf(saturatingTimes(cachedNumbers(group), unsignedOf(group.layers)),
-                                              request.format)});
+    cost.perToken = saturatingSum(
+        {cost.perToken,
+         bytesOf(saturatingMultiply(cachedNumbers(group), unsignedOf(group.layers)), request.format)});
   }
   cost.total = cacheBytes(shape, request.tokens, request.batch, request.format);
   for (const LayerGroupCost& each : layerCosts(shape, request)) {
@@ -216,8 +216,7 @@ CacheCost cacheCost(const ModelShape& shape, const CostRequest& request) {
   cost.copiedPerGpu = cost.copies > 1 && cost.perGpu > share ? cost.perGpu - share : 0;
   cost.kvHeadsPerGpu = std::max<Index>(1, shape.kvHeads / gpus);
   cost.weights = weightBytes(shape, request);
-  cost.weightsPerGpu =
-      cost.weights == kMost ? kMost : (cost.weights + unsignedOf(gpus) - 1) / unsignedOf(gpus);
+  cost.weightsPerGpu = cost.weights == kMax ? kMax : (cost.weights + unsignedOf(gpus) - 1) / unsignedOf(gpus);
   return cost;
 }
 

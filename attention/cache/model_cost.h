@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kTooManyBytes = std::uint64_t{1} << 63;
 /// Returns the bytes of `values` numbers, rounded up to whole bytes, without scales.
 std::uint64_t bytesOf(std::uint64_t values, NumberFormat format);
 /// Returns a · b, or the largest number if it overflows.
-std::uint64_t saturatingTimes(std::uint64_t a, std::uint64_t b);
+std::uint64_t saturatingMultiply(std::uint64_t a, std::uint64_t b);
 
 struct CostRequest {
   Index tokens = 1;                          ///< per sequence, prompt and answer
@@ -37,8 +37,9 @@ MathFormat mathFormatOf(const ModelShape& shape, const CostRequest& request);
 std::uint64_t weightBytes(const ModelShape& shape, const CostRequest& request);
 
 /// Returns the count of numbers cached for a token in a layer: kvHeads · (headDim + valueDim), so a factor of
-/// 2 if both are the same (Pope et al. 2022, section 3.3); latentDim + ropeDim, without a factor of 2, for latent attention
-/// (DeepSeek-AI 2024, DeepSeek-V2, section 2.1.4); plus indexDim for both. 0 if nothing is cached per token.
+/// 2 if both are the same (Pope et al. 2022, section 3.3); latentDim + ropeDim, without a factor of 2, for
+/// latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1.4); plus indexDim for both. 0 if nothing is
+/// cached per token.
 std::uint64_t cachedNumbers(const LayerGroup& group);
 /// Returns how many of a sequence's `tokens` a layer caches: all, the last `span`, the encoder's, or none.
 Index keptTokens(const LayerGroup& group, Index tokens);

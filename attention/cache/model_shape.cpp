@@ -15,7 +15,7 @@ namespace headscope::attention {
 namespace {
 
 /// The largest size allowed. No model exceeds it, and the product of two such sizes doesn't overflow.
-constexpr Index kMostSize = Index{1} << 31;
+constexpr Index kMaxSize = Index{1} << 31;
 
 std::string notPositive(const ModelShape& shape) {
   // A model without attention has no heads.
@@ -27,8 +27,8 @@ std::string notPositive(const ModelShape& shape) {
       {"layers", shape.layers, 1},        {"model_dim", shape.modelDim, 1},   {"heads", shape.heads, least},
       {"kv_heads", shape.kvHeads, least}, {"head_dim", shape.headDim, least}, {"context", shape.context, 1}};
   for (const auto& [name, size, low] : sizes)
-    if (size < low || size > kMostSize)
-      return fmt::format("{} is {}, expected {} to {}", name, size, low, kMostSize);
+    if (size < low || size > kMaxSize)
+      return fmt::format("{} is {}, expected {} to {}", name, size, low, kMaxSize);
   return {};
 }
 
@@ -48,7 +48,7 @@ std::string negative(const ModelShape& shape) {
                                                  {"shared_experts", shape.sharedExperts},
                                                  {"expert_dim", shape.expertDim}};
   for (const auto& [name, size] : sizes)
-    if (size < 0 || size > kMostSize) return fmt::format("{} is {}, expected 0 to {}", name, size, kMostSize);
+    if (size < 0 || size > kMaxSize) return fmt::format("{} is {}, expected 0 to {}", name, size, kMaxSize);
   return {};
 }
 

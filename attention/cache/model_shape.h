@@ -80,8 +80,7 @@ struct ModelShape {
   std::vector<std::uint8_t> order = {};  ///< the group of each decoding layer, first to last; may be empty
   std::uint64_t otherParameters = 0;     ///< norms, biases and tables not covered by the sizes above
 
-  std::uint64_t aheadParameters =
-      0;  ///< of layers in its files that predict further tokens and aren't needed
+  std::uint64_t mtpParameters = 0;  ///< of layers in its files that predict further tokens and aren't needed
 
   WeightFormat weightFormat = WeightFormat::bf16;  ///< in which it is published
   double weightBits = 0;                           ///< per weight in that format; 0 = the format's usual

@@ -10,7 +10,7 @@ namespace headscope::attention {
 
 namespace {
 
-constexpr float kMostE4m3 = 448;
+constexpr float kMaxE4m3 = 448;
 
 /// Rounds to integers up to ±`most` times a scale that is stored in half precision.
 void roundGroup(Eigen::Ref<Eigen::RowVectorXf> group, int most) {
@@ -41,11 +41,11 @@ Index groupSize(const NumberFormatRow& format, Index headDim) {
 
 float roundedToE4m3(float value) {
   if (std::isnan(value)) return value;
-  const float size = std::min(std::abs(value), kMostE4m3);
+  const float size = std::min(std::abs(value), kMaxE4m3);
   // Numbers below 2⁻⁶ are 2⁻⁹ apart, larger ones an eighth of their power of two.
   const int exponent = size < 0x1p-6f ? -6 : std::ilogb(size);
   const float step = std::ldexp(1.0f, exponent - 3);
-  return std::copysign(std::min(std::nearbyint(size / step) * step, kMostE4m3), value);
+  return std::copysign(std::min(std::nearbyint(size / step) * step, kMaxE4m3), value);
 }
 
 void roundToHalf(Matrix& rows, const NumberFormatRow&) {

@@ -145,8 +145,8 @@ bool decodeHeads(const AttentionConfig& config, const MaskInput& mask, const Cac
   for (Index head = 0; head < config.heads; ++head) {
     float& lse = result.lse(head, 0) = partial.merge(head, result.headOutput[head]);
     if (const auto sink = config.sinkOf(head); sink && lse != kMinusInfinity) {
-      result.headOutput[head] *= shareBeside(*sink, lse);
-      lse = lseWith(*sink, lse);
+      result.headOutput[head] *= shareLeftBySink(*sink, lse);
+      lse = lseWithSink(*sink, lse);
     }
     if (keep != Keep::output) weigh(result, head, scores + head * m, result.weights[head].data());
   }

@@ -135,10 +135,10 @@ void leaveToSinks(const AttentionConfig& config, AttentionResult& result, const 
       float& lse = result.lse(head, row);
       // A row without visible keys has nothing to scale; a NaN row stays as it is.
       if (lse == kMinusInfinity || std::isnan(lse)) continue;
-      const float share = shareBeside(config.sinks[i], lse);
+      const float share = shareLeftBySink(config.sinks[i], lse);
       if (!result.weights.empty()) result.weights[head].row(row) *= share;
       result.headOutput[head].row(row) *= share;
-      lse = lseWith(config.sinks[i], lse);
+      lse = lseWithSink(config.sinks[i], lse);
     }
   });
 }

@@ -154,7 +154,7 @@ struct HeadMap::State {
   void combine(const kernels::Summaries& summaries, Index rows, Index blocks, float* to) const {
     kernels::combineSummaries(summaries, asSize(rows), asSize(blocks), to);
     if (const auto sink = field.config.sinkOf(field.head))
-      for (Index r = 0; r < rows; ++r) to[r] = lseWith(*sink, to[r]);
+      for (Index r = 0; r < rows; ++r) to[r] = lseWithSink(*sink, to[r]);
   }
 
   void sumUp(const Rows& rows, const std::stop_token& stop) {

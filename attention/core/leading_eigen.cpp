@@ -17,9 +17,9 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr int kMostRounds = 24, kMostDegree = 8;
+constexpr int kMaxRounds = 24, kMaxDegree = 8;
 /// How much more a filter may amplify the first vector than the last; single precision has seven digits.
-constexpr double kMostSpread = 1e4;
+constexpr double kMaxSpread = 1e4;
 /// Iteration ends when a round adds less than this share of the unexplained trace.
 constexpr double kLittle = 1e-4;
 
@@ -54,11 +54,11 @@ VectorXd bestOf(const Matrix& gram, Matrix& rows, const std::stop_token& stop) {
   return solved.values.reverse();
 }
 
-/// Returns the largest degree whose polynomial stays within kMostSpread.
+/// Returns the largest degree whose polynomial stays within kMaxSpread.
 int degreeFor(double largest, double smallest) {
   const double at = std::acosh(2 * largest / smallest - 1);
   int degree = 1;
-  while (degree < kMostDegree && std::cosh((degree + 1) * at) <= kMostSpread) ++degree;
+  while (degree < kMaxDegree && std::cosh((degree + 1) * at) <= kMaxSpread) ++degree;
   return degree;
 }
 
@@ -102,7 +102,7 @@ std::optional<LeadingEigen> leadingEigen(const Matrix& gram, Index count, const 
   VectorXd values = bestOf(gram, rows, stop);
   const double trace = gram.diagonal().cast<double>().sum();
   double held = values.head(count).sum();
-  for (int round = 0; round < kMostRounds && rows.rows() < side && !stop.stop_requested(); ++round) {
+  for (int round = 0; round < kMaxRounds && rows.rows() < side && !stop.stop_requested(); ++round) {
     const double largest = values(0), end = values(values.size() - 1);
     if (!(end > largest * 1e-6)) break;  // the block spans the whole range of the matrix
     filter(gram, rows, largest, end, stop);

@@ -30,8 +30,8 @@ const char* instructionSet() {
   return kernels::targetName();
 }
 
-Status holdInstructionSet(const std::string& name) {
-  if (name.empty() || kernels::holdTarget(name)) return success();
+Status restrictInstructionSet(const std::string& name) {
+  if (name.empty() || kernels::restrictTarget(name)) return success();
   return Error{"The processor has no instruction set \"" + name + "\", expected one of " +
                kernels::targetNames()};
 }

@@ -31,6 +31,6 @@ kernels::PoolTally takeKernelTally();
 const char* instructionSet();
 /// Limits the kernels to that instruction set and older ones; "" = no limit. Call before anything is
 /// computed. Returns an Error listing the available sets if there is none of that name.
-Status holdInstructionSet(const std::string& name);
+Status restrictInstructionSet(const std::string& name);
 
 }  // namespace headscope::attention

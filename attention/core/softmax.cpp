@@ -75,11 +75,11 @@ float expNonPositive(float x) {
   return exponential(x);
 }
 
-float shareBeside(float sink, float lse) {
+float shareLeftBySink(float sink, float lse) {
   return 1 / (1 + std::exp(sink - lse));
 }
 
-float lseWith(float sink, float lse) {
+float lseWithSink(float sink, float lse) {
   if (lse == -kInfinity) return lse;
   const float more = std::max(lse, sink), less = std::min(lse, sink);
   return std::isnan(lse) ? lse : more + std::log1p(std::exp(less - more));

@@ -21,9 +21,9 @@ SoftmaxRow softmaxRow(const float* scores, Index count, float* weights, std::opt
 
 /// Returns the share of the softmax that a sink leaves to the keys: 1 / (1 + exp(sink − lse)), where `lse` is
 /// the log-sum-exp of the keys only.
-float shareBeside(float sink, float lse);
+float shareLeftBySink(float sink, float lse);
 /// Returns ln(exp(lse) + exp(sink)); −inf if no key is visible (lse is −inf).
-float lseWith(float sink, float lse);
+float lseWithSink(float sink, float lse);
 
 /// Returns the entropy −Σ p·ln p of `count` probabilities, in nats; NaN if any is NaN.
 float entropy(const float* probabilities, Index count);

@@ -26,7 +26,7 @@ void combine(double* to, const double* with, Index count) {
   for (Index i = 0; i < count; ++i) to[i] = F(to[i], with[i]);
 }
 
-/// In the order of Join.
+/// In the order of BinaryOperator.
 constexpr void (*kJoins[])(double*, const double*, Index) = {
     combine<[](double a, double b) { return a + b; }>,
     combine<[](double a, double b) { return a - b; }>,
@@ -43,8 +43,8 @@ constexpr void (*kJoins[])(double*, const double*, Index) = {
     combine<[](double a, double b) { return double(a != 0 || b != 0); }>,
 };
 
-void apply(Join join, double* to, const double* with, Index count) {
-  if (join >= Join::equal) {  // a condition
+void apply(BinaryOperator join, double* to, const double* with, Index count) {
+  if (join >= BinaryOperator::equal) {  // a condition
     refuseNaN(to, count);
     refuseNaN(with, count);
   }
@@ -66,7 +66,7 @@ class Scratch {
 
 class Chain : public Array::Computed {
  public:
-  Chain(std::vector<Array> parts, std::vector<Join> joins)
+  Chain(std::vector<Array> parts, std::vector<BinaryOperator> joins)
       : parts_(std::move(parts)), joins_(std::move(joins)) {}
   void read(Index begin, Index count, double* to) const override {
     parts_.front().read(begin, count, to);
@@ -77,7 +77,7 @@ class Chain : public Array::Computed {
 
  private:
   std::vector<Array> parts_;
-  std::vector<Join> joins_;
+  std::vector<BinaryOperator> joins_;
 };
 
 template <typename F>
@@ -143,7 +143,7 @@ ArrayShape commonShape(std::span<const Array> parts) {
   return shape;
 }
 
-Array joined(Evaluation& run, std::vector<Array> parts, const std::vector<Join>& joins) {
+Array joined(Evaluation& run, std::vector<Array> parts, const std::vector<BinaryOperator>& joins) {
   ArrayShape shape = align(run, parts);
   if (valueCount(shape) == 1) {
     // Most expressions consist of single numbers; compute them right away.

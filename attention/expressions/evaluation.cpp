@@ -19,8 +19,8 @@ void Evaluation::visit(Index values) {
 
 void Evaluation::allocate(Index values) {
   checkStop();
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 56;
-  bytes_ += std::min(static_cast<std::uint64_t>(values), kMost) * sizeof(double);
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 56;
+  bytes_ += std::min(static_cast<std::uint64_t>(values), kMax) * sizeof(double);
   if (bytes_ > limits_.bytes)
     throw EvaluationFault{"this would take more than " + std::to_string(limits_.bytes >> 20) + " MiB"};
 }
@@ -60,8 +60,8 @@ std::string numberWords(double value) {
 }
 
 Index wholeNumber(double value, const std::string& what) {
-  constexpr double kNear = 1e-6, kMost = 1e15;
-  if (!(std::abs(value) <= kMost) || std::abs(value - std::round(value)) > kNear)
+  constexpr double kNear = 1e-6, kMax = 1e15;
+  if (!(std::abs(value) <= kMax) || std::abs(value - std::round(value)) > kNear)
     throw EvaluationFault{what + " is " + numberWords(value) + ", expected a whole number"};
   return static_cast<Index>(std::llround(value));
 }

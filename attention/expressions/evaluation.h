@@ -51,7 +51,7 @@ ArrayShape commonShape(std::span<const Array> parts);
 // Elementwise results are computed when they are read; reading them may throw EvaluationFault.
 
 /// Returns part₀ ∘ part₁ ∘ …, evaluated from the left.
-Array joined(Evaluation& run, std::vector<Array> parts, const std::vector<Join>& joins);
+Array joined(Evaluation& run, std::vector<Array> parts, const std::vector<BinaryOperator>& joins);
 /// Applies f to every value.
 Array mapped(Evaluation& run, const Array& part, double (*f)(double));
 Array negated(Evaluation& run, const Array& part);

@@ -153,7 +153,7 @@ Array foldBy(Evaluation& run, const Array& of, std::optional<std::size_t> axis) 
 }  // namespace
 
 Array folded(Evaluation& run, const Array& of, std::optional<std::size_t> axis, Fold fold) {
-  if (fold <= Fold::mostAt && Axes(of, axis).length == 0)
+  if (fold <= Fold::argmax && Axes(of, axis).length == 0)
     throw EvaluationFault{shapeText(of.shape()) + " is empty, expected at least one value"};
   // In the order of Fold.
   static constexpr Array (*kFolds[])(Evaluation&, const Array&, std::optional<std::size_t>) = {

@@ -107,7 +107,7 @@ constexpr ExpressionFunction kFunctions[] = {
     {"std", "x[, axis]", 1, 2, fold<Fold::deviation>, "The standard deviation."},
     {"min", "x[, axis]", 1, 2, fold<Fold::least>, "The smallest."},
     {"max", "x[, axis]", 1, 2, fold<Fold::most>, "The largest."},
-    {"argmax", "x[, axis]", 1, 2, fold<Fold::mostAt>, "The index of the largest, the first of several."},
+    {"argmax", "x[, axis]", 1, 2, fold<Fold::argmax>, "The index of the largest, the first of several."},
     {"norm", "x[, axis]", 1, 2, fold<Fold::norm>, "√Σx²."},
     {"count", "x[, axis]", 1, 2, fold<Fold::count>, "Number of nonzero values: how often a condition holds."},
     {"any", "x[, axis]", 1, 2, fold<Fold::any>, "1 if any value is nonzero."},

@@ -26,7 +26,7 @@ void checkCall(const ExpressionNode& call);
 // The implementations of the functions. An axis is always the last argument.
 
 /// How the values of an axis, or all values, are reduced to one. The first five need at least one value.
-enum class Fold { mean, deviation, least, most, mostAt, sum, norm, entropy, count, any, all };
+enum class Fold { mean, deviation, least, most, argmax, sum, norm, entropy, count, any, all };
 Array folded(Evaluation& run, const Array& of, std::optional<std::size_t> axis, Fold fold);
 
 /// Returns e^x ÷ Σ e^x along an axis; 0 where the whole axis is −inf.

@@ -12,7 +12,7 @@ namespace {
 using Doubles = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Singular values of larger matrices take seconds, and the computation can't be interrupted.
-constexpr Index kMostRankSide = 512;
+constexpr Index kMaxRankSide = 512;
 
 void requireMatrices(const Array& of, const char* what) {
   if (of.rank() < 2)
@@ -29,8 +29,8 @@ ArrayShape stackOf(const Array& of) {
 Array ranks(Evaluation& run, const Array& of) {
   requireMatrices(of, "rank");
   const Index rows = of.shape()[of.rank() - 2], cols = of.shape()[of.rank() - 1];
-  if (std::min(rows, cols) > kMostRankSide)
-    throw EvaluationFault{"rank takes matrices with a side up to " + std::to_string(kMostRankSide) +
+  if (std::min(rows, cols) > kMaxRankSide)
+    throw EvaluationFault{"rank takes matrices with a side up to " + std::to_string(kMaxRankSide) +
                           ", found " + shapeText(of.shape())};
   const std::vector<double> values = run.values(of);
   const ArrayShape stack = stackOf(of);

@@ -10,7 +10,7 @@ namespace headscope::attention {
 struct ExpressionFunction;
 
 /// How two values are combined; the operators from `equal` on are conditions.
-enum class Join {
+enum class BinaryOperator {
   add,
   subtract,
   multiply,
@@ -41,7 +41,7 @@ struct ExpressionNode {
   std::size_t begin = 0, end = 0;  ///< byte range in the text
   double number = 0;
   std::string word;                              ///< name, function, or quoted text
-  std::vector<Join> joins;                       ///< for a chain: one fewer than its parts
+  std::vector<BinaryOperator> joins;             ///< for a chain: one fewer than its parts
   std::vector<AxisPick> picks;                   ///< applied to the first part
   const ExpressionFunction* function = nullptr;  ///< for a call
   std::vector<ExpressionNode> parts;

@@ -54,7 +54,7 @@ ExpressionNode ExpressionParser::read() {
 namespace {
 
 /// Appends a part to a chain. The first call turns what was read so far into the chain's first part.
-void join(ExpressionNode& chain, bool& begun, Join how, ExpressionNode part) {
+void join(ExpressionNode& chain, bool& begun, BinaryOperator how, ExpressionNode part) {
   if (!begun) {
     ExpressionNode first = std::move(chain);
     chain = {};
@@ -70,14 +70,15 @@ void join(ExpressionNode& chain, bool& begun, Join how, ExpressionNode part) {
 
 struct Operator {
   std::string_view symbol;
-  Join join;
+  BinaryOperator join;
   std::size_t rank;  ///< lower ranks bind less tightly
 };
-constexpr Operator kOperators[] = {
-    {"||", Join::either, 0},  {"&&", Join::both, 1},      {"==", Join::equal, 2},
-    {"!=", Join::unequal, 2}, {"<=", Join::lessEqual, 2}, {">=", Join::moreEqual, 2},
-    {"<", Join::less, 2},     {">", Join::more, 2},       {"+", Join::add, 3},
-    {"-", Join::subtract, 3}, {"*", Join::multiply, 4},   {"/", Join::divide, 4}};
+constexpr Operator kOperators[] = {{"||", BinaryOperator::either, 0},    {"&&", BinaryOperator::both, 1},
+                                   {"==", BinaryOperator::equal, 2},     {"!=", BinaryOperator::unequal, 2},
+                                   {"<=", BinaryOperator::lessEqual, 2}, {">=", BinaryOperator::moreEqual, 2},
+                                   {"<", BinaryOperator::less, 2},       {">", BinaryOperator::more, 2},
+                                   {"+", BinaryOperator::add, 3},        {"-", BinaryOperator::subtract, 3},
+                                   {"*", BinaryOperator::multiply, 4},   {"/", BinaryOperator::divide, 4}};
 constexpr std::size_t kComparisons = 2, kRanks = 5;
 
 }  // namespace
@@ -118,7 +119,7 @@ ExpressionNode ExpressionParser::readPower() {
   if (!takeSymbol("^")) return node;
   const Level level(*this);
   bool begun = false;
-  join(node, begun, Join::power, readSign());
+  join(node, begun, BinaryOperator::power, readSign());
   return node;
 }
 

@@ -50,7 +50,7 @@ std::optional<TensorRole> tensorRoleOf(std::string_view word) {
   return std::nullopt;
 }
 
-std::vector<std::string_view> partsOfName(std::string_view name) {
+std::vector<std::string_view> splitName(std::string_view name) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at <= name.size();) {
     const std::size_t end = std::min(name.find_first_of("./", at), name.size());
@@ -68,7 +68,7 @@ std::optional<Index> numberInName(std::string_view word) {
   return value;
 }
 
-bool naturallyBefore(std::string_view a, std::string_view b) {
+bool naturalLess(std::string_view a, std::string_view b) {
   const auto wholeA = a, wholeB = b;
   while (!a.empty() && !b.empty()) {
     if (isDigit(a.front()) && isDigit(b.front())) {

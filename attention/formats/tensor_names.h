@@ -17,10 +17,10 @@ enum class TensorRole { attention, queries, keys, values };
 /// arr. Queries, keys and values: q, query, queries; k, key, keys; v, value, values. Each may end in _states.
 std::optional<TensorRole> tensorRoleOf(std::string_view word);
 /// Splits a name at dots and slashes: "layers", "3" and "q" for "layers.3/q".
-std::vector<std::string_view> partsOfName(std::string_view name);
+std::vector<std::string_view> splitName(std::string_view name);
 /// Returns the number that a whole word is; nullopt if it isn't one.
 std::optional<Index> numberInName(std::string_view word);
 /// Orders names naturally: "layers.9" before "layers.10".
-bool naturallyBefore(std::string_view a, std::string_view b);
+bool naturalLess(std::string_view a, std::string_view b);
 
 }  // namespace headscope::attention

@@ -37,7 +37,7 @@ Result<TensorSource> TensorSource::open(const std::filesystem::path& path) {
   std::array<std::uint8_t, 8> start{};
   const auto begin = std::span(start).first(std::min<std::uint64_t>(start.size(), file->size()));
   if (const auto status = file->read(0, begin); !status) return status.error();
-  if (beginsAsZip(begin)) {
+  if (hasZipSignature(begin)) {
     auto archive = NpzFile::open(path);
     if (!archive) return archive.error();
     return TensorSource(*std::move(archive));

@@ -94,7 +94,7 @@ HeadLabel labelHead(const HeadProfile& profile, float threshold) {
     const Detector& detector = *kDetectors[d];
     const DetectorScore& score = profile.scores[d];
     if (score.rows == 0) continue;
-    if (detector.labelsTheRestFrom && score.raw >= *detector.labelsTheRestFrom)
+    if (detector.fallbackLabelThreshold && score.raw >= *detector.fallbackLabelThreshold)
       rest = {&detector, score.raw, score.at};
     if (!(score.above() >= threshold) || (detector.mayLabel && !detector.mayLabel(profile))) continue;
     if (label.detector && evidence(score) <= strongest) continue;
@@ -109,10 +109,10 @@ std::string describe(const HeadLabel& label) {
   return label.detector->titleOf ? label.detector->titleOf(label.at) : std::string(label.detector->title);
 }
 
-std::string tightName(const HeadLabel& label) {
+std::string compactName(const HeadLabel& label) {
   if (!label.detector) return "mixed";
-  return label.detector->tightName ? label.detector->tightName(label.at)
-                                   : std::string(label.detector->shortName);
+  return label.detector->compactName ? label.detector->compactName(label.at)
+                                     : std::string(label.detector->shortName);
 }
 
 }  // namespace headscope::attention

@@ -29,6 +29,6 @@ HeadLabel labelHead(const HeadProfile& profile, float threshold = kLabelThreshol
 /// Returns "previous token", "2 back", "mixed", …
 std::string describe(const HeadLabel& label);
 /// The same in at most six letters: "prev", "i−2", "mixed".
-std::string tightName(const HeadLabel& label);
+std::string compactName(const HeadLabel& label);
 
 }  // namespace headscope::attention

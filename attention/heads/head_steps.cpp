@@ -31,7 +31,7 @@ HeadSteps headSteps(const AttentionConfig& config, const MaskInput& mask, const 
   return steps;
 }
 
-Matrix poolFarthest(const Eigen::Ref<const Matrix>& values, Index rows, Index cols) {
+Matrix poolByMagnitude(const Eigen::Ref<const Matrix>& values, Index rows, Index cols) {
   const Index n = values.rows(), m = values.cols();
   if (n <= rows && m <= cols) return values;
   rows = std::clamp<Index>(rows, 1, std::max<Index>(n, 1));

@@ -25,6 +25,6 @@ HeadSteps headSteps(const AttentionConfig& config, const MaskInput& mask, const 
 
 /// Pools a matrix into at most `rows` × `cols` nearly equal parts by the value farthest from 0, so that large
 /// values stay visible. Any finite value takes precedence over ±inf and NaN.
-Matrix poolFarthest(const Eigen::Ref<const Matrix>& values, Index rows, Index cols);
+Matrix poolByMagnitude(const Eigen::Ref<const Matrix>& values, Index rows, Index cols);
 
 }  // namespace headscope::attention

@@ -9,7 +9,7 @@
 namespace headscope::attention {
 namespace {
 
-constexpr Index kFewestPositions = 2, kFewestIdentity = 2;
+constexpr Index kMinPositions = 2, kMinIdentity = 2;
 // With fewer dimensions, a same-token head that also reads positions has too few left to recognise tokens.
 constexpr Index kRoomForBoth = 8;
 
@@ -34,9 +34,9 @@ std::string misfit(const AttentionConfig& config, Index kvHead, const Division& 
   };
   if (flags.first) add(1, "the first-token flag");
   if (flags.separator) add(1, "the separator flag");
-  if (positions) add(2 * kFewestPositions, "positions");
-  if (identity) add(kFewestIdentity, "token identity");
-  if (previous) add(kFewestIdentity, "the previous token's identity");
+  if (positions) add(2 * kMinPositions, "positions");
+  if (identity) add(kMinIdentity, "token identity");
+  if (previous) add(kMinIdentity, "the previous token's identity");
   const Index group = config.groupSize(), from = kvHead * group;
   const std::string readers =
       group == 1 ? fmt::format(" serves head {}, which needs ", from)
@@ -59,8 +59,8 @@ Result<Division> divide(const AttentionConfig& config, const EmbeddingLayout& la
   division.first = has(Behaviour::firstToken) || induction;
   division.separator = has(Behaviour::separator);
   const bool positions = std::ranges::any_of(group, readsPositions), identity = has(Behaviour::sameToken);
-  const Index needed = division.positionsAt() + (positions ? 2 * kFewestPositions : 0) +
-                       (identity ? kFewestIdentity : 0) + (induction ? kFewestIdentity : 0);
+  const Index needed = division.positionsAt() + (positions ? 2 * kMinPositions : 0) +
+                       (identity ? kMinIdentity : 0) + (induction ? kMinIdentity : 0);
   if (needed > config.headDim) {
     return Error{misfit(config, kvHead, division, positions, identity, induction, needed)};
   }
@@ -68,15 +68,15 @@ Result<Division> divide(const AttentionConfig& config, const EmbeddingLayout& la
   if (induction) {
     const Index readers = 1 + (positions ? 1 : 0) + (identity ? 1 : 0);
     division.previous =
-        std::clamp(room / readers / 2 * 2, kFewestIdentity, std::max(kFewestIdentity, layout.previous));
+        std::clamp(room / readers / 2 * 2, kMinIdentity, std::max(kMinIdentity, layout.previous));
     room -= division.previous;
   }
   const bool both = (positions && (identity || has(Behaviour::random))) || (identity && room >= kRoomForBoth);
   Index frequencies = 0;
   if (both) {
     // Few frequencies suffice for a sharp peak, but every identity dimension helps to tell words apart.
-    const Index most = identity ? (room - kFewestIdentity) / 2 : room / 2;
-    frequencies = std::clamp(room / 5 + 1, kFewestPositions, most);
+    const Index most = identity ? (room - kMinIdentity) / 2 : room / 2;
+    frequencies = std::clamp(room / 5 + 1, kMinPositions, most);
   } else if (positions) {
     frequencies = room / 2;
   }

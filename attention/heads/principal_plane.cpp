@@ -41,7 +41,7 @@ void pointUp(Row& direction) {
 Plane principalPlane(const Eigen::Ref<const Matrix>& points) {
   require(points.rows() > 0 && points.cols() > 0, "a plane needs at least one point");
   const Index dim = points.cols();
-  const Index n = dim > kMostPlanePoints ? std::min(points.rows(), kMostPlanePoints) : points.rows();
+  const Index n = dim > kMaxPlanePoints ? std::min(points.rows(), kMaxPlanePoints) : points.rows();
   const Row mean = points.cast<double>().colwise().mean();
   Eigen::MatrixXd centred(n, dim);
   for (Index i = 0; i < n; ++i) centred.row(i) = points.row(i * points.rows() / n).cast<double>() - mean;

@@ -14,10 +14,10 @@ struct Plane {
 
 /// Returns the plane through the mean of points [n, dim] along their first two principal components (Pearson
 /// 1901), each with its largest component positive. If the points span fewer directions, the others are any
-/// orthogonal ones. If both n and dim exceed kMostPlanePoints, the components are those of an even sample of
+/// orthogonal ones. If both n and dim exceed kMaxPlanePoints, the components are those of an even sample of
 /// that many points. Throws std::invalid_argument without points or dimensions.
 Plane principalPlane(const Eigen::Ref<const Matrix>& points);
-inline constexpr Index kMostPlanePoints = 512;
+inline constexpr Index kMaxPlanePoints = 512;
 
 /// Returns the plane of two dimensions through the origin. Throws std::invalid_argument if one doesn't exist.
 Plane planeOfDimensions(Index dim, Index first, Index second);

@@ -48,7 +48,7 @@ Matrix productPicture(const Matrix& a, const Matrix& b, Index cells, std::stop_t
   for (Index row = 0; row < rows && !stop.stop_requested(); ++row) {
     const Index from = row * n / rows, to = (row + 1) * n / rows;
     const Matrix part = timesTransposed(a.middleRows(from, to - from), b);
-    picture.row(row) = poolFarthest(part, 1, rows);
+    picture.row(row) = poolByMagnitude(part, 1, rows);
   }
   return picture;
 }

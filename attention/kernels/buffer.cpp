@@ -20,7 +20,7 @@ constexpr std::size_t kLarge = std::size_t{64} << 10, kHuge = kHugePage / 2;
 constexpr std::size_t kPage = 4096;
 /// The most blocks kept, so that searching them stays fast. A pass over a model of 12 layers leaves about
 /// 150.
-constexpr std::size_t kMostBlocks = 1024;
+constexpr std::size_t kMaxBlocks = 1024;
 
 std::atomic<std::uint64_t> allocations{0};
 
@@ -112,7 +112,7 @@ class LargeBlocks {
     const std::uint64_t most = std::max(kMaxIdleBufferBytes, mostUsed_ - std::min(mostUsed_, used));
     std::vector<void*> surplus;
     auto block = blocks_.begin();
-    for (std::size_t left = blocks_.size(); held_ > most || left > kMostBlocks; ++block, --left) {
+    for (std::size_t left = blocks_.size(); held_ > most || left > kMaxBlocks; ++block, --left) {
       surplus.push_back(block->first);
       held_ -= block->second;
     }

@@ -132,7 +132,7 @@ std::vector<std::int64_t> targets() {
 
 }  // namespace
 
-bool holdTarget(std::string_view name) {
+bool restrictTarget(std::string_view name) {
   for (const std::int64_t target : targets()) {
     if (name != hwy::TargetName(target)) continue;
     // Newer instruction sets have lower bits.

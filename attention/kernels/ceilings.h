@@ -23,7 +23,7 @@ const char* targetName();
 
 /// Restricts the kernels to the named instruction set and older ones. Call before computing anything. Returns
 /// false and changes nothing if the processor doesn't have it.
-bool holdTarget(std::string_view name);
+bool restrictTarget(std::string_view name);
 /// The names of the processor's instruction sets, newest first, separated by commas.
 std::string targetNames();
 

@@ -71,8 +71,8 @@ HWY_INLINE void addVectors(const Byte* const (&b)[kOutputs], const typename Type
   for (size_t o = 0; o < kOutputs; ++o) {
     CodeVector codes[kVectors] = {Type::template codes<v>(b[o])};
     if constexpr (kVectors == 2) codes[1] = Type::template codes<v + 1>(b[o]);
-    Wholes fours = foursOf(codes, digits);
-    if constexpr (!Type::kOffsets) fours = hn::Add(fours, hn::LoadU(WholeLane(), taken));
+    IntLanes fours = foursOf(codes, digits);
+    if constexpr (!Type::kOffsets) fours = hn::Add(fours, hn::LoadU(IntLane(), taken));
     sums.of[o] = hn::MulAdd(hn::ConvertTo(Lane(), fours), Type::template factor<v>(factors[o]), sums.of[o]);
   }
   if constexpr ((v + kVectors) * kWide < 256)
@@ -96,8 +96,8 @@ HWY_INLINE void largeBlocks(NextBlocks<Type, kOutputs> next, const DigitRow& x, 
     for (const Byte*& b : next.blocks) b += Type::kBytes;
   }
   // Factors and offsets alternate, four of each.
-  const auto fours = hn::And(hn::Iota(WholeLane(), 0), hn::Set(WholeLane(), 4));
-  const auto second = hn::RebindMask(Lane(), hn::Ne(fours, hn::Zero(WholeLane())));
+  const auto fours = hn::And(hn::Iota(IntLane(), 0), hn::Set(IntLane(), 4));
+  const auto second = hn::RebindMask(Lane(), hn::Ne(fours, hn::Zero(IntLane())));
   for (size_t o = 0; o < kOutputs; ++o)
     y[o] =
         hn::GetLane(hn::SumOfLanes(Lane(), hn::Add(sums.of[o], hn::IfThenElseZero(second, offsets.of[o]))));
@@ -110,8 +110,8 @@ HWY_INLINE Lanes addSmall(const Byte* first, const Byte* second, const Byte* fir
                           const Byte* secondScale, const DigitRow& x, size_t done, Lanes sums) {
   const CodeVector codes[] = {Type::codes(first, second)};
   const Lanes d = Type::d(firstScale, secondScale), scales = hn::LoadU(Lane(), x.scales + done / 4);
-  const Wholes fours = foursOf(codes, x.digits + 3 * done),
-               taken = hn::LoadU(WholeLane(), x.taken + done / 4);
+  const IntLanes fours = foursOf(codes, x.digits + 3 * done),
+                 taken = hn::LoadU(IntLane(), x.taken + done / 4);
   if constexpr (Type::kOffsets) {
     const Lanes offsets = hn::Mul(Type::m(firstScale, secondScale), hn::ConvertTo(Lane(), taken));
     return hn::MulAdd(hn::MulAdd(hn::ConvertTo(Lane(), fours), d, offsets), scales, sums);

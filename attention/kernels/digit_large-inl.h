@@ -43,7 +43,7 @@ template <class V>
 HWY_INLINE void storeFactors(V whole, Lanes by, Lanes* parts) {
   const hn::DFromV<V> d;
   const auto product = [&](auto some) HWY_ATTR {
-    return hn::Mul(hn::ConvertTo(Lane(), hn::PromoteTo(WholeLane(), some)), by);
+    return hn::Mul(hn::ConvertTo(Lane(), hn::PromoteTo(IntLane(), some)), by);
   };
 #if HWY_TARGET == HWY_AVX3
   (void)d;
@@ -81,7 +81,7 @@ HWY_INLINE Lanes spread(const Factors<kCount>& factors) {
   for (size_t i = 0; i < kLanes; ++i)
     from[i] = static_cast<std::int32_t>((kFirst + i / kEach * kStep) % kLanes);
   return hn::TableLookupLanes(factors.parts[kFirst / kLanes],
-                              hn::IndicesFromVec(Lane(), hn::Load(WholeLane(), from)));
+                              hn::IndicesFromVec(Lane(), hn::Load(IntLane(), from)));
 }
 
 /// Shared by large types whose vectors hold whole groups of 32 in order and that have a factor per 16
@@ -236,7 +236,7 @@ struct DigitsOfQ4_K {
   static HWY_INLINE Lanes oddOrEven(const Own& factors) {
     HWY_ALIGN std::int32_t from[kLanes];
     for (size_t i = 0; i < kLanes; ++i) from[i] = static_cast<std::int32_t>(i / 8 * 8 + i / 4 % 2 * 2 + kOdd);
-    return hn::TableLookupLanes(factors.parts[0], hn::IndicesFromVec(Lane(), hn::Load(WholeLane(), from)));
+    return hn::TableLookupLanes(factors.parts[0], hn::IndicesFromVec(Lane(), hn::Load(IntLane(), from)));
   }
 };
 

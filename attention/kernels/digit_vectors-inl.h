@@ -22,15 +22,15 @@ namespace headscope::attention::kernels::HWY_NAMESPACE {
 
 using CodeLane = hn::ScalableTag<Byte>;
 using CodeVector = hn::Vec<CodeLane>;
-using WholeLane = hn::RebindToSigned<Lane>;
-using Wholes = hn::Vec<WholeLane>;
+using IntLane = hn::RebindToSigned<Lane>;
+using IntLanes = hn::Vec<IntLane>;
 
 inline constexpr size_t kWide = hn::MaxLanes(CodeLane()), kLanes = kWide / 4, kGroup = 32;
 
 using DigitVector = hn::Vec<hn::RebindToSigned<CodeLane>>;
 
 /// Returns sums + Σ code·digit over each four bytes.
-HWY_INLINE Wholes addFours(Wholes sums, CodeVector codes, DigitVector digits) {
+HWY_INLINE IntLanes addFours(IntLanes sums, CodeVector codes, DigitVector digits) {
 #if HWY_TARGET == HWY_AVX3
   // Highway doesn't expose VNNI's instruction, and its target doesn't allow the intrinsic.
   asm("vpdpbusd %2, %1, %0" : "+v"(sums.raw) : "v"(codes.raw), "v"(digits.raw));
@@ -38,14 +38,14 @@ HWY_INLINE Wholes addFours(Wholes sums, CodeVector codes, DigitVector digits) {
 #else
   // Codes have at most seven bits, so two products fit 16 bits.
   const __m256i pairs = _mm256_maddubs_epi16(codes.raw, digits.raw);
-  return hn::Add(sums, Wholes{_mm256_madd_epi16(pairs, _mm256_set1_epi16(1))});
+  return hn::Add(sums, IntLanes{_mm256_madd_epi16(pairs, _mm256_set1_epi16(1))});
 #endif
 }
 
 /// Returns Σ code·D over each four numbers of all vectors together, modulo 2³².
 template <size_t kVectors>
-HWY_INLINE Wholes foursOf(const CodeVector (&codes)[kVectors], const std::int8_t* digits) {
-  Wholes sums = hn::Zero(WholeLane());
+HWY_INLINE IntLanes foursOf(const CodeVector (&codes)[kVectors], const std::int8_t* digits) {
+  IntLanes sums = hn::Zero(IntLane());
   for (size_t k = 0; k < 3; ++k) {
     if (k > 0) sums = hn::ShiftLeft<8>(sums);
     for (size_t v = 0; v < kVectors; ++v)

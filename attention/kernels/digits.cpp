@@ -55,8 +55,8 @@ HWY_INLINE void splitGroup(const float* x, float bits, WholeGroup& group) {
   const Lanes scale = hn::Set(d, group.scale), inverse = hn::Set(d, usable ? 1 / group.scale : 0);
   for (size_t i = 0; i < kGroup; i += kLanes) {
     const Lanes from = hn::LoadU(d, x + i);
-    const Wholes whole = hn::NearestInt(hn::Mul(from, inverse));
-    hn::StoreU(whole, WholeLane(), group.numbers + i);
+    const IntLanes whole = hn::NearestInt(hn::Mul(from, inverse));
+    hn::StoreU(whole, IntLane(), group.numbers + i);
     lost = hn::Add(lost, hn::Abs(hn::NegMulAdd(hn::ConvertTo(d, whole), scale, from)));
   }
   group.rest = hn::GetLane(hn::SumOfLanes(d, sum)) - greatest;
@@ -65,15 +65,15 @@ HWY_INLINE void splitGroup(const float* x, float bits, WholeGroup& group) {
 
 /// Writes 16 numbers as digits, [3, kWide], starting at `digits`.
 HWY_INLINE void storeDigits(const std::int32_t* numbers, std::int8_t* digits) {
-  const WholeLane d;
-  const hn::Rebind<std::int8_t, WholeLane> narrow;
+  const IntLane d;
+  const hn::Rebind<std::int8_t, IntLane> narrow;
   for (size_t i = 0; i < 16; i += kLanes) {
     // Each digit is the signed lowest byte of the rest.
-    const Wholes whole = hn::LoadU(d, numbers + i);
-    const Wholes last = hn::ShiftRight<24>(hn::ShiftLeft<24>(whole));
-    const Wholes rest = hn::ShiftRight<8>(hn::Sub(whole, last));
-    const Wholes middle = hn::ShiftRight<24>(hn::ShiftLeft<24>(rest));
-    const Wholes first = hn::ShiftRight<8>(hn::Sub(rest, middle));
+    const IntLanes whole = hn::LoadU(d, numbers + i);
+    const IntLanes last = hn::ShiftRight<24>(hn::ShiftLeft<24>(whole));
+    const IntLanes rest = hn::ShiftRight<8>(hn::Sub(whole, last));
+    const IntLanes middle = hn::ShiftRight<24>(hn::ShiftLeft<24>(rest));
+    const IntLanes first = hn::ShiftRight<8>(hn::Sub(rest, middle));
     hn::StoreU(hn::DemoteTo(narrow, first), narrow, digits + i);
     hn::StoreU(hn::DemoteTo(narrow, middle), narrow, digits + kWide + i);
     hn::StoreU(hn::DemoteTo(narrow, last), narrow, digits + 2 * kWide + i);

@@ -195,9 +195,9 @@ std::size_t neighbours(std::span<const LinearMap> maps) {
 
 /// Divides outputs into groups, or the steps if the weight is transposed.
 std::vector<RowTask> rowTasks(std::size_t in, std::span<const LinearMap> maps, Buffer& sums) {
-  constexpr std::size_t kSpare = 64;      // a vector of any target
-  constexpr std::size_t kMostParts = 16;  // one thread adds all parts up
-  const std::size_t steps = std::max(kRowSteps, (in + kMostParts - 1) / kMostParts);
+  constexpr std::size_t kSpare = 64;     // a vector of any target
+  constexpr std::size_t kMaxParts = 16;  // one thread adds all parts up
+  const std::size_t steps = std::max(kRowSteps, (in + kMaxParts - 1) / kMaxParts);
   const std::size_t parts = (in + steps - 1) / steps;
   std::size_t floats = 0;
   for (const LinearMap& map : maps) floats += map.transposed ? parts * (map.out + kSpare) : 0;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kTaskWork = std::size_t{200} << 20;
 /// The fewest rows per task: packing the weights, which each task does, takes a fifth of the work on this
 /// many rows.
-constexpr std::size_t kFewestRows = 48;
+constexpr std::size_t kMinRows = 48;
 
 std::size_t dividedUp(std::size_t size, std::size_t unit) {
   return (size + unit - 1) / unit;
@@ -26,7 +26,7 @@ std::vector<MapTask> tasksFor(std::size_t rows, std::size_t in, std::span<const 
   for (const LinearMap& map : maps) groups += dividedUp(map.out, kGemmColumns);
   const std::size_t fewest = std::max<std::size_t>(dividedUp(rows, most), 1);
   const std::size_t parts = std::clamp(dividedUp(2 * threads, std::max<std::size_t>(groups, 1)), fewest,
-                                       std::max(fewest, rows / kFewestRows));
+                                       std::max(fewest, rows / kMinRows));
   // Divide rows evenly, rounded up to whole panels.
   const std::size_t step = std::max(dividedUp(dividedUp(rows, parts), panelRows) * panelRows, panelRows);
   std::vector<MapTask> tasks;

@@ -43,7 +43,7 @@ HWY_INLINE Lanes loadNumbers(const hwy::float16_t* p) {
 #elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   // On Zen 4, converting 512 bits at once takes longer than 256 bits twice.
   const hn::Half<Lane> half;
-  const hn::Rebind<hwy::float16_t, hn::Half<Lane>> halves;
+  const hn::Rebind<hwy::float16_t, hn::Half<Lane> > halves;
   return hn::Combine(d, hn::PromoteTo(half, hn::LoadU(halves, p + hn::Lanes(half))),
                      hn::PromoteTo(half, hn::LoadU(halves, p)));
 #else

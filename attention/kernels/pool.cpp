@@ -22,7 +22,7 @@ namespace {
 constexpr std::chrono::microseconds kAwake{50};
 
 /// How often to spin for a worker before assuming that its processor is running something else.
-constexpr int kPatience = 4096;
+constexpr int kTimeout = 4096;
 
 constexpr int kMostThreads = 64;
 
@@ -182,7 +182,7 @@ void Pool::runTogether(Team& team, Job& job) {
   }
   // Nobody can join any more; wait for those who have.
   team.job = nullptr;
-  for (int turn = 0; team.users.load() != 0; ++turn) turn < kPatience ? relax() : std::this_thread::yield();
+  for (int turn = 0; team.users.load() != 0; ++turn) turn < kTimeout ? relax() : std::this_thread::yield();
   team.owner = std::thread::id();
 }
 

@@ -370,8 +370,8 @@ HWY_EXPORT(foldRows);
 
 std::size_t summaryStride(std::size_t rows) {
   // Whole vectors are read, and whole strips written.
-  constexpr std::size_t kMost = 16;
-  return (rows + 2 * kMost - 1) / kMost * kMost;
+  constexpr std::size_t kMax = 16;
+  return (rows + 2 * kMax - 1) / kMax * kMax;
 }
 
 void summarizeScores(const MapRows& part, const Summaries& to) {

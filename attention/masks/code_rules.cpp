@@ -36,7 +36,7 @@ const std::string& RuleCode::nameOf(const LookupTable& table) {
 /// Writes constants as comparisons too, because the code needs an array of truths.
 Written RuleCode::write(const Truth& truth) {
   const auto value = known(truth.node);
-  if (value) return {place_.j + (*value != 0 ? " >= 0" : " < 0"), Bond::compare};
+  if (value) return {place_.j + (*value != 0 ? " >= 0" : " < 0"), Precedence::compare};
   return write(truth.node);
 }
 

@@ -42,13 +42,13 @@ bool PatternUse::operator==(const PatternUse& other) const {
   return kind == other.kind && arguments == other.arguments && inner == other.inner;
 }
 
-PatternUse standardUse(PatternKind kind) {
+PatternUse defaultUse(PatternKind kind) {
   PatternUse use{kind, {}, {}};
   for (const ParameterInfo& parameter : infoOf(kind).parameters) {
     if (parameter.fromText) {
       use.arguments.emplace_back();
     } else if (parameter.kind == ParameterKind::count) {
-      use.arguments.push_back(Argument{{parameter.standard}, ""});
+      use.arguments.push_back(Argument{{parameter.defaultValue}, ""});
     } else {
       use.arguments.push_back(Argument{{}, parameter.kind == ParameterKind::convention ? "visible" : ""});
     }

@@ -69,7 +69,7 @@ struct Layer {
 using MaskLayers = std::vector<Layer>;
 
 /// Returns a use of `kind` with the table's default arguments; those taken from the text are empty.
-PatternUse standardUse(PatternKind kind);
+PatternUse defaultUse(PatternKind kind);
 
 /// Why a text is not a mask, and the byte offset of the error.
 struct MaskTextError {

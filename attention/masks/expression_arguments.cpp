@@ -94,7 +94,7 @@ bool MaskParser::readArgument(const PatternInfo& info, PatternUse& use, std::siz
   return readValue(parameters[index], *target);
 }
 
-bool MaskParser::fillStandards(const PatternInfo& info, PatternUse& use, std::size_t offset) {
+bool MaskParser::fillDefaults(const PatternInfo& info, PatternUse& use, std::size_t offset) {
   for (std::size_t i = 0; i < info.parameters.size(); ++i) {
     const ParameterInfo& parameter = info.parameters[i];
     if (use.arguments[i] || parameter.fromText) continue;
@@ -102,7 +102,7 @@ bool MaskParser::fillStandards(const PatternInfo& info, PatternUse& use, std::si
       return fail(std::string(info.name) + " needs a " + std::string(parameter.name) + ": " +
                       valueText(parameter.kind),
                   offset);
-    use.arguments[i] = Argument{{parameter.standard}, ""};
+    use.arguments[i] = Argument{{parameter.defaultValue}, ""};
   }
   return true;
 }

@@ -16,11 +16,11 @@ std::string number(Index value) {
 
 /// Returns "{0, 11}"; long lists are cut. A span counts as one item.
 std::string listText(const std::vector<Index>& values, bool spans) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMax = 8;
   const std::size_t step = spans ? 2 : 1;
   std::string text = "{";
   for (std::size_t i = 0; i + step <= values.size(); i += step) {
-    if (i / step == kMost) return text + ", …}";
+    if (i / step == kMax) return text + ", …}";
     text += (i == 0 ? "" : ", ") + number(values[i]);
     if (spans && values[i] != values[i + 1]) text += "–" + number(values[i + 1]);
   }
@@ -145,7 +145,8 @@ class MaskFormulaWriter {
       if (!all) {
         all = std::move(next);
       } else if (layer.combine == Combine::replace) {
-        all = Written{all->text + ", then " + inside(*next, Bond::any) + where(layer), Bond::then};
+        all =
+            Written{all->text + ", then " + inside(*next, Precedence::any) + where(layer), Precedence::then};
       } else {
         all = joined(*all, *next, layer.combine);
       }

@@ -227,7 +227,7 @@ bool MaskParser::readPattern(PatternUse& use) {
   use.kind = info->kind;
   use.arguments.resize(info->parameters.size());
   if (lexer_.peek().isSymbol('(') && !readArguments(*info, use)) return false;
-  return fillStandards(*info, use, offset);
+  return fillDefaults(*info, use, offset);
 }
 
 bool MaskParser::takeSymbol(char c) {

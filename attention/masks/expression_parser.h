@@ -34,7 +34,7 @@ class MaskParser {
   bool readArguments(const PatternInfo& info, PatternUse& use);
   bool readInner(PatternUse& use);
   bool readArgument(const PatternInfo& info, PatternUse& use, std::size_t& position, bool& named);
-  bool fillStandards(const PatternInfo& info, PatternUse& use, std::size_t offset);
+  bool fillDefaults(const PatternInfo& info, PatternUse& use, std::size_t offset);
   bool readValue(const ParameterInfo& parameter, Argument& argument);
   bool readItem(const ParameterInfo& parameter, Argument& argument);
   bool readInteger(const std::string& subject, Index low, Index high, Index& value);

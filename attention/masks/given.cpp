@@ -81,7 +81,7 @@ Result<std::vector<KeyRun>> Given::spans(std::size_t parameter) const {
 Result<Index> Given::count(std::size_t parameter, Index head) const {
   const ParameterInfo& wanted = info.parameters[parameter];
   const Argument* list = argument(parameter);
-  if (!list) return wanted.fromText ? wanted.fromText->count(geometry) : wanted.standard;
+  if (!list) return wanted.fromText ? wanted.fromText->count(geometry) : wanted.defaultValue;
   if (list->values.empty()) return Error{title(parameter) + " has no value, expected at least one"};
   const Index value = list->values[static_cast<std::size_t>(head) % list->values.size()];
   const std::string found = fmt::format("{} is {}", title(parameter), value);

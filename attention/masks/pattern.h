@@ -29,7 +29,7 @@ struct ParameterInfo {
   std::string_view name;
   ParameterKind kind = ParameterKind::count;
   Index low = 0, high = 0;             ///< for counts: allowed range, inclusive
-  Index standard = 0;                  ///< for counts: default value
+  Index defaultValue = 0;              ///< for counts: default value
   const TextPart* fromText = nullptr;  ///< default taken from the text (text_parts.h); null = none
   std::string_view meaning;            ///< one phrase for people
   std::string_view symbol = {};        ///< used in formulas if the value comes from the text

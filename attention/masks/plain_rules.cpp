@@ -6,7 +6,7 @@ namespace headscope::attention {
 
 Layer layerOf(PatternKind kind, const std::vector<Index>& counts) {
   Layer layer;
-  layer.pattern = standardUse(kind);
+  layer.pattern = defaultUse(kind);
   for (std::size_t i = 0; i < counts.size(); ++i) layer.pattern.arguments[i] = Argument{{counts[i]}, ""};
   return layer;
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Word = std::uint64_t;
 constexpr Index kWordBits = 64;
-constexpr std::uint64_t kMostCells = std::uint64_t{1} << 28;
+constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 28;
 
 void requireSquare(const MaskFormula& mask) {
   require(mask.queries() == mask.keys(),
@@ -168,7 +168,7 @@ ReachMap reachAfter(const MaskFormula& mask, const std::vector<Index>& variants,
   requireSquare(mask);
   require(layers >= 1 && layers <= 255, fmt::format("layers is {}, expected 1 to 255", layers));
   const Index tokens = mask.queries();
-  require(saturatingProduct({tokens, tokens}) <= kMostCells,
+  require(saturatingProduct({tokens, tokens}) <= kMaxCells,
           fmt::format("mask has {} tokens, expected at most 16384", tokens));
   ReachMap map{tokens, std::vector<std::uint8_t>(static_cast<std::size_t>(tokens * tokens)), layers};
   const auto cell = [&](Index query, Index key) -> std::uint8_t& {

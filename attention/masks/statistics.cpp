@@ -11,8 +11,8 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::size_t kMostListed = 64;
-constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 26;
+constexpr std::size_t kMaxListed = 64;
+constexpr std::uint64_t kMaxBlocks = std::uint64_t{1} << 26;
 /// Rows between two checks of the stop token.
 constexpr Index kRowsPerLook = 64;
 
@@ -64,7 +64,7 @@ class Counter {
     ++statistics_.rowsCounted;
     if (runs.empty()) {
       ++statistics_.emptyRows;
-      if (statistics_.firstEmptyRows.size() < kMostListed) statistics_.firstEmptyRows.push_back(row);
+      if (statistics_.firstEmptyRows.size() < kMaxListed) statistics_.firstEmptyRows.push_back(row);
     }
     const Index next = cacheLength_ + row + 1;
     for (const KeyRun& run : runs) {
@@ -84,7 +84,7 @@ class Counter {
       seenBy += change_[static_cast<std::size_t>(key)];
       if (seenBy > 0) continue;
       ++statistics_.unseenKeys;
-      if (statistics_.firstUnseenKeys.size() < kMostListed) statistics_.firstUnseenKeys.push_back(key);
+      if (statistics_.firstUnseenKeys.size() < kMaxListed) statistics_.firstUnseenKeys.push_back(key);
     }
     return std::move(statistics_);
   }
@@ -233,7 +233,7 @@ BlockMap mapBlocks(const MaskFormula& mask, Index variant, Index blockSize, std:
   map.rows = blocksAlong(queries, blockSize);
   map.cols = blocksAlong(keys, blockSize);
   const std::uint64_t blocks = saturatingProduct({map.rows, map.cols});
-  require(blocks <= kMostBlocks, "a block map has at most 2^26 blocks");
+  require(blocks <= kMaxBlocks, "a block map has at most 2^26 blocks");
   map.visible.resize(blocks);
   map.kinds.resize(blocks, BlockKind::none);
   BlockRow row(blockSize, map.cols);

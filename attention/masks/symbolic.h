@@ -13,20 +13,21 @@ namespace headscope::attention {
 // printed as a formula (expression_formula.cpp) and as Python (code_rules.cpp).
 
 /// The precedence of a written expression, tightest first.
-enum class Bond { atom, product, sum, compare, all, any, then };
+enum class Precedence { atom, product, sum, compare, all, any, then };
 
 struct Written {
   std::string text;
-  Bond bond = Bond::atom;
+  Precedence precedence = Precedence::atom;
 };
 /// Returns the text of an operand, in brackets if it binds more loosely than `loosest`.
-std::string inside(const Written& part, Bond loosest);
+std::string inside(const Written& part, Precedence loosest);
 
 /// The spelling of an operation in one language.
 struct Notation {
   std::string_view text;  ///< $a, $b and $c stand for the operands
-  Bond bond = Bond::atom;
-  Bond loosest = Bond::atom;  ///< looser operands get brackets, except "and" in "and" and "or" in "or"
+  Precedence precedence = Precedence::atom;
+  Precedence loosest =
+      Precedence::atom;  ///< looser operands get brackets, except "and" in "and" and "or" in "or"
 };
 Written written(const Notation& notation, const std::vector<Written>& operands);
 

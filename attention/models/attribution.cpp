@@ -74,7 +74,7 @@ Reading readingOf(const Model& model, const Direction& normed, Index id) {
 
 Status checkRun(const Model& model, const PassResult& run, Index row, const Answers& answers) {
   const ModelConfig& config = model.config();
-  if (!model.guesses()) return Error{model.whyNoGuesses()};
+  if (!model.predictsTokens()) return Error{model.whyNoPredictions()};
   if (model.weights().headTransform)
     return Error{
         "This model has an extra layer before its vocabulary, so its logits aren't a sum of pieces."};

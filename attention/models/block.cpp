@@ -227,8 +227,8 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult
   normQueriesAndKeys(q, k);
   if (rotation) {
     const Matrix turns = rotation->replicate(std::ssize(runs), 1);
-    rotateHeads(q, turns, turned->neighbours, turned->first);
-    rotateHeads(k, turns, turned->neighbours, turned->first);
+    rotateHeads(q, turns, turned->interleaved, turned->first);
+    rotateHeads(k, turns, turned->interleaved, turned->first);
   }
   patchHeads(q, Piece::queries);
   const std::vector<SourceHeads> sources = patchedSources();

@@ -25,7 +25,7 @@ std::string_view textOf(const std::vector<std::uint8_t>& bytes) {
 /// if there is no generation_config.json, as transformers does.
 Status readGeneration(const std::filesystem::path& folder, std::string_view configText, ModelConfig& config) {
   const std::string name =
-      isThere(folder / "generation_config.json") ? "generation_config.json" : "config.json";
+      fileExists(folder / "generation_config.json") ? "generation_config.json" : "config.json";
   std::string text(configText);
   if (name != "config.json") {
     const auto bytes = readFile(folder / name, kMaxConfigBytes);
@@ -61,9 +61,9 @@ Result<Model> Model::openFolder(const std::filesystem::path& folder, std::string
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
     return fileError(folder,
-                     std::string(isThere(folder) ? "is a file" : "is missing") +
+                     std::string(fileExists(folder) ? "is a file" : "is missing") +
                          ", expected a folder with config.json and model.safetensors, or a GGUF file");
-  if (!isThere(folder / "config.json"))
+  if (!fileExists(folder / "config.json"))
     return fileError(folder, "has no config.json, expected a Hugging Face model folder");
   const auto text = readFile(folder / "config.json", kMaxConfigBytes);
   if (!text) return text.error();
@@ -132,8 +132,8 @@ AttentionConfig Model::attention(Index layer) const {
   return attention;
 }
 
-std::string Model::whyNoGuesses() const {
-  if (guesses() || classifies()) return "";
+std::string Model::whyNoPredictions() const {
+  if (predictsTokens() || classifies()) return "";
   return weights_.headless.empty() ? "It has no language-model head." : weights_.headless;
 }
 
@@ -141,8 +141,9 @@ std::string Model::whyNoText() const {
   if (config_.group == HeadGroup::encoder)
     return "An encoder doesn't generate: look at the model's decoder or cross heads.";
   if (config_.picture) return "A model that reads pictures doesn't generate.";
-  if (!config_.causal && !config_.isTwoSidedDecoder()) return "An encoder fills gaps and doesn't generate.";
-  return whyNoGuesses();
+  if (!config_.causal && !config_.isBidirectionalDecoder())
+    return "An encoder fills gaps and doesn't generate.";
+  return whyNoPredictions();
 }
 
 std::uint64_t Model::cacheBytesPerToken() const {
@@ -197,7 +198,7 @@ Matrix Model::logits(const Matrix& stream, const std::stop_token& stop) const {
 }
 
 Matrix Model::classLogits(const Matrix& stream, const std::stop_token& stop) const {
-  const PictureTokens& tokens = *config_.picture;
+  const VisionConfig& tokens = *config_.picture;
   const auto& classifiers = weights_.picture->classifiers;
   const auto patchesOf = [&](const Matrix& x) -> Matrix {
     return x.bottomRows(x.rows() - tokens.leading - tokens.registers).colwise().mean();

@@ -37,11 +37,11 @@ class Model {
   /// supplied.
   const std::shared_ptr<const Model>& source() const { return source_; }
   /// Whether the model predicts tokens; a checkpoint may lack the head.
-  bool guesses() const { return weights_.head.has_value(); }
+  bool predictsTokens() const { return weights_.head.has_value(); }
   /// Whether the model predicts which of config().picture->classes a picture shows.
   bool classifies() const { return weights_.picture && !weights_.picture->classifiers.empty(); }
   /// A sentence on why the model does neither; empty if it does one of them.
-  std::string whyNoGuesses() const;
+  std::string whyNoPredictions() const;
   /// A sentence on why the model can't generate text; empty if it can.
   std::string whyNoText() const;
   /// Bytes that one token's keys and values, or latents, add to a single-precision cache of all layers. A

@@ -103,8 +103,8 @@ Result<ModelShape> readModelShape(const std::filesystem::path& path) {
     shape->source = "GGUF file; weights as stored";
     return shape;
   }
-  constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
-  const auto bytes = readFile(path, kMostBytes);
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 20;
+  const auto bytes = readFile(path, kMaxBytes);
   if (!bytes) return bytes.error();
   auto shape = readModelShape({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
                               shownPath(path.filename()));

@@ -61,7 +61,7 @@ Status generate(ModelSession& session, Matrix logits, Index count, const Samplin
                 const std::function<bool(Index id, const PassResult& pass)>& onToken,
                 const std::stop_token& stop) {
   if (const Status status = validate(sampling); !status) return status;
-  if (!session.model().guesses()) return Error{session.model().whyNoGuesses()};
+  if (!session.model().predictsTokens()) return Error{session.model().whyNoPredictions()};
   const ModelConfig& config = session.model().config();
   const auto& ends = config.endTokens;
   const Index given = session.length();

@@ -7,13 +7,13 @@ namespace headscope::attention {
 namespace {
 
 /// Most cells of the table of common lengths; longer texts aren't searched for equal tokens.
-constexpr Index kMostCells = Index{1} << 24;
+constexpr Index kMaxCells = Index{1} << 24;
 
 /// Pairs of equal tokens, in order, as many as possible.
 std::vector<std::pair<Index, Index>> commonTokens(std::span<const Index> a, std::span<const Index> b) {
   const Index n = std::ssize(a), m = std::ssize(b);
   std::vector<std::pair<Index, Index>> pairs;
-  if (n == 0 || m == 0 || n > kMostCells / m) return pairs;
+  if (n == 0 || m == 0 || n > kMaxCells / m) return pairs;
   // length(i, j): of the longest common subsequence of the tokens from i and j on.
   Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> length;
   length.setZero(n + 1, m + 1);

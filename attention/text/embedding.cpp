@@ -17,7 +17,7 @@ constexpr Index kSmallestPlantedDim = 16;
 
 // Sixteen frequencies easily distinguish several thousand positions (heads/distance_profile.h); further
 // dimensions are better spent on identity.
-constexpr Index kFewestFrequencies = 3, kMostFrequencies = 16;
+constexpr Index kMinFrequencies = 3, kMaxFrequencies = 16;
 
 // The fastest turns by more than a third of a circle per token, which separates neighbours well. The slowest
 // takes 314 tokens for a circle; longer distances follow from the combination of frequencies.
@@ -65,7 +65,7 @@ Result<EmbeddingLayout> plantedLayout(Index modelDim, Index carried) {
   EmbeddingLayout layout;
   layout.modelDim = modelDim;
   layout.flags = kFlagCount;
-  layout.positions = 2 * std::clamp(modelDim / 6, kFewestFrequencies, kMostFrequencies);
+  layout.positions = 2 * std::clamp(modelDim / 6, kMinFrequencies, kMaxFrequencies);
   layout.identity = modelDim - layout.flags - layout.positions;
   if (carried > 0) {
     // Whole pairs, because identity is drawn in pairs of equal length.

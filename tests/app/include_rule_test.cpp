@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(IncludeRules, ReadIncludeLines) {
+TEST(IncludeRules, ReadsIncludeLines) {
   EXPECT_THAT(includesOf("#include <vector>\n#include \"app/scene.h\"\n"),
               ElementsAre("vector", "app/scene.h"));
   EXPECT_THAT(includesOf("  #  include<imgui.h> // why\r\n#include\t\"a.h\""), ElementsAre("imgui.h", "a.h"));
@@ -87,7 +87,7 @@ const Planted kBreaches[] = {
     {"app/a.cpp", "#include \"tests/support/golden.h\"\n", "knows no tests"},
 };
 
-TEST(IncludeRules, FindEveryBreach) {
+TEST(IncludeRules, FindsEveryBreach) {
   for (const Planted& planted : kBreaches) {
     const auto found = breaches({{planted.path, planted.text}});
     ASSERT_FALSE(found.empty()) << planted.path << " " << planted.text;
@@ -96,7 +96,7 @@ TEST(IncludeRules, FindEveryBreach) {
   }
 }
 
-TEST(IncludeRules, FindGlBehindAnotherFile) {
+TEST(IncludeRules, FindsIndirectGlIncludes) {
   const Sources sources{{"app/pages/heads/a.cpp", "#include \"app/scene/b.h\"\n"},
                         {"app/scene/b.h", "#include \"app/scene/c.h\"\n#include \"app/scene/b.h\"\n"},
                         {"app/scene/c.h", "#include \"render/gl.h\"\n"},
@@ -105,14 +105,14 @@ TEST(IncludeRules, FindGlBehindAnotherFile) {
                                                             HasSubstr("through app/scene/c.h"))));
 }
 
-TEST(IncludeRules, FindCirclesOfFolders) {
+TEST(IncludeRules, FindsFolderCycles) {
   const Sources sources{{"attention/heads/a.h", "#include \"attention/text/b.h\"\n"},
                         {"attention/text/b.h", "#include \"attention/formats/c.h\"\n"},
                         {"attention/formats/c.cpp", "#include \"attention/heads/d.h\"\n"}};
   EXPECT_THAT(breaches(sources), testing::SizeIs(3));
 }
 
-TEST(IncludeRules, AllowStaticsThatCannotChange) {
+TEST(IncludeRules, AllowsConstantStatics) {
   const char* const text =
       "static constexpr std::array kShapes{1, 2};\n"
       "static const std::vector<Choice> kSizes{{\"a static word = 3;\"}};\n"
@@ -124,14 +124,14 @@ TEST(IncludeRules, AllowStaticsThatCannotChange) {
   EXPECT_THAT(breaches({{"app/session.cpp", text}, {"attention/core/a.cpp", "static int n;\n"}}), IsEmpty());
 }
 
-TEST(IncludeRules, FindLongFiles) {
+TEST(IncludeRules, FindsLongFiles) {
   std::string lines;
   for (int i = 0; i < 400; ++i) lines += "\n";
   EXPECT_THAT(breaches({{"app/scene/a.cpp", lines}}), IsEmpty());
   EXPECT_THAT(breaches({{"app/scene/a.cpp", lines + "\n"}}), ElementsAre(HasSubstr("401 lines")));
 }
 
-TEST(IncludeRules, FindLongFunctions) {
+TEST(IncludeRules, FindsLongFunctions) {
   std::string body = "        int b) {\n";
   for (int i = 0; i < 77; ++i) body += "  act();\n";
   const std::string before = "namespace headscope {\n\n", head = "int act(int a,\n";
@@ -140,7 +140,7 @@ TEST(IncludeRules, FindLongFunctions) {
               ElementsAre(HasSubstr("82 lines: int act(int a,")));
 }
 
-TEST(IncludeRules, AllowWhatTheyAllow) {
+TEST(IncludeRules, AcceptsPermittedIncludes) {
   const Sources sources{
       {"app/platform/a.cpp",
        "#include <imgui.h>\n#include \"render/gl.h\"\n#include \"attention/core/mask.h\"\n"},
@@ -175,12 +175,12 @@ Sources ownSources() {
   return sources;
 }
 
-TEST(IncludeRules, AreKept) {
+TEST(IncludeRules, SourcesFollowTheRules) {
   EXPECT_THAT(breaches(ownSources()), IsEmpty());
 }
 
 /// Tests may include anything, but have the same length limits.
-TEST(IncludeRules, AreKeptByTheLengthOfTests) {
+TEST(IncludeRules, TestFilesStayShort) {
   const fs::path root = HEADSCOPE_SOURCE_DIR;
   for (const auto& entry : fs::recursive_directory_iterator(root / "tests")) {
     const std::string ending = entry.path().extension().string();

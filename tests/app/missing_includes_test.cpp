@@ -15,7 +15,7 @@ const char* const kControls =
     "namespace headscope::app {\nstruct ControlSpec {\n};\nvoid sectionTitle(int at,\n    int to);\n"
     "inline constexpr float kRowHeight = 3;\n}\n";
 
-TEST(MissingIncludes, AreFound) {
+TEST(MissingIncludes, FindsMissingIncludes) {
   const auto found = [](const char* text) {
     return missingIncludes({{"app/a.cpp", text}, {"app/b.h", ""}, {"app/controls.h", kControls}});
   };
@@ -26,7 +26,7 @@ TEST(MissingIncludes, AreFound) {
   EXPECT_THAT(found("ControlSpec make();"), testing::SizeIs(1));
 }
 
-TEST(MissingIncludes, AreNoneWhereAnIncludeBringsTheName) {
+TEST(MissingIncludes, AcceptsNamesFromIncludes) {
   const auto found = [](const char* text) {
     return missingIncludes(
         {{"app/a.cpp", text}, {"app/b.h", "#include \"app/controls.h\"\n"}, {"app/controls.h", kControls}});
@@ -38,7 +38,7 @@ TEST(MissingIncludes, AreNoneWhereAnIncludeBringsTheName) {
   EXPECT_THAT(found("// sectionTitle(\nconst char* f = \"sectionTitle(1)\";\n"), IsEmpty());
 }
 
-TEST(MissingIncludes, AreNoneInTheProgramAndItsTests) {
+TEST(MissingIncludes, ProgramAndTestsHaveNone) {
   const fs::path root = HEADSCOPE_SOURCE_DIR;
   Sources sources;
   for (const char* folder : {"app", "attention", "render", "tests"})

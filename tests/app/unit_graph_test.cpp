@@ -23,7 +23,7 @@ Sources programSources() {
   return sources;
 }
 
-TEST(UnitGraph, FindsCirclesThroughSources) {
+TEST(UnitGraph, FindsCyclesThroughSources) {
   const Sources sources{{"app/a.h", ""},
                         {"app/a.cpp", "#include \"app/a.h\"\n#include \"app/b.h\"\n"},
                         {"app/b.h", "#include \"app/c.h\"\n"},
@@ -34,7 +34,7 @@ TEST(UnitGraph, FindsCirclesThroughSources) {
   EXPECT_THAT(circlesOfUnits({{"app/a.cpp", "#include \"app/a.h\"\n"}, {"app/a.h", ""}}), IsEmpty());
 }
 
-TEST(UnitGraph, FindsArrowsThatRunUp) {
+TEST(UnitGraph, FindsUpwardIncludes) {
   EXPECT_THAT(upwardIncludes({{"app/compute/layer/a.cpp", "#include \"app/compute/model/b.h\"\n"}}),
               ElementsAre(HasSubstr("model is above layer")));
   EXPECT_THAT(upwardIncludes({{"app/compute/words/a.cpp", ""}}), ElementsAre(HasSubstr("has no place")));
@@ -53,17 +53,17 @@ TEST(UnitGraph, FindsTypes) {
   EXPECT_EQ(found, "struct a::b::Two; enum class a::b::Three; class a::b::Four; enum Five; ");
 }
 
-TEST(UnitGraph, HasNoCircleOfMoreThanTwo) {
+TEST(UnitGraph, HasNoCycleOfMoreThanTwo) {
   for (const auto& circle : circlesOfUnits(programSources()))
     EXPECT_LE(circle.size(), 2u) << testing::PrintToString(circle);
 }
 
-TEST(UnitGraph, RunsOneWayThroughCompute) {
+TEST(UnitGraph, ComputeHasNoUpwardIncludes) {
   EXPECT_THAT(upwardIncludes(programSources()), IsEmpty());
 }
 
 /// Two types of the same name in one namespace mix up their destructors, and nothing else reports it.
-TEST(UnitGraph, HasEachTypeNameOnce) {
+TEST(UnitGraph, TypeNamesAreUnique) {
   std::map<std::string, std::string> places;
   for (const auto& [path, text] : programSources())
     for (const DefinedType& type : typesOf(text)) {

@@ -2,7 +2,7 @@
 
 #include "attention/formats/pictures/exif_orientation.h"
 #include "attention/formats/pictures/picture.h"
-#include "attention/models/vision/picture_processor.h"
+#include "attention/models/vision/image_processor.h"
 #include "tests/fuzz/targets.h"
 
 /// The fuzz targets for pictures and their preprocessing.
@@ -12,9 +12,9 @@ inline void fuzzPicture(Bytes bytes) {
   using namespace attention;
   const int turned = exifOrientation(bytes);
   hold(turned >= 1 && turned <= 8);
-  const auto picture = decodePicture(bytes, "fuzz");
+  const auto picture = decodeImage(bytes, "fuzz");
   if (!picture) return hold(picture.error().message.starts_with("fuzz: "));
-  hold(picture->width > 0 && picture->height > 0 && picture->width * picture->height <= kMaxPicturePixels);
+  hold(picture->width > 0 && picture->height > 0 && picture->width * picture->height <= kMaxImagePixels);
   hold(std::ssize(picture->rgb) == 3 * picture->width * picture->height);
 }
 
@@ -22,7 +22,7 @@ inline void fuzzPicture(Bytes bytes) {
 inline void fuzzPictureProcessor(Bytes bytes) {
   using namespace attention;
   const auto processor =
-      PictureProcessor::read({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "fuzz", "ViT");
+      ImageProcessor::read({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "fuzz", "ViT");
   if (!processor) return hold(processor.error().message.starts_with("fuzz"));
   // Sides of thousands of pixels are valid, but take long.
   const auto small = [](Index side) { return side <= 64; };

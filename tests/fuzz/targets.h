@@ -116,7 +116,7 @@ inline void fuzzNpy(Bytes bytes) {
 }
 
 /// The most that is read of what a header announces: an archive of a few bytes may announce terabytes.
-inline constexpr std::uint64_t kMostFuzzedBytes = 1 << 18;
+inline constexpr std::uint64_t kMaxFuzzedBytes = 1 << 18;
 
 inline void fuzzNpz(Bytes bytes) {
   using namespace attention;
@@ -129,8 +129,7 @@ inline void fuzzNpz(Bytes bytes) {
     std::uint64_t elements = 1;
     for (const std::uint64_t length : entry.shape) elements *= length;
     hold(entry.end >= entry.begin && size == elements * byteSize(entry.dtype));
-    std::vector<std::uint8_t> front(std::min(size, kMostFuzzedBytes)),
-        back(std::min<std::uint64_t>(size, 64));
+    std::vector<std::uint8_t> front(std::min(size, kMaxFuzzedBytes)), back(std::min<std::uint64_t>(size, 64));
     const auto read = file->read(name, 0, front), readBack = file->read(name, size - back.size(), back);
     for (const auto& status : {read, readBack})
       if (!status) hold(status.error().message.starts_with(memory.path() + ": "));
@@ -145,7 +144,7 @@ inline void holdRecorded(const attention::RecordedAttention& file,
                          const std::string& path) {
   if (!array) return;
   hold(array->heads >= 1 && array->rows == tokens && array->cols >= 1);
-  if (static_cast<std::uint64_t>(array->rows * array->cols) > kMostFuzzedBytes) return;
+  if (static_cast<std::uint64_t>(array->rows * array->cols) > kMaxFuzzedBytes) return;
   const auto values = file.readArray(*array, array->heads - 1);
   if (!values) return hold(values.error().message.starts_with(path + ": "));
   hold(values->rows() == array->rows && values->cols() == array->cols && values->allFinite());
@@ -166,14 +165,14 @@ inline void fuzzRecorded(Bytes bytes) {
     holdRecorded(*file, layer.q, file->queries(), memory.path());
     holdRecorded(*file, layer.k, file->keys(), memory.path());
     holdRecorded(*file, layer.v, file->keys(), memory.path());
-    if (static_cast<std::uint64_t>(file->queries() * file->keys()) > kMostFuzzedBytes) continue;
+    if (static_cast<std::uint64_t>(file->queries() * file->keys()) > kMaxFuzzedBytes) continue;
     const auto weights = file->readWeights(static_cast<Index>(i), layer.attention.heads - 1);
     if (!weights) {
       hold(weights.error().message.starts_with(memory.path() + ": "));
       continue;
     }
     hold(weights->weights.rows() == file->queries() && weights->weights.cols() == file->keys());
-    hold(weights->leastSum <= weights->mostSum && weights->weights.minCoeff() >= -0.01F &&
+    hold(weights->minSum <= weights->maxSum && weights->weights.minCoeff() >= -0.01F &&
          weights->weights.maxCoeff() <= 1.01F);
   }
 }
@@ -197,8 +196,8 @@ inline void fuzzSchedule(Bytes bytes) {
   hold(!requests->empty() && std::ssize(*requests) <= kMaxRequests);
   Index tokens = 0;
   for (const PagedRequest& request : *requests) tokens += request.prompt + request.answer;
-  constexpr Index kMostRun = 512, kBlock = 16;
-  if (tokens > kMostRun) return;
+  constexpr Index kMaxRun = 512, kBlock = 16;
+  if (tokens > kMaxRun) return;
   for (const PagedStep& step : runSchedule(*requests, kBlock)) {
     hold(step.tokens.size() == step.running.size() && step.tables.size() == step.running.size());
     hold(step.storedTokens <= step.usedBlocks * kBlock && contiguousWaste(step) >= 0);
@@ -318,8 +317,8 @@ inline void fuzzTokenizer(Bytes bytes) {
               "vocab": {"<unk>": 0, "a": 1, "\u0120": 2, "\u0120a": 3}, "merges": ["\u0120 a"]}})",
         "fixed");
     hold(fixed.ok());
-    constexpr std::size_t kMostTypedBytes = 64;
-    holdEncoded(*fixed, text.substr(0, kMostTypedBytes));
+    constexpr std::size_t kMaxTypedBytes = 64;
+    holdEncoded(*fixed, text.substr(0, kMaxTypedBytes));
   }
 }
 

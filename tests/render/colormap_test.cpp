@@ -45,7 +45,7 @@ constexpr Published kPublished[] = {
     {Colormap::magma, 255, 252, 253, 191},
 };
 
-TEST(Colormap, FollowsThePublishedTables) {
+TEST(Colormap, MatchesThePublishedTables) {
   // One level for the rounding of the anchors, one for that of the published entries here.
   constexpr double kLevels = 2;
   for (const Published& p : kPublished) {
@@ -56,7 +56,7 @@ TEST(Colormap, FollowsThePublishedTables) {
   }
 }
 
-TEST(Colormap, SequentialMapsGrowLighterAtEveryStep) {
+TEST(Colormap, SequentialMapsGetLighterAtEveryStep) {
   for (const Colormap map : render::kColormaps) {
     if (map == Colormap::diverging) continue;
     for (int i = 1; i < 256; ++i) {
@@ -65,7 +65,7 @@ TEST(Colormap, SequentialMapsGrowLighterAtEveryStep) {
   }
 }
 
-TEST(Colormap, OurRampsHaveEvenSteps) {
+TEST(Colormap, CustomMapsHaveEvenLightnessSteps) {
   for (const Colormap map : {Colormap::blues, Colormap::greys}) {
     const double whole = lightnessAt(map, 255) - lightnessAt(map, 0);
     for (int i = 0; i <= 255; i += 15) {
@@ -75,7 +75,7 @@ TEST(Colormap, OurRampsHaveEvenSteps) {
   }
 }
 
-TEST(Colormap, OurRampsStayApartFromBothPages) {
+TEST(Colormap, CustomMapsContrastWithBothThemes) {
   const double dark = lightness({13 / 255.0f, 16 / 255.0f, 21 / 255.0f, 1}), light = 100;
   for (const Colormap map : {Colormap::blues, Colormap::greys, Colormap::diverging}) {
     for (int i = 0; i < 256; ++i) {
@@ -85,7 +85,7 @@ TEST(Colormap, OurRampsStayApartFromBothPages) {
   }
 }
 
-TEST(Colormap, DivergingIsPurpleNeutralGreenWithEqualLightnessOnBothSides) {
+TEST(Colormap, DivergingIsSymmetricInLightness) {
   const auto map = Colormap::diverging;
   for (int i = 0; i < 128; ++i) {
     EXPECT_NEAR(lightnessAt(map, i), lightnessAt(map, 255 - i), 1.0) << i;
@@ -101,7 +101,7 @@ TEST(Colormap, DivergingIsPurpleNeutralGreenWithEqualLightnessOnBothSides) {
   EXPECT_GT(high.g, std::max(high.r, high.b) + 0.15f) << "neither the orange of queries nor the blue of keys";
 }
 
-TEST(Colormap, ClampsBeyondItsEnds) {
+TEST(Colormap, ClampsOutOfRangeValues) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const Colormap map : render::kColormaps) {
     for (const float t : {-0.1f, -kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
@@ -111,7 +111,7 @@ TEST(Colormap, ClampsBeyondItsEnds) {
   }
 }
 
-TEST(Colormap, TableIsTheSampledMap) {
+TEST(Colormap, TableMatchesTheSampledMap) {
   for (const Colormap map : render::kColormaps) {
     const auto entries = table(map);
     for (std::size_t i = 0; i < 256; ++i) {
@@ -124,7 +124,7 @@ TEST(Colormap, TableIsTheSampledMap) {
   }
 }
 
-TEST(Colormap, EachHasANameOfItsOwn) {
+TEST(Colormap, NamesAreUnique) {
   std::set<std::string_view> names;
   for (const Colormap map : render::kColormaps) names.insert(name(map));
   EXPECT_EQ(names.size(), render::kColormaps.size());

@@ -56,7 +56,7 @@ TEST(Headless, ResizesTheFramebufferAndTheViewport) {
   EXPECT_EQ(pixelAt(image, 32, 20), (Pixel{0, 255, 0, 255}));
 }
 
-TEST(Headless, RefusesSizesThatCannotBe) {
+TEST(Headless, RefusesInvalidSizes) {
   EXPECT_THROW(HeadlessContext(0, 5), std::invalid_argument);
   HeadlessContext context(5, 4);
   EXPECT_THROW(context.resize(1 << 24, 4), std::runtime_error);
@@ -64,7 +64,7 @@ TEST(Headless, RefusesSizesThatCannotBe) {
   EXPECT_EQ(context.read().width, 5);
 }
 
-TEST(Headless, TwoContextsKeepTheirOwnPixels) {
+TEST(Headless, ContextsKeepSeparatePixels) {
   HeadlessContext first(3, 3);
   clearTo(1, 0, 0);
   {
@@ -94,7 +94,7 @@ class HeadlessDeathTest : public ::testing::Test {
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-TEST_F(HeadlessDeathTest, AnOlderOpenGlIsNamedInTheMessage) {
+TEST_F(HeadlessDeathTest, ReportsTheOpenGlVersionFound) {
   EXPECT_EXIT(
       {
         setenv("MESA_GL_VERSION_OVERRIDE", "2.1", 1);
@@ -103,7 +103,7 @@ TEST_F(HeadlessDeathTest, AnOlderOpenGlIsNamedInTheMessage) {
       ::testing::ExitedWithCode(7), "needs an OpenGL 3.3 core context, but EGL offers only OpenGL 2.1");
 }
 
-TEST_F(HeadlessDeathTest, NoEglDriverIsSaidInOneSentence) {
+TEST_F(HeadlessDeathTest, ReportsMissingEglDriver) {
   EXPECT_EXIT(
       {
         setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/dev/null", 1);

@@ -23,7 +23,7 @@ int cellCentre(int cell, int size) {
   return cell * size + size / 2;
 }
 
-TEST_F(HeatmapTest, CellCentresHaveExactlyTheColormapsColour) {
+TEST_F(HeatmapTest, CellCentresMatchTheColormapExactly) {
   std::vector<float> values(16 * 16);
   for (int k = 0; k < 256; ++k) values[static_cast<std::size_t>(k)] = level(k);
   const auto textures = texturesOf(16, 16, values);
@@ -41,7 +41,7 @@ TEST_F(HeatmapTest, CellCentresHaveExactlyTheColormapsColour) {
   }
 }
 
-TEST_F(HeatmapTest, ATintRunsFromItsLowToItsHighColourInsteadOfTheColormap) {
+TEST_F(HeatmapTest, TintReplacesTheColormap) {
   const auto textures = texturesOf(1, 3, {level(0), level(51), level(255)});
   for (const auto& [low, high] : {std::pair{rgb(0x102030), rgb(0x60f080)}, {rgb(0xffffff), rgb(0x0b6bc2)}}) {
     HeatmapStyle style = plainStyle();
@@ -59,7 +59,7 @@ TEST_F(HeatmapTest, ATintRunsFromItsLowToItsHighColourInsteadOfTheColormap) {
   EXPECT_EQ(pixelAt(draw(textures, viewOf(textures, {0, 0, 60, 20}), plainStyle()), 50, 10), entry(255));
 }
 
-TEST_F(HeatmapTest, ValuesBeyondTheRangeTakeTheColoursOfItsEnds) {
+TEST_F(HeatmapTest, ClampsValuesToTheRange) {
   const auto textures = texturesOf(1, 4, {-kLargest / 2, -0.001f, 1.001f, kLargest});
   const auto image = draw(textures, viewOf(textures, {0, 0, 80, 20}), plainStyle());
   EXPECT_EQ(pixelAt(image, 10, 10), entry(0));
@@ -68,7 +68,7 @@ TEST_F(HeatmapTest, ValuesBeyondTheRangeTakeTheColoursOfItsEnds) {
   EXPECT_EQ(pixelAt(image, 70, 10), entry(255));
 }
 
-TEST_F(HeatmapTest, RangeMovesColoursWithoutAnUpload) {
+TEST_F(HeatmapTest, RangeRescalesColours) {
   const auto textures = texturesOf(1, 3, {-2.0f, 0.0f, 2.0f});
   HeatmapStyle style = plainStyle();
   style.low = -2;
@@ -79,7 +79,7 @@ TEST_F(HeatmapTest, RangeMovesColoursWithoutAnUpload) {
   EXPECT_EQ(pixelAt(image, 50, 10), entry(102));  // 4/10
 }
 
-TEST_F(HeatmapTest, EmptyRangeShowsTheLowEnd) {
+TEST_F(HeatmapTest, EmptyRangeUsesTheLowColour) {
   const auto textures = texturesOf(1, 2, {0.5f, 0.7f});
   HeatmapStyle style = plainStyle();
   style.low = style.high = 0.5f;
@@ -88,7 +88,7 @@ TEST_F(HeatmapTest, EmptyRangeShowsTheLowEnd) {
   EXPECT_EQ(pixelAt(image, 30, 10), entry(0));
 }
 
-TEST_F(HeatmapTest, LogarithmicRangeHasEvenStepsOfTheLogarithm) {
+TEST_F(HeatmapTest, LogarithmicRangeHasEvenSteps) {
   HeatmapStyle style = plainStyle();
   style.logarithmic = true;
   style.low = 1e-3f;
@@ -103,7 +103,7 @@ TEST_F(HeatmapTest, LogarithmicRangeHasEvenStepsOfTheLogarithm) {
   for (int i = 16; i < 19; ++i) EXPECT_EQ(pixelAt(image, cellCentre(i, 8), 10), entry(0)) << i;
 }
 
-TEST_F(HeatmapTest, NotANumberHasAColourOfItsOwnWhateverItsBits) {
+TEST_F(HeatmapTest, NonFiniteValuesUseTheNanColour) {
   std::vector<float> values{std::bit_cast<float>(0x7fc00000u), std::bit_cast<float>(0xffc00001u),
                             std::bit_cast<float>(0x7f800001u), kInfinity};
   const auto textures = texturesOf(1, 4, values);
@@ -121,7 +121,7 @@ std::multiset<Pixel> colorsIn(const render::Image& image, int x0, int y0, int si
   return colors;
 }
 
-TEST_F(HeatmapTest, MaskedCellsAreBackgroundWithAFaintHatch) {
+TEST_F(HeatmapTest, MaskedCellsAreHatchedOverTheBackground) {
   const auto textures = texturesOf(1, 2, {kMaskedCell, 0.5f});
   const HeatmapStyle style = plainStyle();
   const auto image = draw(textures, viewOf(textures, {0, 0, 80, 40}), style);
@@ -130,7 +130,7 @@ TEST_F(HeatmapTest, MaskedCellsAreBackgroundWithAFaintHatch) {
   EXPECT_GT(colors.count(toPixel(style.maskedHatch)), 40u * 40u / 16);
 }
 
-TEST_F(HeatmapTest, MaskedGroundIsLaidOverTheBackground) {
+TEST_F(HeatmapTest, MaskedColourReplacesTheBackground) {
   const auto textures = texturesOf(1, 1, {kMaskedCell});
   HeatmapStyle style = plainStyle();
   style.masked = rgb(0x141920);
@@ -138,7 +138,7 @@ TEST_F(HeatmapTest, MaskedGroundIsLaidOverTheBackground) {
   EXPECT_GT(colorsIn(image, 0, 0, 40).count(toPixel(style.masked)), 40u * 40u / 2);
 }
 
-TEST_F(HeatmapTest, DeadRowsAreCrossHatchedAndDenserThanMaskedCells) {
+TEST_F(HeatmapTest, DeadCellsAreHatchedMoreDenselyThanMasked) {
   const auto textures = texturesOf(1, 2, {kMaskedCell, kDeadCell});
   HeatmapStyle style = plainStyle();
   style.deadHatch = style.maskedHatch;
@@ -170,7 +170,7 @@ double brightness(const render::Image& image, int x0, int y0, int size) {
   return sum / (255.0 * size * size);
 }
 
-TEST_F(HeatmapTest, HatchKeepsItsWeightWhileItTurnsIntoATone) {
+TEST_F(HeatmapTest, HatchKeepsItsBrightnessAtEveryCellSize) {
   HeatmapStyle style = plainStyle();
   style.background = rgb(0x000000);
   style.maskedHatch = style.deadHatch = rgb(0xffffff);
@@ -190,7 +190,7 @@ TEST_F(HeatmapTest, HatchKeepsItsWeightWhileItTurnsIntoATone) {
   }
 }
 
-TEST_F(HeatmapTest, BlendMixesEarlierValues) {
+TEST_F(HeatmapTest, BlendsWithPreviousValues) {
   const auto before = texturesOf(1, 3, {level(40), level(200), level(7)});
   const auto after = texturesOf(1, 3, {level(120), level(0), level(7)});
   const auto view = viewOf(after, {0, 0, 60, 20});
@@ -204,7 +204,7 @@ TEST_F(HeatmapTest, BlendMixesEarlierValues) {
   EXPECT_EQ(pixelAt(image, 10, 10), entry(120));
 }
 
-TEST_F(HeatmapTest, CellsWhoseKindChangesSwitchAtOnce) {
+TEST_F(HeatmapTest, SpecialCellsSwitchWithoutBlending) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const auto before = texturesOf(1, 4, {kMaskedCell, nan, kDeadCell, level(90)});
   const auto after = texturesOf(1, 4, {level(10), level(20), level(30), nan});
@@ -215,7 +215,7 @@ TEST_F(HeatmapTest, CellsWhoseKindChangesSwitchAtOnce) {
   EXPECT_EQ(pixelAt(image, 70, 10), toPixel(plainStyle().nan));
 }
 
-TEST_F(HeatmapTest, RowsNotYetLitFadeTowardsTheBackground) {
+TEST_F(HeatmapTest, UnlitRowsFadeTowardsTheBackground) {
   const auto textures = texturesOf(4, 1, {level(255), level(255), level(255), kInfinity});
   HeatmapView view = viewOf(textures, {0, 0, 20, 80});
   view.litRows = 2;
@@ -235,7 +235,7 @@ TEST_F(HeatmapTest, RowsNotYetLitFadeTowardsTheBackground) {
   }
 }
 
-TEST_F(HeatmapTest, IsOpaqueOverWhateverWasThere) {
+TEST_F(HeatmapTest, DrawsOpaqueWhenBlendingIsEnabled) {
   const auto textures = texturesOf(1, 1, {level(128)});
   HeatmapStyle style = plainStyle();
   style.background.a = 0;

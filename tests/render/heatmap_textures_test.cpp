@@ -28,7 +28,7 @@ TEST_F(HeatmapTexturesTest, HoldsSixtyFourLayers) {
   EXPECT_EQ(textures.bytes(), 64u * 5 * 7 * 4);
 }
 
-TEST_F(HeatmapTexturesTest, UploadLeavesOtherLayersAlone) {
+TEST_F(HeatmapTexturesTest, UploadKeepsOtherLayers) {
   HeatmapTextures textures;
   textures.resize(3, 4, 4);
   for (int layer = 0; layer < 3; ++layer) fill(textures, layer, level(50 * layer));
@@ -51,7 +51,7 @@ TEST_F(HeatmapTexturesTest, UploadIgnoresForeignUnpackSettings) {
   EXPECT_EQ(active, GL_TEXTURE3);
 }
 
-TEST_F(HeatmapTexturesTest, ResizeToTheSameShapeKeepsTheContents) {
+TEST_F(HeatmapTexturesTest, ResizeToSameShapeKeepsContents) {
   HeatmapTextures textures;
   textures.resize(2, 4, 6);
   fill(textures, 1, level(99));
@@ -59,7 +59,7 @@ TEST_F(HeatmapTexturesTest, ResizeToTheSameShapeKeepsTheContents) {
   EXPECT_EQ(colorOf(textures, 1), entry(99));
 }
 
-TEST_F(HeatmapTexturesTest, ResizeToAnotherShapeTakesUploadsOfIt) {
+TEST_F(HeatmapTexturesTest, AcceptsUploadsAfterResizing) {
   HeatmapTextures textures;
   textures.resize(2, 4, 6);
   textures.resize(3, 9, 1);
@@ -70,7 +70,7 @@ TEST_F(HeatmapTexturesTest, ResizeToAnotherShapeTakesUploadsOfIt) {
   EXPECT_EQ(colorOf(textures, 2), entry(31));
 }
 
-TEST_F(HeatmapTexturesTest, LimitsOfTheDeviceAreNamedAndLeaveTheOldContents) {
+TEST_F(HeatmapTexturesTest, ReportsDeviceLimitsAndKeepsContents) {
   HeatmapTextures textures;
   textures.resize(1, 2, 2);
   fill(textures, 0, level(64));
@@ -87,7 +87,7 @@ TEST_F(HeatmapTexturesTest, LimitsOfTheDeviceAreNamedAndLeaveTheOldContents) {
   EXPECT_EQ(colorOf(textures, 0), entry(64));
 }
 
-TEST_F(HeatmapTexturesTest, MovesAndIsEmptyAfterwards) {
+TEST_F(HeatmapTexturesTest, MovedFromTexturesAreEmpty) {
   HeatmapTextures first;
   EXPECT_EQ(first.bytes(), 0u);
   first.resize(1, 2, 2);
@@ -101,7 +101,7 @@ TEST_F(HeatmapTexturesTest, MovesAndIsEmptyAfterwards) {
   EXPECT_EQ(colorOf(second, 0), entry(200));
 }
 
-TEST_F(HeatmapTexturesTest, UploadBeyondTheLayersIsMisuse) {
+TEST_F(HeatmapTexturesTest, RefusesUploadsToMissingLayers) {
   HeatmapTextures textures;
   const float value = 0;
   EXPECT_THROW(textures.upload(0, &value), std::invalid_argument);

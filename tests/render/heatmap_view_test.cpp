@@ -27,7 +27,7 @@ TEST_F(HeatmapTest, FirstRowIsAtTheTop) {
   EXPECT_EQ(pixelAt(image, 50, 40), entry(220));
 }
 
-TEST_F(HeatmapTest, NothingOutsideTheClipIsTouched) {
+TEST_F(HeatmapTest, DrawsNothingOutsideTheClip) {
   const auto textures = texturesOf(1, 1, {level(128)});
   HeatmapView view = viewOf(textures, {0, 0, kWidth, kHeight});
   // A pixel belongs to the clip if its centre does: 37.5 includes pixel 37, 90.6 includes pixel 90.
@@ -46,7 +46,7 @@ TEST_F(HeatmapTest, NothingOutsideTheClipIsTouched) {
   }
 }
 
-TEST_F(HeatmapTest, NothingOutsideTheTargetIsTouched) {
+TEST_F(HeatmapTest, DrawsNothingOutsideTheTarget) {
   const auto textures = texturesOf(1, 1, {level(128)});
   HeatmapView view = viewOf(textures, {30, 25, 70, 65});
   view.clip = {0, 0, kWidth, kHeight};
@@ -72,7 +72,7 @@ int cellUnder(int pixel, float start, float cellSize, float first, int count) {
   return cell < 0 || cell >= count ? -1 : cell;
 }
 
-TEST_F(HeatmapTest, PanAndZoomShowTheRightCellsAtFractionalOffsets) {
+TEST_F(HeatmapTest, PanAndZoomHandleFractionalOffsets) {
   const auto textures = texturesOf(14, 18, countingValues(14, 18));
   struct Case {
     Rect target;
@@ -100,7 +100,7 @@ TEST_F(HeatmapTest, PanAndZoomShowTheRightCellsAtFractionalOffsets) {
   }
 }
 
-TEST_F(HeatmapTest, GapsAreOnePixelAtTheRightAndLowerEdgeOfEachCell) {
+TEST_F(HeatmapTest, GapsAreOnePixelAtRightAndLowerEdges) {
   HeatmapStyle style = plainStyle();
   style.gap = 1;
   const Pixel ground = toPixel(style.background);
@@ -120,7 +120,7 @@ TEST_F(HeatmapTest, GapsAreOnePixelAtTheRightAndLowerEdgeOfEachCell) {
   }
 }
 
-TEST_F(HeatmapTest, GapsVanishWhereCellsAreSmall) {
+TEST_F(HeatmapTest, SmallCellsHaveNoGaps) {
   HeatmapStyle style = plainStyle();
   style.gap = 1;
   const auto textures = texturesOf(20, 20, std::vector<float>(400, level(200)));
@@ -177,7 +177,7 @@ TEST_F(HeatmapTest, RemovesForeignSamplersFromItsUnits) {
   glDeleteSamplers(1, &sampler);
 }
 
-TEST_F(HeatmapTest, MisuseIsNamed) {
+TEST_F(HeatmapTest, RefusesInvalidArguments) {
   const auto textures = texturesOf(2, 3, countingValues(2, 3));
   const auto other = texturesOf(3, 2, countingValues(3, 2));
   const HeatmapView view = viewOf(textures, {0, 0, 20, 20});
@@ -201,7 +201,7 @@ TEST_F(HeatmapTest, MisuseIsNamed) {
   EXPECT_THROW(paint(textures, nullptr, view, style), std::invalid_argument);
 }
 
-TEST_F(HeatmapTest, ShaderErrorsCarryTheCompilersLog) {
+TEST_F(HeatmapTest, ShaderErrorsContainTheCompilerLog) {
   try {
     render::HeatmapPainter broken(shaderSource("heatmap.vert"), "void main() {\n  nonsense;\n}\n");
     FAIL() << "compiled";
@@ -212,7 +212,7 @@ TEST_F(HeatmapTest, ShaderErrorsCarryTheCompilersLog) {
 }
 
 /// Wherever the cells lie relative to the pixels, also if one matrix is drawn in two parts.
-TEST_F(HeatmapTest, PooledCellsShowEachBrightOneOnExactlyOnePixel) {
+TEST_F(HeatmapTest, MaxPoolingKeepsABrightCellOnOnePixel) {
   constexpr int kCells = 90;
   for (const float size : {89.0f, 71.3f, 60.0f, 45.0f})
     for (const int bright : {0, 1, 31, 44, 45, 46, 77, 89}) {
@@ -237,7 +237,7 @@ TEST_F(HeatmapTest, PooledCellsShowEachBrightOneOnExactlyOnePixel) {
     }
 }
 
-TEST_F(HeatmapTest, PooledMeansAreOfTheCellsOfAPixel) {
+TEST_F(HeatmapTest, MeanPoolingAveragesTheCellsOfAPixel) {
   const auto textures = texturesOf(2, 4,
                                    {level(0), level(100), level(40), level(60),  //
                                     level(200), level(100), level(80), level(20)});
@@ -248,7 +248,7 @@ TEST_F(HeatmapTest, PooledMeansAreOfTheCellsOfAPixel) {
   EXPECT_EQ(pixelAt(image, 11, 10), entry(50));
 }
 
-TEST_F(HeatmapTest, PoolingKeepsMaskedApartFromVisible) {
+TEST_F(HeatmapTest, PoolingIgnoresMaskedCells) {
   const auto textures =
       texturesOf(2, 2, {render::kMaskedCell, render::kMaskedCell, render::kMaskedCell, level(90)});
   HeatmapView view = viewOf(textures, {10, 10, 11, 11});

@@ -46,7 +46,7 @@ TEST(Image, PngRoundTripKeepsEveryByte) {
   }
 }
 
-TEST(Image, PartsThatThreadsCompressMakeOnePicture) {
+TEST(Image, EncodesLargeImagesInParallelParts) {
   Image image = randomImage(700, 900);  // three parts
   EXPECT_EQ(decodePng(encodePng(image)).rgba, image.rgba);
   EXPECT_EQ(encodePng(image), encodePng(image));
@@ -57,7 +57,7 @@ TEST(Image, PartsThatThreadsCompressMakeOnePicture) {
   EXPECT_EQ(decodePng(opaque).rgba, image.rgba);
 }
 
-TEST(Image, RowsAreTurnedUpsideDown) {
+TEST(Image, FlipsRowsVertically) {
   for (const int height : {1, 2, 3}) {
     const Image image = randomImage(2, height), turned = render::imageFromBottom(2, height, image.rgba);
     for (int y = 0; y < height; ++y)
@@ -70,19 +70,19 @@ TEST(Image, EncodingIsDeterministic) {
   EXPECT_EQ(encodePng(image), encodePng(image));
 }
 
-TEST(Image, SizesThatDoNotFitAreMisuse) {
+TEST(Image, EncodingRefusesInvalidSizes) {
   EXPECT_THROW(encodePng({}), std::invalid_argument);
   EXPECT_THROW(encodePng({2, 2, std::vector<std::uint8_t>(15)}), std::invalid_argument);
   EXPECT_THROW(encodePng({-1, -1, std::vector<std::uint8_t>(4)}), std::invalid_argument);
 }
 
-TEST(Image, BytesThatAreNoPngAreAnError) {
+TEST(Image, DecodingRefusesNonPngBytes) {
   EXPECT_THROW(decodePng({}), std::runtime_error);
   const std::array<std::uint8_t, 20> text{'n', 'o', 't', ' ', 'a', ' ', 'P', 'N', 'G'};
   EXPECT_THROW(decodePng(text), std::runtime_error);
 }
 
-TEST(Image, EveryTruncationOfThePixelsIsAnError) {
+TEST(Image, DecodingRefusesTruncatedPixels) {
   const auto bytes = encodePng(randomImage(9, 9));
   // The last 12 bytes are the empty end chunk, which readers don't need.
   for (std::size_t size = 0; size + 12 < bytes.size(); ++size) {
@@ -90,7 +90,7 @@ TEST(Image, EveryTruncationOfThePixelsIsAnError) {
   }
 }
 
-TEST(Image, DamagedBytesAreAnErrorOrAnImageButNeverACrash) {
+TEST(Image, DecodingSurvivesDamagedBytes) {
   const auto bytes = encodePng(randomImage(9, 9));
   int errors = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -108,7 +108,7 @@ TEST(Image, DamagedBytesAreAnErrorOrAnImageButNeverACrash) {
   EXPECT_GT(errors, static_cast<int>(bytes.size()));  // most of them, because chunks have checksums
 }
 
-TEST(Image, AClaimedHugeSizeIsRefusedBeforeAnythingIsAllocated) {
+TEST(Image, RefusesHugeClaimedSizeBeforeAllocating) {
   auto bytes = encodePng(randomImage(4, 4));
   // Signature 8, length 4, "IHDR" 4, then width and height; the checksum covers the name and 13 bytes.
   putBigEndian(bytes.data() + 16, 900000);

@@ -16,7 +16,7 @@ void drawHalves() {
   glClear(GL_COLOR_BUFFER_BIT);
 }
 
-TEST(Magnifier, EnlargesAboutAPlaceAndMixesNeighbours) {
+TEST(Magnifier, EnlargesAboutAPointAndInterpolates) {
   render::HeadlessContext context(8, 8);
   const render::Magnifier magnifier(shaderSource("heatmap.vert"), shaderSource("magnify.frag"));
   drawHalves();

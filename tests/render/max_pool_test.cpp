@@ -45,7 +45,7 @@ float naive(const std::vector<float>& values, int rows, int cols, int factor, in
   return best;
 }
 
-TEST(MaxPool, AgreesWithTheRuleInWords) {
+TEST(MaxPool, MatchesNaiveImplementation) {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> scores(-9, 9);
   std::uniform_int_distribution<int> kind(0, 40);
@@ -70,7 +70,7 @@ TEST(MaxPool, AgreesWithTheRuleInWords) {
   }
 }
 
-TEST(MaxPool, ASingleBrightCellSurvivesEveryFactor) {
+TEST(MaxPool, SingleBrightCellSurvivesEveryFactor) {
   constexpr int kRows = 37, kCols = 53;
   for (const auto& [row, col] : {std::pair{0, 0}, {36, 52}, {20, 1}, {7, 31}}) {
     std::vector<float> values(kRows * kCols, 0.001f);
@@ -84,7 +84,7 @@ TEST(MaxPool, ASingleBrightCellSurvivesEveryFactor) {
   }
 }
 
-TEST(MaxPool, SpecialValuesStayInOrder) {
+TEST(MaxPool, SpecialValuesKeepTheirPrecedence) {
   EXPECT_TRUE(std::isnan(pooled({1, kNan, 5, kMaskedCell}, 2, 2, 2)[0]));
   EXPECT_TRUE(std::isnan(pooled({kNan, 1, 2, 3}, 2, 2, 2)[0]));
   EXPECT_EQ(pooled({kDeadCell, -1e30f, kMaskedCell, kDeadCell}, 2, 2, 2)[0], -1e30f);
@@ -92,7 +92,7 @@ TEST(MaxPool, SpecialValuesStayInOrder) {
   EXPECT_EQ(pooled({kMaskedCell, kMaskedCell}, 1, 2, 2)[0], kMaskedCell);
 }
 
-TEST(MaxPool, NothingInNothingOut) {
+TEST(MaxPool, AcceptsEmptyInputAndRefusesInvalidSizes) {
   maxPool(nullptr, 0, 0, 3, nullptr);
   maxPool(nullptr, 0, 5, 3, nullptr);
   EXPECT_THROW(maxPool(nullptr, 1, 1, 0, nullptr), std::invalid_argument);

@@ -8,7 +8,7 @@
 namespace headscope::render {
 namespace {
 
-TEST(Picture, HoldsACopyOfWhatWasDrawnWhateverIsDrawnThen) {
+TEST(Picture, KeepsACopyOfTheFramebuffer) {
   HeadlessContext context(8, 4);
   clearViewport(8, 4, {1, 0, 0});
   Picture picture(8, 4);
@@ -20,7 +20,7 @@ TEST(Picture, HoldsACopyOfWhatWasDrawnWhateverIsDrawnThen) {
   EXPECT_EQ(context.read().rgba[2], 255) << "the framebuffer before is bound again";
 }
 
-TEST(Picture, IsDrawnIntoWhileBound) {
+TEST(Picture, ReceivesDrawingWhileBound) {
   HeadlessContext context(8, 4);
   clearViewport(8, 4, {1, 0, 0});
   const Picture picture(2, 2);

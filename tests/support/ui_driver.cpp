@@ -225,7 +225,7 @@ UiDriver& UiDriver::scrollToTop() {
 }
 
 /// Waits so that two clicks close together aren't taken for a double click.
-void UiDriver::notTooSoonAfterTheLastPress() {
+void UiDriver::waitOutDoubleClick() {
   const bool near = std::abs(mouse_.x - pressedAt_.x) < 8 && std::abs(mouse_.y - pressedAt_.y) < 8;
   while (near && view().time - pressedTime_ < 0.4) app_.frame();
   pressedAt_ = mouse_;
@@ -247,7 +247,7 @@ UiDriver& UiDriver::hoverAt(const std::string& name, float fx, float fy) {
 }
 
 UiDriver& UiDriver::press(int button) {
-  notTooSoonAfterTheLastPress();
+  waitOutDoubleClick();
   pushButton(button, true);
   app_.frame();
   return *this;
@@ -277,7 +277,7 @@ UiDriver& UiDriver::doubleClick(const std::string& name) {
   const ImVec2 middle = find(name).GetCenter();
   pushMove(middle.x, middle.y);
   app_.frame();
-  notTooSoonAfterTheLastPress();
+  waitOutDoubleClick();
   for (const bool down : {true, false, true, false}) pushButton(0, down);
   return draw();
 }

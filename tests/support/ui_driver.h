@@ -78,7 +78,7 @@ class UiDriver {
   UiDriver& clickAt(const std::string& name, float fx, float fy);
   UiDriver& shiftClick(const std::string& name) {
     hover(name);
-    notTooSoonAfterTheLastPress();
+    waitOutDoubleClick();
     for (const bool down : {true, false}) pushButton(0, down, {.shift = true});
     return draw();
   }
@@ -122,7 +122,7 @@ class UiDriver {
   Container containerOf(const std::string& name, const ImRect& rect);
   void pushMove(float x, float y);
   void pushButton(int button, bool down, app::Mods mods = {});
-  void notTooSoonAfterTheLastPress();
+  void waitOutDoubleClick();
 
   int width_, height_;
   app::HeadlessApp app_;

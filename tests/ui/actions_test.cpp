@@ -49,7 +49,7 @@ class Stages : public SmallLessons {
 
 /// On every page that a lesson shows on its stage. With HEADSCOPE_ALL_VIEWS=1, on every step, before and
 /// after its answer.
-TEST_F(Stages, EveryActionCanBeAskedForInEveryLesson) {
+TEST_F(Stages, LessonPagesHandleEveryAction) {
   const auto library = page().list.library;
   ASSERT_GE(library->lessons.size(), 10u);
   const bool everyStep = std::getenv("HEADSCOPE_ALL_VIEWS");
@@ -69,7 +69,7 @@ TEST_F(Stages, EveryActionCanBeAskedForInEveryLesson) {
 }
 
 /// Every page that a talk can show, as one of the talk's views, in the window and presented.
-TEST_F(Stages, EveryActionCanBeAskedForInATalk) {
+TEST_F(Stages, TalkViewsHandleEveryAction) {
   std::vector<std::string> pages;
   for (const app::PageRow& row : app::pageTable())
     if (row.info.key != "talk" && row.info.key != "lessons") pages.emplace_back(row.info.key);
@@ -105,7 +105,7 @@ TEST_F(Stages, EveryActionCanBeAskedForInATalk) {
     }
 }
 
-TEST_F(Stages, ResetInALessonLeavesItAndUndoBringsOnesOwnBack) {
+TEST_F(Stages, ResetLeavesLessonAndUndoRestoresOwnScene) {
   app::Scene mine = own();
   mine.setup.input.text = "my own words";
   ui.session().setScene(mine);

@@ -93,7 +93,7 @@ class LabTable : public testing::Test {
   LettersLab& page() { return ui_.session().page<LettersLab>(); }
 };
 
-TEST_F(LabTable, APageIsReachedByKeyTabAndPalette) {
+TEST_F(LabTable, KeyTabAndPaletteOpenThePage) {
   EXPECT_EQ(page().computed, 0) << "nobody looked at it yet";
   ui_.key(static_cast<Key>('0'));
   EXPECT_EQ(ui_.scene().cursor.page, "letters");
@@ -111,7 +111,7 @@ TEST_F(LabTable, APageIsReachedByKeyTabAndPalette) {
   EXPECT_EQ(ui_.scene().cursor.page, "letters");
 }
 
-TEST_F(LabTable, APageAsksOnlyWhileItIsShownAndDrawsTheAnswer) {
+TEST_F(LabTable, PageComputesOnlyWhileShown) {
   ui_.key(static_cast<Key>('0'));
   ui_.draw();
   EXPECT_EQ(page().letters(), ui_.scene().setup.input.text.size());
@@ -125,7 +125,7 @@ TEST_F(LabTable, APageAsksOnlyWhileItIsShownAndDrawsTheAnswer) {
   EXPECT_EQ(page().computed, computed);
 }
 
-TEST_F(LabTable, WhatAPageDoesIsUndone) {
+TEST_F(LabTable, UndoRevertsChangesMadeOnThePage) {
   const std::string before = ui_.scene().setup.input.text;
   ui_.key(static_cast<Key>('0'));
   ui_.key(static_cast<Key>('U'));
@@ -142,7 +142,7 @@ TEST_F(LabTable, WhatAPageDoesIsUndone) {
   EXPECT_EQ(ui_.scene().cursor.page, "letters") << "where one looks is not taken back";
 }
 
-TEST_F(LabTable, WhatGoesWrongOnAPageIsSaidThere) {
+TEST_F(LabTable, ReportsErrorsOfTheShownPage) {
   ui_.key(static_cast<Key>('0'));
   ui_.session().scene().setup.input.text = "break";
   ui_.draw();
@@ -154,7 +154,7 @@ TEST_F(LabTable, WhatGoesWrongOnAPageIsSaidThere) {
   EXPECT_EQ(page().letters(), 4u);
 }
 
-TEST(Closing, WaitsForAFileThatIsWrittenUnlessItIsAskedTwice) {
+TEST(Closing, WaitsForFileWritesUnlessRequestedTwice) {
   const std::vector<PageRow> rows = withLetters();
   for (const bool twice : {false, true}) {
     UiDriver ui(1600, 900, 1, rows);
@@ -173,7 +173,7 @@ TEST(Closing, WaitsForAFileThatIsWrittenUnlessItIsAskedTwice) {
   }
 }
 
-TEST_F(LabTable, EveryPageHasANameAKeyAndAnAction) {
+TEST_F(LabTable, EveryPageHasNameKeyAndAction) {
   for (const PageRow& row : rows_) {
     EXPECT_FALSE(row.info.key.empty());
     EXPECT_FALSE(row.info.name.empty());
@@ -186,7 +186,7 @@ TEST_F(LabTable, EveryPageHasANameAKeyAndAnAction) {
   }
 }
 
-TEST_F(LabTable, AScenesPageHasToBeOneOfThem) {
+TEST_F(LabTable, RefusesUnknownScenePage) {
   Scene scene = openingScene();
   scene.cursor.page = "letters";
   EXPECT_TRUE(checkPage(scene, rows_).ok());

@@ -24,7 +24,7 @@ namespace {
 using app::Scene;
 
 /// More triangle vertices than any page needs; an endless loop draws more.
-constexpr int kMostVertices = 4'000'000;
+constexpr int kMaxVertices = 4'000'000;
 
 struct WindowCase {
   int width, height;
@@ -64,14 +64,14 @@ class AnySize : public testing::Test {
     ui.resize(window.width, window.height, window.scale);
     for (const auto& [name, rect] : app::allTracked())
       ASSERT_TRUE(std::isfinite(rect.Min.x + rect.Min.y + rect.Max.x + rect.Max.y)) << name;
-    ASSERT_LT(ImGui::GetDrawData()->TotalVtxCount, kMostVertices);
+    ASSERT_LT(ImGui::GetDrawData()->TotalVtxCount, kMaxVertices);
     ASSERT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
   }
   UiDriver ui{1280, 720};
 };
 
 /// One size per view in the normal run; HEADSCOPE_WINDOW_SIZES=200 tests that many.
-TEST_F(AnySize, EveryViewIsDrawn) {
+TEST_F(AnySize, DrawsEveryView) {
   const char* asked = std::getenv("HEADSCOPE_WINDOW_SIZES");
   const int count = asked ? std::atoi(asked) : 1;
   Dice dice(31);
@@ -92,7 +92,7 @@ TEST_F(AnySize, EveryViewIsDrawn) {
 }
 
 /// The sizes at which the search for a step on the cache's axis once never ended.
-TEST_F(AnySize, TheCacheIsDrawnInNarrowWindows) {
+TEST_F(AnySize, DrawsCacheViewsInNarrowWindows) {
   for (const PageView& view : pageViews()) {
     if (!view.name.starts_with("cache")) continue;
     ui.session().setScene(withView(app::openingScene(), view));
@@ -119,7 +119,7 @@ Scene withHeads(app::Index heads) {
 class Presented : public testing::TestWithParam<app::Index> {};
 
 /// Nothing overlaps or is cut off in windows of both sizes; when presenting, nobody scrolls.
-TEST_P(Presented, EveryViewIsWhole) {
+TEST_P(Presented, ViewsFitWithoutOverlapOrScrolling) {
   UiDriver ui(1280, 720);
   ui.view().present = true;
   for (const auto& [width, height] : {std::pair{1280, 720}, {1920, 1080}}) {

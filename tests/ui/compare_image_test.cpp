@@ -90,7 +90,7 @@ class PlantedChanges : public testing::TestWithParam<const char*> {
   std::vector<app::DrawnText> texts;
 };
 
-TEST_P(PlantedChanges, EveryLabelThatIsLostOrMovedByAPixelIsNoticed) {
+TEST_P(PlantedChanges, DetectsLabelsLostOrMovedByOnePixel) {
   int labels = 0;
   for (const app::DrawnText& text : texts) {
     const Area area = areaOf(text, image);
@@ -126,7 +126,7 @@ std::vector<std::pair<int, int>> linesOf(const Image& image, int length) {
   return lines;
 }
 
-TEST_P(PlantedChanges, EveryLineThatMovesByAPixelIsNoticed) {
+TEST_P(PlantedChanges, DetectsLinesMovedByOnePixel) {
   constexpr int kLength = 8;  // the marks next to an axis
   const auto lines = linesOf(bare, kLength);
   ASSERT_GT(lines.size(), 3u);
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Pages, PlantedChanges, testing::Values("heads", "mask",
                          [](const auto& info) { return std::string(info.param); });
 
 /// The smallest cells with a gap between them, of 3 × 3 pixels, and the faintest change that isn't noise.
-TEST(ComparedPictures, TheWrongColourOfOneCellIsNoticed) {
+TEST(ComparedPictures, DetectsWrongColourOfOneCell) {
   UiDriver ui(1280, 720);
   ui.park();
   const Image image = ui.screenshot();
@@ -166,7 +166,7 @@ TEST(ComparedPictures, TheWrongColourOfOneCellIsNoticed) {
 
 /// The changes seen on other processors and vector widths: tones by two steps anywhere, and single edge
 /// pixels by up to 57.
-TEST(ComparedPictures, TheNoiseOfAnotherRasteriserPasses) {
+TEST(ComparedPictures, ToleratesRasteriserNoise) {
   UiDriver ui(1280, 720);
   ui.park();
   const Image image = ui.screenshot();
@@ -195,7 +195,7 @@ TEST(ComparedPictures, TheNoiseOfAnotherRasteriserPasses) {
 
 /// One side of a letter's stem passes, whatever its tone. One more pixel that touches it, even at a corner,
 /// doesn't.
-TEST(ComparedPictures, AClusterIsAtMostTheSideOfAStem) {
+TEST(ComparedPictures, RefusesClustersLargerThanALetterStem) {
   const Image image{40, 40, std::vector<std::uint8_t>(4 * 40 * 40, 90)};
   Image changed = image;
   for (int y = 0; y < Fuzz().cluster; ++y) changed.rgba[offset(changed, 20, 10 + y)] = 255;
@@ -207,7 +207,7 @@ TEST(ComparedPictures, AClusterIsAtMostTheSideOfAStem) {
   EXPECT_EQ(std::pair(found.x, found.y), std::pair(21, 9));
 }
 
-TEST(ComparedPictures, ManyScatteredPixelsAreTooMany) {
+TEST(ComparedPictures, RefusesTooManyScatteredPixels) {
   const Image image{200, 10, std::vector<std::uint8_t>(4 * 200 * 10, 90)};
   Image changed = image;
   for (int i = 0; i <= Fuzz().pixels; ++i) changed.rgba[offset(changed, 3 * i, 5)] = 255;
@@ -215,7 +215,7 @@ TEST(ComparedPictures, ManyScatteredPixelsAreTooMany) {
   EXPECT_TRUE(isNoticed(changed, image));
 }
 
-TEST(ComparedPictures, AnotherSizeOrAPictureThatIsntThereFails) {
+TEST(ComparedPictures, RefusesDifferentSizesAndMissingPictures) {
   if (std::getenv("HEADSCOPE_UPDATE_GOLDENS")) GTEST_SKIP() << "it would make the picture";
   const Image dot{1, 1, {0, 0, 0, 255}};
   EXPECT_FALSE(imagesMatch(dot, "heatmap_dark"));
@@ -223,7 +223,7 @@ TEST(ComparedPictures, AnotherSizeOrAPictureThatIsntThereFails) {
   EXPECT_THROW((void)differenceOf(dot, Image{2, 1, {0, 0, 0, 255, 0, 0, 0, 255}}), std::invalid_argument);
 }
 
-TEST(ComparedPictures, APartIsCutOutInsideThePicture) {
+TEST(ComparedPictures, CroppingStaysInsideThePicture) {
   Image image{4, 3, std::vector<std::uint8_t>(48)};
   for (std::size_t i = 0; i < 12; ++i) image.rgba[4 * i] = static_cast<std::uint8_t>(i);
   const Image part = cropped(image, 1, 1, 9, 9);

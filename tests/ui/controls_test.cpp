@@ -59,7 +59,7 @@ TEST(Toggles, EachChangesItsOwnField) {
 }
 
 /// Switching on a missing rule adds it with its default numbers; switching it off keeps it and its numbers.
-TEST(Toggles, RulesOfTheMaskAreAddedAndSwitchedOff) {
+TEST(Toggles, MaskRulesAreAddedAndSwitchedOff) {
   UiDriver ui;
   const std::size_t before = ui.scene().setup.mask.layers.size();
   std::size_t at = before;
@@ -81,7 +81,7 @@ TEST(Toggles, RulesOfTheMaskAreAddedAndSwitchedOff) {
 }
 
 /// A layer that isn't a plain rule has its own switch, and the rules' switches leave it alone.
-TEST(Toggles, OtherLayersHaveSwitchesToo) {
+TEST(Toggles, OtherMaskLayersHaveSwitches) {
   UiDriver ui;
   ui.session().scene().setup.mask.layers =
       attention::parseMask("heads(even): causal & chunked(3) & !window(2) & causal").layers;
@@ -96,7 +96,7 @@ TEST(Toggles, OtherLayersHaveSwitchesToo) {
       ui, "causal", [&] { ui.click("causal"); }, [](Scene& s) { s.setup.mask.layers.edit()[3].on = false; });
 }
 
-TEST(Toggles, PaddingActsOnARaggedBatchAlone) {
+TEST(Toggles, PaddingNeedsARaggedBatch) {
   UiDriver ui;
   const Scene before = ui.scene();
   ui.click("padding");
@@ -107,7 +107,7 @@ TEST(Toggles, PaddingActsOnARaggedBatchAlone) {
       [](Scene& s) { s.setup.mask.layers.edit()[1].on = false; });
 }
 
-TEST(Choices, TokenizationPositionAndWeightsChangeTheirField) {
+TEST(Choices, EachChangesItsOwnField) {
   UiDriver ui;
   const auto picks = [&](const std::string& name, const std::function<void(Scene&)>& change) {
     expectOnly(
@@ -128,7 +128,7 @@ TEST(Choices, TokenizationPositionAndWeightsChangeTheirField) {
   picks("weights.planted", [](Scene& s) { s.setup.weights.source = WeightSource::planted; });
 }
 
-TEST(Choices, AChosenOneChosenAgainChangesNothing) {
+TEST(Choices, ReselectingChangesNothing) {
   UiDriver ui;
   const Scene before = ui.scene();
   for (const char* name :
@@ -138,7 +138,7 @@ TEST(Choices, AChosenOneChosenAgainChangesNothing) {
   EXPECT_FALSE(ui.session().document().canUndo());
 }
 
-TEST(Lists, EachPlantedBehaviourReachesItsHead) {
+TEST(Lists, EachPlantedBehaviourIsSetOnItsHead) {
   UiDriver ui;
   const std::vector<std::pair<const char*, PlantedHead>> behaviours{
       {"self", {Behaviour::offset, 0}},          {"next", {Behaviour::offset, -1}},
@@ -154,7 +154,7 @@ TEST(Lists, EachPlantedBehaviourReachesItsHead) {
         [&](Scene& s) { s.setup.weights.planted[0] = behaviour.second; });
 }
 
-TEST(Lists, TheLastHeadsListCanBeUsedToo) {
+TEST(Lists, LastHeadCanBePlanted) {
   UiDriver ui;
   expectOnly(
       ui, "plant.7", [&] { ui.choose("plant.7", "uniform"); },
@@ -163,7 +163,7 @@ TEST(Lists, TheLastHeadsListCanBeUsedToo) {
       });
 }
 
-TEST(Lists, PlantingAHeadShowsInItsPicture) {
+TEST(Lists, PlantingAHeadChangesItsWeights) {
   UiDriver ui;
   ui.choose("plant.0", "first_token");
   const auto weights = ui.sequence().attention.weights[0];
@@ -172,7 +172,7 @@ TEST(Lists, PlantingAHeadShowsInItsPicture) {
   EXPECT_GT(ui.sequence().attention.weights[0](9, 9), 0.5f);
 }
 
-TEST(Lists, ColormapRangeAndQuantityChangeTheLookAlone) {
+TEST(Lists, ColormapRangeAndQuantityChangeOnlyTheLook) {
   UiDriver ui;
   for (const render::Colormap map :
        {render::Colormap::magma, render::Colormap::greys, render::Colormap::viridis})
@@ -199,7 +199,7 @@ TEST(Lists, ColormapRangeAndQuantityChangeTheLookAlone) {
       [](Scene& s) { s.look.scoreColormap = render::Colormap::magma; });
 }
 
-TEST(Lists, BytesOfACachedValue) {
+TEST(Lists, CacheTypeSetsBytesPerValue) {
   UiDriver ui(1920, 1080);
   for (const auto& [name, bytes] : {std::pair("1", 1), std::pair("4", 4), std::pair("2", 2)})
     expectOnly(
@@ -207,7 +207,7 @@ TEST(Lists, BytesOfACachedValue) {
         [bytes = bytes](Scene& s) { s.look.cacheBytes = bytes; });
 }
 
-TEST(Lists, EscapeOrAClickOutsideClosesAListWithoutAChoice) {
+TEST(Lists, ClickOutsideClosesListWithoutAChoice) {
   UiDriver ui;
   const Scene before = ui.scene();
   ui.click("range");
@@ -233,7 +233,7 @@ void expectDisabled(UiDriver& ui, const std::string& name) {
   EXPECT_GT(pixelsApart(pointed, ui.screenshot()) - inside, 500) << name << " gives no reason";
 }
 
-TEST(Disabled, ControlsDoNothingAndGiveTheirReason) {
+TEST(Disabled, ControlsDoNothingAndShowTheReason) {
   UiDriver ui;
   expectDisabled(ui, "padding");
   expectDisabled(ui, "head_dim");
@@ -242,7 +242,7 @@ TEST(Disabled, ControlsDoNothingAndGiveTheirReason) {
   expectDisabled(ui, "kv_heads");
 }
 
-TEST(Disabled, LinkingNeedsAModelDimThatDivides) {
+TEST(Disabled, LinkingNeedsADivisibleModelDim) {
   UiDriver ui;
   ui.click("weights.random").click("linked").typeValue("heads", "7");
   ASSERT_EQ(ui.scene().setup.model.heads, 7);
@@ -252,13 +252,13 @@ TEST(Disabled, LinkingNeedsAModelDimThatDivides) {
   EXPECT_EQ(ui.scene().setup.model.headDim, 64);
 }
 
-TEST(Disabled, OddHeadSizesHaveNoRope) {
+TEST(Disabled, OddHeadDimDisablesRope) {
   UiDriver ui;
   ui.click("weights.random").click("linked").typeValue("head_dim", "17");
   expectDisabled(ui, "position.rope");
 }
 
-TEST(Cross, CausalityIsOffUntilItIsAskedFor) {
+TEST(Cross, CausalityIsOffByDefault) {
   UiDriver ui;
   ui.click("cross").click("context").type("u v w").clickAway();
   EXPECT_TRUE(ui.sequence().mask.formula->visible(0, 0, 2));
@@ -267,14 +267,14 @@ TEST(Cross, CausalityIsOffUntilItIsAskedFor) {
   EXPECT_TRUE(ui.sequence().mask.formula->visible(0, 2, 2));
 }
 
-TEST(Disabled, CrossAttentionHasNoTableAndNoDecoding) {
+TEST(Disabled, CrossAttentionDisablesTableAndDecoding) {
   UiDriver ui;
   ui.click("cross").click("context").type("hello there").clickAway();
   expectDisabled(ui, "embedding.table");
   expectDisabled(ui, "decode.forward");
 }
 
-TEST(Disabled, ScoresHaveNoFixedRange) {
+TEST(Disabled, ScoresDisableTheFixedRange) {
   UiDriver ui;
   ui.choose("quantity", "scores");
   const Scene before = ui.scene();

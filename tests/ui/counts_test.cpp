@@ -22,7 +22,7 @@ bool speaksOfSeveral(const std::string& text) {
   return std::regex_search(text, several);
 }
 
-TEST(Counts, OneOfAThingIsNeverSeveral) {
+TEST(Counts, CountOfOneIsNeverPlural) {
   app::Scene one = app::openingScene();
   one.setup.input.text = "alone";
   one.setup.model.heads = one.setup.model.kvHeads = one.setup.model.headDim = 1;
@@ -41,7 +41,7 @@ TEST(Counts, OneOfAThingIsNeverSeveral) {
   }
 }
 
-TEST(Counts, TheTestFindsSeveral) {
+TEST(Counts, CheckDetectsPluralsAfterOne) {
   for (const char* text : {"1 tokens", "of 1 tokens", "(1 kv heads)", "all 1 layers"})
     EXPECT_TRUE(speaksOfSeveral(text)) << text;
   for (const char* text : {"21 tokens", "0.1 tokens", "1 token", "4 × 1 tokens", "1,001 tokens"})

@@ -42,7 +42,7 @@ class Seen {
   UiDriver ui_{960, 600};
 };
 
-TEST(Damage, everyPageIsDrawnBitByBitAsItIsDrawnWhole) {
+TEST(Damage, IncrementalDrawingMatchesFullRedraw) {
   Seen seen;
   UiDriver& ui = seen.ui();
   const app::Scene scene = ui.scene();
@@ -58,7 +58,7 @@ TEST(Damage, everyPageIsDrawnBitByBitAsItIsDrawnWhole) {
   }
 }
 
-TEST(Damage, whatCoversThePageComesAndGoes) {
+TEST(Damage, RedrawsAfterOverlaysThemesAndResizing) {
   Seen seen;
   UiDriver& ui = seen.ui();
   ui.draw();
@@ -76,7 +76,7 @@ TEST(Damage, whatCoversThePageComesAndGoes) {
   EXPECT_EQ(seen.pixelsMissed(), 0) << "in another size";
 }
 
-TEST(Damage, aFrameLikeTheOneBeforeDrawsNothing) {
+TEST(Damage, UnchangedFrameDrawsNothing) {
   Seen seen;
   seen.ui().draw();
   seen.ui().app().frame(0);

@@ -13,7 +13,7 @@ namespace {
 using app::Key;
 using app::Scene;
 
-TEST(Decode, ButtonsStepForwardAndBackWithinTheSequence) {
+TEST(Decode, ButtonsStepBetweenPrefillAndEnd) {
   UiDriver ui;
   ASSERT_FALSE(ui.scene().cursor.decoding);
   ui.click("decode.forward");
@@ -32,7 +32,7 @@ TEST(Decode, ButtonsStepForwardAndBackWithinTheSequence) {
   EXPECT_FALSE(ui.scene().cursor.decoding);
 }
 
-TEST(Decode, SteppingComputesNothingAndIsNoStepToUndo) {
+TEST(Decode, SteppingComputesNothingAndAddsNoUndoStep) {
   UiDriver ui;
   const app::Snapshot* snapshot = ui.session().snapshot();
   ui.click("decode.forward").key(Key::period);
@@ -40,7 +40,7 @@ TEST(Decode, SteppingComputesNothingAndIsNoStepToUndo) {
   EXPECT_FALSE(ui.session().document().canUndo());
 }
 
-TEST(Decode, RowsAfterTheStepAreFaded) {
+TEST(Decode, FadesRowsAfterTheStep) {
   UiDriver ui;
   ui.park();
   ui.session().scene().cursor.cell = {0, 0, 0};
@@ -59,7 +59,7 @@ TEST(Decode, RowsAfterTheStepAreFaded) {
   EXPECT_GT(pixelsApart(all, half, below), static_cast<int>(below.GetArea() / 4)) << "what is not yet, fades";
 }
 
-TEST(Decode, PlayStepsByItselfAsTimePassesAndPauses) {
+TEST(Decode, PlayAdvancesPausesAndRestarts) {
   UiDriver ui;
   ui.click("decode.play");
   EXPECT_TRUE(ui.heads().play.on);
@@ -78,7 +78,7 @@ TEST(Decode, PlayStepsByItselfAsTimePassesAndPauses) {
   EXPECT_EQ(ui.scene().cursor.step, 4) << "played again, it begins anew";
 }
 
-TEST(Decode, TheStepSliderGoesAnywhereAndThePrefillIsAChoice) {
+TEST(Decode, StepAndPrefillSlidersReachTheirEnds) {
   UiDriver ui(1920, 1080);
   ui.dragTo("step", -0.2f);
   EXPECT_TRUE(ui.scene().cursor.decoding);
@@ -96,7 +96,7 @@ TEST(Decode, TheStepSliderGoesAnywhereAndThePrefillIsAChoice) {
   EXPECT_TRUE(ui.session().document().canUndo()) << "the prefill belongs to the scene";
 }
 
-TEST(Decode, TheCachedDecodeEqualsTheFullPass) {
+TEST(Decode, CachedDecodeMatchesFullPass) {
   UiDriver ui;
   ASSERT_TRUE(ui.sequence().decode.applies);
   EXPECT_EQ(ui.sequence().decode.steps, 8);
@@ -105,7 +105,7 @@ TEST(Decode, TheCachedDecodeEqualsTheFullPass) {
   EXPECT_LE(ui.sequence().decode.maxDifference, 256 * std::numeric_limits<float>::epsilon() * largest);
 }
 
-TEST(Decode, WithoutCausalityItStopsAndSaysWhy) {
+TEST(Decode, StopsWithoutCausalityAndShowsWhy) {
   UiDriver ui;
   ui.click("decode.forward");
   ASSERT_TRUE(ui.scene().cursor.decoding);
@@ -122,14 +122,14 @@ TEST(Decode, WithoutCausalityItStopsAndSaysWhy) {
   EXPECT_GT(pixelsApart(pointed, ui.screenshot()), 500) << "the reason stands beside the pointer";
 }
 
-TEST(Decode, StripsPointAtKeys) {
+TEST(Decode, HoveringAStripSelectsItsKey) {
   UiDriver ui(1920, 1080);
   ui.hoverAt("cache.strips", 2.5f / 12, 0.5f);
   EXPECT_EQ(ui.view().hover.key, 2);
   EXPECT_EQ(ui.view().hover.query, -1);
 }
 
-TEST(Decode, BandsVanishAndKeepTheirHeightWhenHeadsShareThem) {
+TEST(Decode, SharedBandsDisappearAndOthersKeepTheirHeight) {
   UiDriver ui(1920, 1080);
   ui.click("kind.mha");
   const ImRect first = ui.find("strip.0"), last = ui.find("strip.7");
@@ -145,7 +145,7 @@ TEST(Decode, BandsVanishAndKeepTheirHeightWhenHeadsShareThem) {
   EXPECT_NEAR(ui.find("void.0").Max.y, last.Max.y, 6) << "as high as the seven bands that are gone";
 }
 
-TEST(Decode, ShorterTextBringsTheStepBackInside) {
+TEST(Decode, ShorterTextClampsTheStep) {
   UiDriver ui;
   for (int i = 0; i < 20; ++i) ui.key(Key::period);
   ASSERT_EQ(ui.scene().cursor.step, 12);

@@ -82,7 +82,7 @@ TEST_F(DetectorsOnScreen, ShowsEveryScoreOfEveryHead) {
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
 }
 
-TEST_F(DetectorsOnScreen, FollowsTheTextWhileItIsTyped) {
+TEST_F(DetectorsOnScreen, UpdatesScoresWhenTextChanges) {
   const float before = profile(6)["same_token"].raw;
   ui.session().scene().setup.input.text = "a b c a b c a b c";
   ui.draw();
@@ -90,7 +90,7 @@ TEST_F(DetectorsOnScreen, FollowsTheTextWhileItIsTyped) {
   EXPECT_NE(profile(6)["same_token"].raw, before);
 }
 
-TEST_F(DetectorsOnScreen, AColumnOrdersAndTheThresholdNamesAndFilters) {
+TEST_F(DetectorsOnScreen, ColumnSortsAndThresholdLabelsAndFilters) {
   ui.click("detect.column.first_token");
   EXPECT_EQ(at().detector, "first_token");
   EXPECT_EQ(rows().front(), 1);
@@ -108,7 +108,7 @@ TEST_F(DetectorsOnScreen, AColumnOrdersAndTheThresholdNamesAndFilters) {
   EXPECT_EQ(at().detector, "") << "a second click takes it back";
 }
 
-TEST_F(DetectorsOnScreen, PointingAtAScoreMarksTheCellsThatMakeIt) {
+TEST_F(DetectorsOnScreen, HoveringAScoreMarksItsCells) {
   ui.hover("detect.4.previous").frames(4).draw();
   ASSERT_TRUE(tab().targets());
   ASSERT_TRUE(tab().targets()->question.detector);
@@ -120,14 +120,14 @@ TEST_F(DetectorsOnScreen, PointingAtAScoreMarksTheCellsThatMakeIt) {
   EXPECT_EQ(at().detector, "previous");
 }
 
-TEST_F(DetectorsOnScreen, LikeHeadsStandTogether) {
+TEST_F(DetectorsOnScreen, LikenessOrderGroupsSimilarHeads) {
   ui.session().scene().setup.weights.planted = {
       {attention::Behaviour::offset, 1}, {attention::Behaviour::firstToken},
       {attention::Behaviour::offset, 1}, {attention::Behaviour::firstToken},
       {attention::Behaviour::offset, 1}, {attention::Behaviour::firstToken},
       {attention::Behaviour::offset, 1}, {attention::Behaviour::firstToken}};
   at().order = app::HeadOrder::likeness;
-  for (const app::Likeness likeness : {app::Likeness::cosine, app::Likeness::jensenShannon}) {
+  for (const app::Similarity likeness : {app::Similarity::cosine, app::Similarity::jensenShannon}) {
     at().likeness = likeness;
     ui.draw();
     const std::vector<Index> order = rows();
@@ -138,7 +138,7 @@ TEST_F(DetectorsOnScreen, LikeHeadsStandTogether) {
   EXPECT_TRUE(ui.has("detect.likeness_map"));
 }
 
-TEST_F(DetectorsOnScreen, WhatTheDetectorsReadCanBeChosen) {
+TEST_F(DetectorsOnScreen, DetectorInputCanBeChosen) {
   at().reads = app::HeadPicture::firstOut;
   ui.draw();
   EXPECT_EQ(tab().study()->question.reads, app::HeadPicture::firstOut);
@@ -150,7 +150,7 @@ TEST_F(DetectorsOnScreen, WhatTheDetectorsReadCanBeChosen) {
   expectRoom("value-weighted, above even");
 }
 
-TEST_F(DetectorsOnScreen, TheLearnedHeadsAreFoundByName) {
+TEST_F(DetectorsOnScreen, DetectsPreviousTokenAndInductionInBundledModel) {
   ui.session().scene().setup.input.text =
       "Mia lost her ring in the garden . Then she found the ring in the garden .";
   openLearned(0);
@@ -166,7 +166,7 @@ TEST_F(DetectorsOnScreen, TheLearnedHeadsAreFoundByName) {
   expectRoom("a model's layer");
 }
 
-TEST_F(DetectorsOnScreen, ColumnsHaveAShortNameWhereTheWholeOneWouldBeCut) {
+TEST_F(DetectorsOnScreen, NarrowColumnsUseShortNames) {
   for (const int width : {1281, 1400, 1600, 1920}) {
     ui.resize(width, 900);
     park();
@@ -179,12 +179,12 @@ TEST_F(DetectorsOnScreen, ColumnsHaveAShortNameWhereTheWholeOneWouldBeCut) {
   }
 }
 
-TEST_F(SmallDetectors, HaveRoom) {
+TEST_F(SmallDetectors, OpeningSceneFits) {
   expectRoom("opening scene");
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
 }
 
-TEST_F(SmallDetectors, SixtyFourHeadsAndALongTextKeepTheirPlace) {
+TEST_F(SmallDetectors, SixtyFourHeadsAndLongTextFit) {
   ui.show(crowdedScene(ui.scene()));
   EXPECT_EQ(rows().size(), 64u);
   EXPECT_EQ(tab().study()->comparedRows, app::kComparedRows);
@@ -201,7 +201,7 @@ class SmallViews : public ViewsOnScreen {
   SmallViews() : ViewsOnScreen(1280, 720) {}
 };
 
-TEST_F(ViewsOnScreen, EveryPictureIsTheArithmeticItNames) {
+TEST_F(ViewsOnScreen, EveryPictureMatchesItsFormula) {
   const attention::Stack& weights = ui.sequence().attention.weights;
   using app::HeadPicture;
   EXPECT_FLOAT_EQ(study()[HeadPicture::mean].values(7, 6), attention::meanOverHeads(weights)(7, 6));
@@ -216,7 +216,7 @@ TEST_F(ViewsOnScreen, EveryPictureIsTheArithmeticItNames) {
   EXPECT_NEAR(sum, 1, 1e-5f);
 }
 
-TEST_F(ViewsOnScreen, AllHaveRoomAndAreChosenByClickAndArrow) {
+TEST_F(ViewsOnScreen, EveryPictureFitsAndCanBeSelected) {
   for (const std::string_view name : app::kHeadPictureNames) {
     ui.click("views." + std::string(name));
     EXPECT_EQ(app::kHeadPictureNames[static_cast<std::size_t>(at().picture)], name);
@@ -229,13 +229,13 @@ TEST_F(ViewsOnScreen, AllHaveRoomAndAreChosenByClickAndArrow) {
   EXPECT_EQ(at().picture, app::HeadPicture::max);
 }
 
-TEST_F(ViewsOnScreen, AModelsLayerToo) {
+TEST_F(ViewsOnScreen, ModelLayerFits) {
   openLearned(1);
   EXPECT_EQ(study().question.layer->config().heads, 6);
   expectRoom("learned");
 }
 
-TEST_F(SmallViews, HaveRoom) {
+TEST_F(SmallViews, EveryPictureFits) {
   for (const std::string_view name : app::kHeadPictureNames) {
     ui.click("views." + std::string(name));
     expectRoom(std::string(name));
@@ -252,7 +252,7 @@ class SmallMany : public ManyOnScreen {
   SmallMany() : ManyOnScreen(1280, 720) {}
 };
 
-TEST_F(ManyOnScreen, TheSentenceSaysTheRankThatIsShown) {
+TEST_F(ManyOnScreen, SentenceReportsTheRank) {
   // The lines of a paragraph joined into one.
   const auto sentence = [&] {
     app::uiState().watches = true;
@@ -268,7 +268,7 @@ TEST_F(ManyOnScreen, TheSentenceSaysTheRankThatIsShown) {
   EXPECT_THAT(sentence(), testing::HasSubstr("along 0 of 256 directions"));
 }
 
-TEST_F(ManyOnScreen, OneWideHeadHasTheRankAndManyHaveThePatterns) {
+TEST_F(ManyOnScreen, WideHeadHasFullRankAndManyHaveMorePatterns) {
   EXPECT_EQ(study().wide.headDim, 256);
   EXPECT_EQ(study().small.heads, 8);
   EXPECT_EQ(study().parameters, 4u * 256 * 256);
@@ -288,7 +288,7 @@ TEST_F(ManyOnScreen, OneWideHeadHasTheRankAndManyHaveThePatterns) {
   expectRoom("64 heads");
 }
 
-TEST_F(ManyOnScreen, InitAndGainAct) {
+TEST_F(ManyOnScreen, InitAndGainChangeTheEntropy) {
   const double before = study().small.entropy;
   ui.session().scene().setup.weights.init = app::WeightInit::normal;
   ui.session().scene().setup.weights.gain = 0.1f;
@@ -297,7 +297,7 @@ TEST_F(ManyOnScreen, InitAndGainAct) {
   EXPECT_GT(study().small.entropy, 0.99) << "tiny weights look everywhere";
 }
 
-TEST_F(ManyOnScreen, AnOddModelDimSaysSo) {
+TEST_F(ManyOnScreen, OddModelDimKeepsOneHead) {
   app::Scene scene = ui.scene();
   scene.setup.weights.source = app::WeightSource::random;
   scene.setup.model = {};
@@ -308,7 +308,7 @@ TEST_F(ManyOnScreen, AnOddModelDimSaysSo) {
   expectRoom("odd");
 }
 
-TEST_F(SmallMany, HasRoom) {
+TEST_F(SmallMany, OpeningSceneFits) {
   expectRoom("small");
 }
 

@@ -87,7 +87,7 @@ class DrawnPages : public testing::TestWithParam<bool> {
   UiDriver ui;
 };
 
-TEST_P(DrawnPages, HaveTheScreensTextsAtTheirPlaces) {
+TEST_P(DrawnPages, ContainScreenTextsInPlace) {
   const app::Scene opening = ui.scene();
   for (const PageView& view : pageViews()) {
     SCOPED_TRACE(view.name);
@@ -98,7 +98,7 @@ TEST_P(DrawnPages, HaveTheScreensTextsAtTheirPlaces) {
   }
 }
 
-TEST_P(DrawnPages, NothingIsSeenOutsideOfItsPanel) {
+TEST_P(DrawnPages, ClipShapesToTheirPanels) {
   const app::Scene opening = ui.scene();
   for (const PageView& view : pageViews()) {
     SCOPED_TRACE(view.name);
@@ -121,7 +121,7 @@ TEST_P(DrawnPages, NothingIsSeenOutsideOfItsPanel) {
   }
 }
 
-TEST_P(DrawnPages, APdfHasTheirWordsWhereTheyAreSeen) {
+TEST_P(DrawnPages, PdfWordsMatchTheScreen) {
   const TemporaryFolder folder;
   const app::MemoryBudget memory(std::uint64_t{1} << 30);
   int looked = 0;
@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(Presented, DrawnPages, testing::Bool(), [](const auto& 
   return info.param ? std::string("Presented") : std::string("AtTheDesk");
 });
 
-TEST(DrawnPages, CellsAreTheMatrixThatWasDrawn) {
+TEST(DrawnPages, CellsMatchTheAttentionWeights) {
   UiDriver ui(1280, 720);
   ui.session().scene().cursor.focus = 2;
   ui.park();

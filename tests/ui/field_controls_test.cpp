@@ -80,7 +80,7 @@ class FieldControls : public testing::Test {
   UiDriver ui{1920, 1200};
 };
 
-TEST_F(FieldControls, SlidersReachBothEndsAndTakeWhatIsTypedInAllOfTheRange) {
+TEST_F(FieldControls, SlidersReachBothEndsAndAcceptTheFullRange) {
   for (const Field& field : app::allFields()) {
     const auto* slider = std::get_if<app::Slider>(&field.control);
     if (!slider) continue;
@@ -108,7 +108,7 @@ TEST_F(FieldControls, SlidersReachBothEndsAndTakeWhatIsTypedInAllOfTheRange) {
   }
 }
 
-TEST_F(FieldControls, TogglesGoOnAndOff) {
+TEST_F(FieldControls, TogglesSwitchOnAndOff) {
   for (const Field& field : app::allFields()) {
     const auto* toggle = std::get_if<app::Toggle>(&field.control);
     if (!toggle) continue;
@@ -143,7 +143,7 @@ TEST_F(FieldControls, ChoicesReachEveryValue) {
   }
 }
 
-TEST_F(FieldControls, HelpIsShownOnceThePointerHasRestedOnALabel) {
+TEST_F(FieldControls, HelpAppearsAfterHoveringALabel) {
   for (const Field& field : app::allFields()) {
     const std::string name = placeOf(field).name;
     if (name.empty()) continue;
@@ -163,7 +163,7 @@ TEST_F(FieldControls, HelpIsShownOnceThePointerHasRestedOnALabel) {
 }
 
 /// Help doesn't cover what was just pressed until the pointer comes to it again.
-TEST_F(FieldControls, HelpKeepsAwayFromWhatWasPressed) {
+TEST_F(FieldControls, HelpStaysHiddenAfterPressing) {
   ui.key(static_cast<app::Key>('4')).click("cache_view.precision").wait(3 * app::kHelpDelay);
   EXPECT_FALSE(ui.has("help.cache_view"));
   ui.park().hover("cache_view.precision").wait(app::kHelpDelay + 0.1);

@@ -83,7 +83,7 @@ Scene sceneOf(const std::string& text) {
   return scene;
 }
 
-TEST_F(Figures, AHeadHoldsItsTokensItsCellsAndWhatItDoes) {
+TEST_F(Figures, HeadFigureShowsTokensCellsAndLabel) {
   Scene scene = sceneOf(kText);
   scene.cursor.focus = 2;
   const Drawing drawing = figure(scene);
@@ -111,7 +111,7 @@ TEST_F(Figures, AHeadHoldsItsTokensItsCellsAndWhatItDoes) {
               scores.data()[i] == render::kMaskedCell ? render::kMaskedCell : weights.data()[i]);
 }
 
-TEST_F(Figures, AllHeadsAreThereAndShareTheirAxes) {
+TEST_F(Figures, AllHeadsFigureSharesAxes) {
   double before = 1e9;
   for (const float aspect : {6.0f, 1.6f, 0.2f}) {
     FigureView how;
@@ -128,7 +128,7 @@ TEST_F(Figures, AllHeadsAreThereAndShareTheirAxes) {
   }
 }
 
-TEST_F(Figures, AMaskIsItsCellsWithItsExpression) {
+TEST_F(Figures, MaskFigureShowsCellsAndExpression) {
   Scene scene = sceneOf(kText);
   scene.setup.mask.layers = attention::parseMask("causal & heads(odd): window(2)").layers;
   scene.cursor.page = "mask";
@@ -152,7 +152,7 @@ TEST_F(Figures, AMaskIsItsCellsWithItsExpression) {
 
 /// A figure is as large as it needs from one token to many, nothing is cut, and tokens have their longest
 /// names that fit.
-TEST_F(Figures, FollowTheirContent) {
+TEST_F(Figures, SizeFollowsTheContent) {
   for (const int tokens : {1, 12, 60, 300})
     for (const bool light : {true, false}) {
       ui.view().preferences.light = light;
@@ -175,7 +175,7 @@ TEST_F(Figures, FollowTheirContent) {
     }
 }
 
-TEST_F(Figures, TheCacheIsWhatItsPageShows) {
+TEST_F(Figures, CacheFigureMatchesEveryCacheView) {
   struct Expected {
     CacheView view;
     std::vector<std::string> words;
@@ -198,7 +198,7 @@ TEST_F(Figures, TheCacheIsWhatItsPageShows) {
   EXPECT_FALSE(ui.app().figure(scene, {}).ok()) << "a schedule that can't be read";
 }
 
-TEST_F(Figures, AMapIsTheHeadItself) {
+TEST_F(Figures, MapFigureMatchesTheHead) {
   Scene scene = sceneOf(kText);
   scene.cursor.cell.head = 3;
   const Scene heads = scene;
@@ -216,7 +216,7 @@ TEST_F(Figures, AMapIsTheHeadItself) {
   EXPECT_EQ(cells[0].values(0, 1), render::kMaskedCell);
 }
 
-TEST_F(Figures, WhatAModelCostsHasItsAnswersAndAllPlots) {
+TEST_F(Figures, CostFigureShowsAnswersAndPlots) {
   Scene scene = openingScene();
   scene.cursor.page = "cost";
   const Drawing drawing = figure(scene);
@@ -226,7 +226,7 @@ TEST_F(Figures, WhatAModelCostsHasItsAnswersAndAllPlots) {
     EXPECT_THAT(textsOf(drawing), Contains(HasSubstr(part)));
 }
 
-TEST_F(Figures, EveryViewOfEveryPageIsOne) {
+TEST_F(Figures, EveryViewProducesAFigureOrAnError) {
   const Scene opening = openingScene();
   for (const PageView& view : pageViews()) {
     SCOPED_TRACE(view.name);
@@ -239,7 +239,7 @@ TEST_F(Figures, EveryViewOfEveryPageIsOne) {
   }
 }
 
-TEST_F(Figures, TheWindowIsAsBefore) {
+TEST_F(Figures, DrawingAFigureLeavesTheWindowUnchanged) {
   ui.draw();
   const render::Image before = ui.screenshot("head.0");
   figure(sceneOf(kText));
@@ -248,7 +248,7 @@ TEST_F(Figures, TheWindowIsAsBefore) {
   EXPECT_TRUE(ui.has("page.mask"));
 }
 
-TEST_F(Figures, RowsThatAreNotDecodedAreFaded) {
+TEST_F(Figures, FadesRowsNotYetDecoded) {
   Scene scene = sceneOf(kText);
   scene.cursor.focus = 0;
   const std::size_t all = shapesOf<Box>(figure(scene)).size();

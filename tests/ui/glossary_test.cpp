@@ -18,7 +18,7 @@ bool says(UiDriver& ui, std::string_view text) {
                      [&](const app::DrawnText& each) { return each.text.find(text) != std::string::npos; });
 }
 
-TEST(GlossaryOnScreen, ASlidersHelpExplainsItsTerm) {
+TEST(GlossaryOnScreen, SliderHelpExplainsItsTerm) {
   UiDriver ui;
   ui.draw();
   ASSERT_TRUE(ui.view().glossary);

@@ -22,7 +22,7 @@ std::string head(int index) {
   return "head." + std::to_string(index);
 }
 
-TEST(Heads, PointingAtACellLightsItsQueryAndKeyInAllHeads) {
+TEST(Heads, HoveringACellHighlightsQueryAndKeyInAllHeads) {
   UiDriver ui;
   ui.park();
   EXPECT_EQ(ui.view().hover, app::Crosshair{});
@@ -43,7 +43,7 @@ TEST(Heads, PointingAtACellLightsItsQueryAndKeyInAllHeads) {
   EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0) << "nothing stays behind";
 }
 
-TEST(Heads, TheReceiptHasALineForEveryTermThatApplies) {
+TEST(Heads, ReceiptListsEveryApplicableTerm) {
   UiDriver ui;
   using Lines = std::vector<std::string>;
   EXPECT_EQ(ui.names("receipt.term."), (Lines{"receipt.term.mask", "receipt.term.scale"}));
@@ -62,7 +62,7 @@ TEST(Heads, TheReceiptHasALineForEveryTermThatApplies) {
   EXPECT_FALSE(ui.has("receipt.term.T5"));
 }
 
-TEST(Heads, EveryCornerCellIsTheOneUnderThePointer) {
+TEST(Heads, CornerCellsMatchThePointer) {
   UiDriver ui;
   for (const int query : {0, 11})
     for (const int key : {0, 11}) {
@@ -71,7 +71,7 @@ TEST(Heads, EveryCornerCellIsTheOneUnderThePointer) {
     }
 }
 
-TEST(Heads, AClickFocusesAndEscapeReturns) {
+TEST(Heads, ClickFocusesAHeadAndEscapeReturns) {
   UiDriver ui;
   ui.clickAt(head(3), 2.5f / 12, 7.5f / 12);
   EXPECT_EQ(ui.scene().cursor.focus, 3);
@@ -89,7 +89,7 @@ TEST(Heads, AClickFocusesAndEscapeReturns) {
   EXPECT_EQ(ui.scene().cursor.focus, -1);
 }
 
-TEST(Heads, PageKeysGoThroughTheHeads) {
+TEST(Heads, PageKeysCycleThroughHeads) {
   UiDriver ui;
   ui.click(head(6)).key(Key::pageDown);
   EXPECT_EQ(ui.scene().cursor.focus, 7);
@@ -99,7 +99,7 @@ TEST(Heads, PageKeysGoThroughTheHeads) {
   EXPECT_EQ(ui.scene().cursor.focus, 7);
 }
 
-TEST(Focus, TheWheelZoomsAboutThePointer) {
+TEST(Focus, WheelZoomsAboutThePointer) {
   UiDriver ui;
   ui.click(head(1));
   ASSERT_EQ(ui.heads().camera, app::Camera{});
@@ -116,7 +116,7 @@ TEST(Focus, TheWheelZoomsAboutThePointer) {
   EXPECT_LE(ui.heads().camera.zoom, 6) << "two of twelve cells across at the closest";
 }
 
-TEST(Focus, DraggingMovesTheCellWithThePointerAndSelectsNothing) {
+TEST(Focus, DraggingPansWithoutSelecting) {
   UiDriver ui;
   ui.click(head(1)).wheelAt("focus", 0.5f, 0.5f, 5);
   const app::Camera before = ui.heads().camera;
@@ -134,7 +134,7 @@ TEST(Focus, DraggingMovesTheCellWithThePointerAndSelectsNothing) {
   EXPECT_EQ(ui.heads().camera.col, 0);
 }
 
-TEST(Focus, AnotherHeadKeepsTheSameSnapshot) {
+TEST(Focus, SwitchingHeadsKeepsTheSnapshot) {
   UiDriver ui;
   const app::Snapshot* snapshot = ui.session().snapshot();
   ui.click(head(4)).key(Key::pageDown).key(Key::escape);
@@ -171,7 +171,7 @@ TEST(Look, ColormapsAndRangesRepaintWithoutComputingOrUploading) {
   expectRepainted(ui, "quantity", "weights", true);
 }
 
-TEST(Look, TheThemeRepaintsWithoutComputingOrUploading) {
+TEST(Look, ThemeRepaintsWithoutComputingOrUploading) {
   UiDriver ui;
   const render::Image dark = ui.screenshot();
   const std::size_t sent = uploads(ui);
@@ -182,7 +182,7 @@ TEST(Look, TheThemeRepaintsWithoutComputingOrUploading) {
   EXPECT_EQ(uploads(ui), sent);
 }
 
-TEST(Look, OnlyHeadsThatChangedAreSentAgain) {
+TEST(Look, UploadsOnlyChangedHeads) {
   UiDriver ui;
   const std::size_t sent = ui.heads().pictures.grid.uploads();
   // Heads 4 to 7 read the other kv head, and their keys don't change.
@@ -192,7 +192,7 @@ TEST(Look, OnlyHeadsThatChangedAreSentAgain) {
   EXPECT_LE(after, 4u);
 }
 
-TEST(Receipt, ARowsLargestWeightsCanBeChosen) {
+TEST(Receipt, LargestWeightsCanBeSelected) {
   UiDriver ui;
   const app::Index before = ui.scene().cursor.cell.key;
   ui.click("top.1");
@@ -205,7 +205,7 @@ TEST(Receipt, ARowsLargestWeightsCanBeChosen) {
   EXPECT_NE(cell.key, before) << "the opening scene's choice was another one";
 }
 
-TEST(Receipt, PointingAtALargestWeightLightsItsCell) {
+TEST(Receipt, HoveringALargestWeightHighlightsItsCell) {
   UiDriver ui;
   ui.hover("top.0");
   EXPECT_EQ(ui.view().hover.head, ui.scene().cursor.cell.head);

@@ -58,13 +58,13 @@ TEST_F(Picture, ScoresDiverging) {
   EXPECT_TRUE(imagesMatch(image("head.6"), "head_scores"));
 }
 
-TEST_F(Picture, EmptyTextHasRoom) {
+TEST_F(Picture, EmptyTextFits) {
   ui.replaceText("text", "").clickAway().wait(1);
   EXPECT_TRUE(ui.has("empty.input.sample"));
   expectRoom();
 }
 
-TEST_F(Picture, AnErrorHasRoom) {
+TEST_F(Picture, ErrorFits) {
   ui.session().scene().setup.model.modelDim = 8;  // as a file may contain
   ui.session().scene().setup.model.headDim = 1;
   ui.wait(1);
@@ -72,7 +72,7 @@ TEST_F(Picture, AnErrorHasRoom) {
   expectRoom();
 }
 
-TEST_F(Picture, SixtyFourHeadsHaveRoom) {
+TEST_F(Picture, SixtyFourHeadsFit) {
   ui.typeValue("model_dim", "2048");  // with 256, a head of 4 dimensions could not hold what is planted
   ui.dragTo("heads", 1.2f).wait(1);
   ASSERT_EQ(ui.snapshot().config.heads, 64);
@@ -82,12 +82,12 @@ TEST_F(Picture, SixtyFourHeadsHaveRoom) {
   EXPECT_THAT(cutOff(ui), IsEmpty());
 }
 
-TEST_F(Picture, PresentingOneHeadHasRoom) {
+TEST_F(Picture, PresentingOneHeadFits) {
   ui.key(Key::p).key(Key::right);
   expectRoom();
 }
 
-TEST_F(Picture, LayersOfAMask) {
+TEST_F(Picture, MaskLayers) {
   ui.click("page.mask");
   ui.replaceText("expression", "causal & (window(4) | sinks(1)) & heads(even): !window(1)");
   ui.clickAway().click("layer.1").wait(1);
@@ -95,7 +95,7 @@ TEST_F(Picture, LayersOfAMask) {
   expectRoom();
 }
 
-TEST_F(Picture, TheMaskGalleryHasRoom) {
+TEST_F(Picture, MaskGalleryFits) {
   ui.click("page.mask").click("add_pattern").wait(1).park();
   std::vector<ImRect> patterns;  // visible without scrolling
   for (const auto& [name, rect] : app::uiState().tracks)
@@ -105,7 +105,7 @@ TEST_F(Picture, TheMaskGalleryHasRoom) {
     for (std::size_t j = i + 1; j < patterns.size(); ++j) EXPECT_FALSE(patterns[i].Overlaps(patterns[j]));
 }
 
-TEST_F(Picture, TwoMasksHaveRoom) {
+TEST_F(Picture, TwoMasksFit) {
   ui.click("page.mask").click("studio_view.compare").click("make_other");
   ui.replaceText("expression", "window(3)").clickAway().click("strip.5");
   expectRoom();
@@ -130,12 +130,12 @@ class MapPicture : public Picture {
   }
 };
 
-TEST_F(MapPicture, OfAllTokens) {
+TEST_F(MapPicture, AllTokens) {
   show(2000, 6);
   EXPECT_TRUE(imagesMatch(image("map"), "map_whole"));
 }
 
-TEST_F(MapPicture, OfSingleCells) {
+TEST_F(MapPicture, SingleCells) {
   ui.chord(kCtrl, Key::l);
   show(1100, 5);
   ui.replaceText("map.go_to", "812, 806\n");

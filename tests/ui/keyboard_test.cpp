@@ -58,7 +58,7 @@ class Keyboard : public testing::Test {
   UiDriver ui{1280, 720};
 };
 
-TEST_F(Keyboard, TabReachesEveryControlOfEveryViewAndShowsWhereItIs) {
+TEST_F(Keyboard, TabReachesEveryVisibleControlOfEveryView) {
   for (const PageView& view : pageViews()) {
     SCOPED_TRACE(view.name);
     ui.session().setScene(withView(app::openingScene(), view));
@@ -100,7 +100,7 @@ TEST_F(Keyboard, EnterAndSpacePressButtonsAndSwitches) {
   EXPECT_TRUE(ui.scene().cursor.decoding) << "and the page's again";
 }
 
-TEST_F(Keyboard, ArrowsTurnASliderAndEnterTypesItsValue) {
+TEST_F(Keyboard, ArrowsMoveASliderAndEnterTypesAValue) {
   ASSERT_TRUE(tabTo("kv_heads"));
   ASSERT_EQ(focus().control()->kind, TabStopKind::slider);
   const app::Index heads = ui.scene().setup.model.kvHeads;
@@ -111,7 +111,7 @@ TEST_F(Keyboard, ArrowsTurnASliderAndEnterTypesItsValue) {
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 1);
 }
 
-TEST_F(Keyboard, ATextBoxTakesWhatIsTypedAndTabLeavesIt) {
+TEST_F(Keyboard, TextBoxAcceptsTypingAndTabLeavesIt) {
   ASSERT_TRUE(tabTo("text"));
   ui.frames(3).type(" x1");
   EXPECT_EQ(*ui.scene().setup.input.text, *app::openingScene().setup.input.text + " x1") << "at its end";
@@ -120,7 +120,7 @@ TEST_F(Keyboard, ATextBoxTakesWhatIsTypedAndTabLeavesIt) {
   EXPECT_TRUE(ui.scene().cursor.decoding) << "the letter is a key again";
 }
 
-TEST_F(Keyboard, ArrowsWalkTheCellsOfAPictureAndOnToTheNext) {
+TEST_F(Keyboard, ArrowsMoveAcrossCellsAndHeads) {
   ASSERT_TRUE(tabTo("head.0"));
   ui.frames(3);
   EXPECT_EQ(ui.view().hover, (app::Crosshair{0, 0, 0}));
@@ -133,7 +133,7 @@ TEST_F(Keyboard, ArrowsWalkTheCellsOfAPictureAndOnToTheNext) {
   EXPECT_EQ(ui.scene().cursor.focus, 1);
 }
 
-TEST_F(Keyboard, AListOpensIsWalkedAndGivesTheKeyboardBack) {
+TEST_F(Keyboard, ListSelectionReturnsKeyboardFocus) {
   ASSERT_TRUE(tabTo("colormap"));
   const ImGuiID box = focus().control()->id;
   const render::Colormap before = ui.scene().look.colormap;
@@ -145,7 +145,7 @@ TEST_F(Keyboard, AListOpensIsWalkedAndGivesTheKeyboardBack) {
   EXPECT_EQ(focus().control()->id, box);
 }
 
-TEST_F(Keyboard, OfADialogTabReachesWhatIsInItAlone) {
+TEST_F(Keyboard, TabStaysInsideADialog) {
   ui.chord(kCtrl, Key::comma);
   ASSERT_EQ(ui.dialog(), "settings");
   const ImRect dialog = ui.find("dialog");
@@ -159,7 +159,7 @@ TEST_F(Keyboard, OfADialogTabReachesWhatIsInItAlone) {
   EXPECT_GE(reached.size(), 8u);
 }
 
-TEST_F(Keyboard, TheMouseTakesThePointerBack) {
+TEST_F(Keyboard, MouseTakesThePointerBack) {
   ASSERT_TRUE(tabTo("causal"));
   EXPECT_TRUE(focus().on());
   ui.hover("head.2");
@@ -167,7 +167,7 @@ TEST_F(Keyboard, TheMouseTakesThePointerBack) {
   EXPECT_EQ(ui.view().hover.head, 2);
 }
 
-TEST_F(Keyboard, TheLineAroundItShowsOnEveryGround) {
+TEST_F(Keyboard, FocusRingIsVisibleOnEveryBackground) {
   for (const bool light : {false, true}) {
     ui.view().preferences.light = light;
     for (const char* name : {"causal", "head.3", "bar.palette"}) {

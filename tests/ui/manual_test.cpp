@@ -16,7 +16,7 @@ const ManualReader& reader(UiDriver& ui) {
   return dynamic_cast<const ManualReader&>(*ui.view().dialog);
 }
 
-TEST(ManualReader, f1OpensTheChapterOfEveryPage) {
+TEST(ManualReader, F1OpensTheChapterOfEveryPage) {
   UiDriver ui;
   for (const PageRow& page : pageTable()) {
     ui.key(page.info.shortcut.key).key(Key::f1);
@@ -27,7 +27,7 @@ TEST(ManualReader, f1OpensTheChapterOfEveryPage) {
   }
 }
 
-TEST(ManualReader, everyChapterIsDrawnAndListed) {
+TEST(ManualReader, ListsAndOpensEveryChapter) {
   UiDriver ui;
   ui.key(Key::f1);
   const auto chapters = ui.names("manual.chapter.");
@@ -38,7 +38,7 @@ TEST(ManualReader, everyChapterIsDrawnAndListed) {
   }
 }
 
-TEST(ManualReader, aLinkIsFollowedAndBackReturns) {
+TEST(ManualReader, FollowsLinksAndBackReturns) {
   UiDriver ui;
   ui.key(Key::f1).click("manual.link.mask.md");
   EXPECT_EQ(reader(ui).chapter(), "mask");
@@ -46,7 +46,7 @@ TEST(ManualReader, aLinkIsFollowedAndBackReturns) {
   EXPECT_EQ(reader(ui).chapter(), "heads");
 }
 
-TEST(ManualReader, theSearchListsSections) {
+TEST(ManualReader, SearchListsSections) {
   UiDriver ui;
   ui.key(Key::f1).type("block table").click("manual.section.cache.paging");
   EXPECT_EQ(reader(ui).chapter(), "cache");
@@ -55,7 +55,7 @@ TEST(ManualReader, theSearchListsSections) {
   EXPECT_TRUE(ui.names("manual.section.").empty());
 }
 
-TEST(ManualReader, isReadWhilePresentingAndInSmallWindows) {
+TEST(ManualReader, OpensWhilePresentingAndAtAnyWindowSize) {
   UiDriver ui(1280, 720);
   ui.key(Key::p).key(Key::f1);
   EXPECT_EQ(ui.dialog(), "manual");

@@ -43,7 +43,7 @@ TEST_F(MapOnScreen, OpensByKeyAndTab) {
 }
 
 /// A screen pixel covers at least as many cells as a pixel of the picture, so edges have steps of one pixel.
-TEST_F(MapOnScreen, DrawsTheWholeHeadFromAPictureFinerThanTheScreen) {
+TEST_F(MapOnScreen, DrawsWholeHeadAtScreenResolutionOrFiner) {
   generate(4096);
   EXPECT_LE(static_cast<double>(app::map_page::factorOf(page().level)), window().cellsPerPixel);
   EXPECT_GT(static_cast<double>(2 * app::map_page::factorOf(page().level)), window().cellsPerPixel);
@@ -51,7 +51,7 @@ TEST_F(MapOnScreen, DrawsTheWholeHeadFromAPictureFinerThanTheScreen) {
 }
 
 /// On a screen with more pixels than the overview, the finer tiles are computed once the overview is exact.
-TEST_F(MapOnScreen, DrawsLargeWindowsInStepsOfAPixelOnceExact) {
+TEST_F(MapOnScreen, LargeWindowsAreExactToOnePixel) {
   ui.resize(3840, 2160);
   generate(4096);
   ASSERT_LT(window().cellsPerPixel, static_cast<double>(app::map_page::factorOf(page().state->levels.finest)))
@@ -77,7 +77,7 @@ TEST_F(MapOnScreen, DrawsLargeWindowsInStepsOfAPixelOnceExact) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_F(MapOnScreen, ShowsAGeneratedTextAndUndoTakesItBack) {
+TEST_F(MapOnScreen, ShowsGeneratedTextAndUndoRestoresTheScene) {
   ui.session().scene().map.tokens = 512;
   ui.click("map.source.generated").typeValue("map.tokens", "1300");
   EXPECT_EQ(ui.scene().map.tokens, 1300);
@@ -90,7 +90,7 @@ TEST_F(MapOnScreen, ShowsAGeneratedTextAndUndoTakesItBack) {
 }
 
 // Regression: the picture of one head was shown under the name of another until the new picture arrived.
-TEST_F(MapOnScreen, TheTitleIsOfTheHeadThatIsShown) {
+TEST_F(MapOnScreen, TitleNamesTheShownHead) {
   generate();
   EXPECT_TRUE(ui.has("map.title.0"));
   ui.session().scene().cursor.cell.head = 2;
@@ -101,7 +101,7 @@ TEST_F(MapOnScreen, TheTitleIsOfTheHeadThatIsShown) {
   EXPECT_TRUE(ui.has("map.title.2"));
 }
 
-TEST_F(MapOnScreen, RefusesALengthBeyondTheLongest) {
+TEST_F(MapOnScreen, RefusesLengthBeyondTheLimit) {
   ui.session().scene().map.tokens = 512;
   ui.click("map.source.generated").typeValue("map.tokens", "300");
   ui.typeValue("map.tokens", "131073");
@@ -128,7 +128,7 @@ TEST_F(MapOnScreen, WheelZoomsAboutThePointer) {
   EXPECT_EQ(cursor().cellsPerPixel, 0) << "the whole head again";
 }
 
-TEST_F(MapOnScreen, DragMovesAndAClickMarks) {
+TEST_F(MapOnScreen, DragPansAndClickMarksACell) {
   generate();
   ui.wheelAt("map", 0.5f, 0.5f, 8);
   const double row = cursor().row, col = cursor().col, zoom = window().cellsPerPixel;
@@ -158,7 +158,7 @@ TEST_F(MapOnScreen, KeysMoveAndZoom) {
   EXPECT_EQ(cursor().cellsPerPixel, 0);
 }
 
-TEST_F(MapOnScreen, GoesToNumbersAndWords) {
+TEST_F(MapOnScreen, GoToAcceptsNumbersAndWords) {
   generate();
   ui.replaceText("map.go_to", "1200, 700\n");
   EXPECT_EQ(cursor().query, 1200);
@@ -178,7 +178,7 @@ TEST_F(MapOnScreen, GoesToNumbersAndWords) {
   EXPECT_THAT(page().goToProblem, testing::HasSubstr("1,535"));
 }
 
-TEST_F(MapOnScreen, TheMinimapMovesTheWindow) {
+TEST_F(MapOnScreen, MinimapMovesTheView) {
   generate();
   ui.wheelAt("map", 0.5f, 0.5f, 10).clickAt("minimap", 0.8f, 0.9f);
   EXPECT_NEAR(cursor().col, 0.8 * 1536, 20);
@@ -187,7 +187,7 @@ TEST_F(MapOnScreen, TheMinimapMovesTheWindow) {
   EXPECT_NEAR(cursor().col, 0.2 * 1536, 20);
 }
 
-TEST_F(MapOnScreen, PoolingAndRangeChangeThePictureAndNotTheTiles) {
+TEST_F(MapOnScreen, PoolingRepaintsAndRangeUploadsNothing) {
   generate();
   ui.park();
   const render::Image max = ui.screenshot();
@@ -199,7 +199,7 @@ TEST_F(MapOnScreen, PoolingAndRangeChangeThePictureAndNotTheTiles) {
   EXPECT_EQ(page().textures->uploads(), uploads) << "a range is a uniform";
 }
 
-TEST_F(MapOnScreen, AnotherHeadIsAnotherMap) {
+TEST_F(MapOnScreen, SelectingAHeadChangesTheMap) {
   generate();
   const std::uint64_t field = page().state->field;
   ui.click("map.head.3");
@@ -209,14 +209,14 @@ TEST_F(MapOnScreen, AnotherHeadIsAnotherMap) {
   EXPECT_EQ(page().state->question.head, 4);
 }
 
-TEST_F(MapOnScreen, UploadsOnlyWhatIsNew) {
+TEST_F(MapOnScreen, UploadsOnlyNewTiles) {
   generate();
   ui.wheelAt("map", 0.5f, 0.5f, 6).park();
   const std::size_t before = page().textures->uploads();
   ui.draw();
   EXPECT_EQ(page().textures->uploads(), before);
   EXPECT_LE(page().textures->bytes(), app::map_page::Textures::kBudget);
-  EXPECT_LE(page().cache->mostBytes(), page().cache->budget());
+  EXPECT_LE(page().cache->peakBytes(), page().cache->budget());
 }
 
 TEST_F(MapOnScreen, SleepsWhenNothingMoves) {
@@ -225,7 +225,7 @@ TEST_F(MapOnScreen, SleepsWhenNothingMoves) {
   EXPECT_TRUE(std::isinf(ui.session().nextFrameIn()));
 }
 
-TEST_F(MapOnScreen, SaysWhatIsWrongInPlaceAndGoesOn) {
+TEST_F(MapOnScreen, ShowsErrorsInPlaceAndRecovers) {
   ui.replaceText("map.text", "");
   EXPECT_TRUE(page().state->empty);
   EXPECT_FALSE(ui.has("map.cells"));
@@ -239,7 +239,7 @@ TEST_F(MapOnScreen, SaysWhatIsWrongInPlaceAndGoesOn) {
   EXPECT_EQ(page().state->queries, 2);
 }
 
-TEST_F(MapOnScreen, MapsAFileThatIsDropped) {
+TEST_F(MapOnScreen, MapsADroppedFile) {
   const TemporaryFolder folder;
   attention::SafetensorsFile file;
   for (const char* layer : {"layers.0", "layers.1"}) {
@@ -262,7 +262,7 @@ TEST_F(MapOnScreen, MapsAFileThatIsDropped) {
   EXPECT_EQ(ui.scene().cursor.cell.head, 7) << "the scene has no more";
 }
 
-TEST_F(MapOnScreen, ATextTooLongForTheHeadsIsMapped) {
+TEST_F(MapOnScreen, MapsTextTooLongForTheHeadsPage) {
   std::string text;
   for (int i = 0; i < 2500; ++i) text += i % 7 == 0 ? "fox " : "word ";
   ui.session().scene().setup.input.text = text;

@@ -51,7 +51,7 @@ class MemoryRoom : public testing::Test {
 
 /// A pass through four layers holds the weights of all layers and of the layer being computed; a layer's page
 /// holds its own.
-TEST_F(MemoryRoom, IsWhatIsLookedAts) {
+TEST_F(MemoryRoom, VisiblePageGetsTheMemory) {
   open(kWeights * 13 / 2);
   expectHeads();
   show('6');
@@ -68,7 +68,7 @@ TEST_F(MemoryRoom, IsWhatIsLookedAts) {
   EXPECT_TRUE(overview().study);
 }
 
-TEST_F(MemoryRoom, WithEnoughOfItEverythingStays) {
+TEST_F(MemoryRoom, EnoughMemoryKeepsEverySnapshot) {
   open(kWeights * 40);
   const app::Snapshot* before = ui->session().snapshot();
   show('6');
@@ -76,7 +76,7 @@ TEST_F(MemoryRoom, WithEnoughOfItEverythingStays) {
   EXPECT_EQ(ui->session().snapshot(), before);
 }
 
-TEST_F(MemoryRoom, WhatIsMoreThanAllOfItIsSaidInASentence) {
+TEST_F(MemoryRoom, ReportsStudiesLargerThanTheBudget) {
   open(kWeights * 9 / 2);
   expectHeads();
   show('6');

@@ -19,7 +19,7 @@ std::string clipboard() {
   return ImGui::GetClipboardText();
 }
 
-TEST(Menus, AHeadsTitleAndCellsOfferItsPictureAndItsNumbers) {
+TEST(Menus, HeadMenuOffersPictureNumbersAndFocus) {
   UiDriver ui;
   rightClick(ui, "title.3", 0.1f);
   EXPECT_THAT(ui.names("menu."), Contains("menu.picture.save_head"));
@@ -33,7 +33,7 @@ TEST(Menus, AHeadsTitleAndCellsOfferItsPictureAndItsNumbers) {
   EXPECT_THAT(ui.names("menu."), Contains("menu.look.back"));
 }
 
-TEST(Menus, ATokenOnAnAxisIsCopiedAsTextAndAsAVector) {
+TEST(Menus, AxisTokenMenuCopiesTextAndVectors) {
   UiDriver ui;
   const ImRect head = ui.find("head.0");
   const float row = 2.5f / 12;
@@ -51,7 +51,7 @@ TEST(Menus, ATokenOnAnAxisIsCopiedAsTextAndAsAVector) {
   EXPECT_EQ(ui.scene().cursor.step, 8);
 }
 
-TEST(Menus, AColumnOfTheCacheOffersItsKeyAndValueAndAPicture) {
+TEST(Menus, CacheColumnMenuOffersKeyValueAndPicture) {
   UiDriver ui(1600, 1000);
   rightClick(ui, "cache.strips", 4.5f / 12, 0.5f);
   EXPECT_EQ(ui.scene().cursor.cell.key, 4);
@@ -61,7 +61,7 @@ TEST(Menus, AColumnOfTheCacheOffersItsKeyAndValueAndAPicture) {
   EXPECT_THAT(clipboard(), HasSubstr("v " + ui.sequence().keys[4].text + ","));
 }
 
-TEST(Menus, ALayerOfTheMaskIsSwitchedMovedDuplicatedAndDeleted) {
+TEST(Menus, MaskLayerMenuSwitchesMovesDuplicatesAndDeletes) {
   UiDriver ui;
   ui.click("page.mask").replaceText("expression", "causal & window(4) & padding").clickAway();
   ui.wait(1);
@@ -84,7 +84,7 @@ TEST(Menus, ALayerOfTheMaskIsSwitchedMovedDuplicatedAndDeleted) {
   EXPECT_EQ(layers().size(), 4u) << "each is a step of its own";
 }
 
-TEST(Menus, ACellOfTheMaskIsTurnedOverAndATokenMarked) {
+TEST(Menus, MaskMenusToggleCellsAndMarkTokens) {
   UiDriver ui;
   ui.click("page.mask").replaceText("expression", "documents(causal)").clickAway().wait(1);
   const auto maskedAt = [&] { return !ui.mask().study->mask.formula->visible(0, 5, 2); };
@@ -98,7 +98,7 @@ TEST(Menus, ACellOfTheMaskIsTurnedOverAndATokenMarked) {
   EXPECT_THAT(ui.mask().study->geometry.structure.documentStarts, Contains(3));
 }
 
-TEST(Menus, TheMapOffersItsPlaceAndItsPicture) {
+TEST(Menus, MapMenuOffersPlaceZoomAndPicture) {
   UiDriver ui;
   ui.session().scene().map.source = app::MapSource::generated;
   ui.session().scene().map.tokens = 1536;
@@ -117,18 +117,18 @@ TEST(Menus, TheMapOffersItsPlaceAndItsPicture) {
   EXPECT_EQ(cursor.cellsPerPixel, 0);
 }
 
-TEST(Told, StandsBesideTheButtonThatWasPressedAndGoes) {
+TEST(Told, AppearsBesideThePressedButtonAndExpires) {
   UiDriver ui;
   ui.click("page.mask").click("copy.text").frames(2);
   const ImRect button = ui.find("copy.text"), told = ui.find("told");
   EXPECT_LT(std::abs(told.GetCenter().y - button.GetCenter().y), 80);
   EXPECT_FALSE(told.Overlaps(button)) << "what was pressed can be pressed again";
   EXPECT_THAT(ui.view().messages.notice, HasSubstr("expression"));
-  ui.wait(app::kToldSeconds + 0.1);
+  ui.wait(app::kPointerMessageSeconds + 0.1);
   EXPECT_FALSE(ui.has("told"));
 }
 
-TEST(Told, GoesWhenSomethingElseIsPressed) {
+TEST(Told, DisappearsWhenAKeyIsPressed) {
   UiDriver ui;
   rightClick(ui, "head.2");
   ui.click("menu.head.copy").frames(1);

@@ -52,7 +52,7 @@ class NotFinite : public testing::Test {
 
 /// One tensor after another with each of the three values, each on a view or two; HEADSCOPE_ALL_VIEWS for
 /// every view.
-TEST_F(NotFinite, InEveryTensorIsDrawnOnEveryPage) {
+TEST_F(NotFinite, DrawsPagesForNonFiniteValuesInAnyTensor) {
   const std::vector<PageView> views = pageViews();
   for (const char* family : {"gpt2", "llama"}) {
     PoisonedCheckpoint checkpoint(family);
@@ -76,7 +76,7 @@ TEST_F(NotFinite, InEveryTensorIsDrawnOnEveryPage) {
 }
 
 /// Every view, with a tensor that affects all numbers.
-TEST_F(NotFinite, QueriesAreDrawnInEveryView) {
+TEST_F(NotFinite, DrawsEveryViewWithNonFiniteQueries) {
   PoisonedCheckpoint checkpoint("gpt2");
   for (const float value : {kNoNumber, kBeyondAll, -kBeyondAll}) {
     checkpoint.write("transformer.h.0.attn.c_attn.bias", value, 0, 1);
@@ -89,7 +89,7 @@ TEST_F(NotFinite, QueriesAreDrawnInEveryView) {
   }
 }
 
-TEST_F(NotFinite, TheTensorIsNamedOnEveryPageThatShowsItsNumbers) {
+TEST_F(NotFinite, PagesNameTheNonFiniteTensor) {
   PoisonedCheckpoint checkpoint("gpt2");
   const std::string name = "transformer.h.1.attn.c_attn.bias";
   ASSERT_THAT(checkpoint.tensors(), testing::Contains(name));
@@ -110,7 +110,7 @@ TEST_F(NotFinite, TheTensorIsNamedOnEveryPageThatShowsItsNumbers) {
     }
 }
 
-TEST_F(NotFinite, ATensorOfTheHeadIsNamedWhereThereAreGuesses) {
+TEST_F(NotFinite, ModelPageNamesTensorUsedForPredictions) {
   PoisonedCheckpoint checkpoint("gpt2");
   checkpoint.write("transformer.ln_f.weight", kBeyondAll, 0, std::size_t{1} << 40);
   open(checkpoint);

@@ -43,7 +43,7 @@ class Numbers : public testing::Test {
   UiDriver ui{1280, 720};
 };
 
-TEST_F(Numbers, HaveOneMarkOnEveryView) {
+TEST_F(Numbers, EveryViewUsesOneDecimalMark) {
   ui.request("model.learned");
   const app::Scene model = ui.scene();
   for (const bool present : {false, true})
@@ -62,7 +62,7 @@ TEST_F(Numbers, HaveOneMarkOnEveryView) {
     }
 }
 
-TEST_F(Numbers, AreReadInBothWays) {
+TEST_F(Numbers, TypingAcceptsPointAndComma) {
   for (const NumberStyle style : {NumberStyle::point, NumberStyle::comma, NumberStyle::space}) {
     write(style);
     for (const char* typed : {"12.5", "12,5"}) {
@@ -73,7 +73,7 @@ TEST_F(Numbers, AreReadInBothWays) {
   }
 }
 
-TEST_F(Numbers, InFilesAndLinksHaveThePoint) {
+TEST_F(Numbers, FilesAndLinksAlwaysUseThePoint) {
   app::Scene scene = app::openingScene();
   scene.setup.model.softcap = 12.5f;
   const std::string file = app::formatScene(scene);

@@ -43,7 +43,7 @@ class Pages : public testing::TestWithParam<Size> {
 };
 
 /// Nothing overlaps, is cut off or is too faint.
-TEST_P(Pages, AreSeenInBothThemesPresentingAndNot) {
+TEST_P(Pages, FitAndAreLegibleInEveryTheme) {
   for (const bool light : themes())
     for (const bool present : {false, true})
       for (const app::PageRow& lab : app::pageTable()) {
@@ -58,7 +58,7 @@ TEST_P(Pages, AreSeenInBothThemesPresentingAndNot) {
 }
 
 /// Other states of the heads and mask pages: one large head, a decode, biases, two masks.
-TEST_P(Pages, WhatAPageTurnsToHoldsToo) {
+TEST_P(Pages, OtherPageStatesFitAndAreLegible) {
   using app::Scene;
   const std::pair<const char*, void (*)(Scene&)> kStates[] = {
       {"one head", [](Scene& scene) { scene.cursor.focus = 3; }},
@@ -91,7 +91,7 @@ TEST_P(Pages, WhatAPageTurnsToHoldsToo) {
 }
 
 /// Every tab and view: a contrast of 4.5:1, or 7:1 when presented, and no small text.
-TEST(Views, AreReadInBothThemesAtADeskAndFromTheLastRow) {
+TEST(Views, TextIsLegibleInBothThemesAndWhenPresenting) {
   UiDriver ui(1280, 720);
   for (const PageView& view : pageViews())
     for (const bool light : {false, true})
@@ -114,7 +114,7 @@ std::vector<std::string> markNames() {
 }
 
 /// A crosshair has to be visible over every colour that a picture can have.
-TEST(Marks, CrosshairsShowOnEveryColormap) {
+TEST(Marks, CrosshairsAreVisibleOnEveryColormap) {
   UiDriver ui(1280, 720);
   for (const bool light : {false, true})
     for (const render::Colormap colormap : render::kColormaps) {
@@ -131,7 +131,7 @@ TEST(Marks, CrosshairsShowOnEveryColormap) {
     }
 }
 
-TEST(Marks, ABoxThatHasTheKeyboardHasAFrameThatShows) {
+TEST(Marks, FocusedTextBoxHasAVisibleFrame) {
   UiDriver ui(1280, 720);
   for (const bool light : {false, true}) {
     ui.view().preferences.light = light;
@@ -154,7 +154,7 @@ double contrastOf(std::uint32_t a, std::uint32_t b) {
   return std::max(first, second) / std::min(first, second);
 }
 
-TEST(Marks, AreTold3To1FromEveryTone) {
+TEST(Marks, MarksContrastAtLeast3To1WithBackgrounds) {
   for (const app::Theme* theme : {&app::darkTheme(), &app::lightTheme()})
     for (const std::uint32_t tone : {theme->background, theme->panel, theme->raised}) {
       std::vector<std::uint32_t> marks{theme->query, theme->key,     theme->value,
@@ -166,7 +166,7 @@ TEST(Marks, AreTold3To1FromEveryTone) {
 }
 
 /// The checks themselves detect violations.
-TEST(PageCheck, FindsWhatLiesOverAnotherOrIsCutOff) {
+TEST(PageCheck, DetectsFaintTextMarksAndCutOffControls) {
   UiDriver ui(1280, 720);
   EXPECT_THAT(overlaps(ui), IsEmpty());
   EXPECT_THAT(faintTexts(ui, 30), testing::Not(IsEmpty())) << "no contrast is as large";

@@ -64,7 +64,7 @@ class Pictures : public testing::Test {
   std::set<std::string> said;  ///< texts seen while waiting, if texts are watched
 };
 
-TEST_F(Pictures, CtrlPSavesWhatThePageShows) {
+TEST_F(Pictures, CtrlPSavesThePagesPicture) {
   const auto saved = [&](const std::string& name) {
     ui.chord(kCtrl, Key::p);
     EXPECT_EQ(ui.dialog(), "Save a picture");
@@ -89,7 +89,7 @@ TEST_F(Pictures, CtrlPSavesWhatThePageShows) {
   EXPECT_GT(render::decodePng(fileBytes((saved("cost.png"), folder / "cost.png"))).width, 2000);
 }
 
-TEST_F(Pictures, ThePageIsSavedAsItIsShown) {
+TEST_F(Pictures, SavesThePageAsShown) {
   const auto saved = [&](const std::string& name) {
     ui.request("picture.save_shown");
     EXPECT_EQ(ui.dialog(), "Save a picture");
@@ -110,7 +110,7 @@ TEST_F(Pictures, ThePageIsSavedAsItIsShown) {
   EXPECT_THAT(fileText(folder / "again.svg"), testing::Not(HasSubstr(">Undo<")));
 }
 
-TEST_F(Pictures, AFigureThatIsStoppedIsNotWritten) {
+TEST_F(Pictures, StoppedFigureIsNotWritten) {
   ui.chord(kCtrl, Key::p);
   answer("stopped.svg");
   painter.step(ui.session());
@@ -120,7 +120,7 @@ TEST_F(Pictures, AFigureThatIsStoppedIsNotWritten) {
   EXPECT_THAT(ui.view().messages.notice, HasSubstr("stopped.svg was not written"));
 }
 
-TEST_F(Pictures, AFilmIsRecordedBesideTheWindow) {
+TEST_F(Pictures, RecordsAFilmAsPngFrames) {
   ui.session().scene().setup.input.text = "a b";
   ui.draw();
   app::uiState().watches = true;
@@ -175,7 +175,7 @@ class Handouts : public Pictures {
   TemporaryFolder lessons;
 };
 
-TEST_F(Handouts, ATalkHasAPageForEachView) {
+TEST_F(Handouts, TalkGetsOnePagePerView) {
   openTalk();
   ask();
   answerAndWait("talk.pdf");
@@ -186,7 +186,7 @@ TEST_F(Handouts, ATalkHasAPageForEachView) {
                           HasSubstr("Head 3")));
 }
 
-TEST_F(Handouts, ALessonHasAPageForEachStepAndSaysHowFarItIs) {
+TEST_F(Handouts, LessonGetsOnePagePerStepAndReportsProgress) {
   openLesson("The end.");
   app::uiState().watches = true;
   ask();
@@ -204,7 +204,7 @@ TEST_F(Handouts, ALessonHasAPageForEachStepAndSaysHowFarItIs) {
                           HasSubstr("The end."), Not(HasSubstr("is right"))));
 }
 
-TEST_F(Handouts, OneThatIsStoppedIsNotWrittenAndAnotherWaitsUntilThen) {
+TEST_F(Handouts, StoppedHandoutIsNotWrittenAndNextWaits) {
   openTalk();
   ask();
   answer("stopped.pdf");
@@ -225,7 +225,7 @@ TEST_F(Handouts, OneThatIsStoppedIsNotWrittenAndAnotherWaitsUntilThen) {
   EXPECT_EQ(folder.count(), 1u);
 }
 
-TEST_F(Handouts, OfALessonThatCantBeComputedIsSaidWhy) {
+TEST_F(Handouts, ReportsWhyALessonCannotBeComputed) {
   openLesson("It is {W[0][7][99]:.2}.");
   ask();
   answer("lesson.pdf");
@@ -234,7 +234,7 @@ TEST_F(Handouts, OfALessonThatCantBeComputedIsSaidWhy) {
   EXPECT_EQ(folder.count(), 0u);
 }
 
-TEST_F(Pictures, AnotherEndingIsRefusedInASentence) {
+TEST_F(Pictures, RefusesUnknownFileExtensions) {
   ui.chord(kCtrl, Key::p);
   answer("heads.jpg");
   EXPECT_EQ(folder.count(), 0u);

@@ -18,7 +18,7 @@ namespace {
 
 using app::Scene;
 
-TEST(RandomScenes, AreSavedAndReadBackEqual) {
+TEST(RandomScenes, SurviveSavingAndReading) {
   const TemporaryFolder folder;
   Dice dice(21);
   for (int i = 0; i < 2000; ++i) {
@@ -32,7 +32,7 @@ TEST(RandomScenes, AreSavedAndReadBackEqual) {
 }
 
 /// A few hundred in the normal run; HEADSCOPE_RANDOM_SCENES=2000 for more.
-TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
+TEST(RandomScenes, AreComputedAndDrawnWithoutChanging) {
   const char* asked = std::getenv("HEADSCOPE_RANDOM_SCENES");
   const int count = asked ? std::atoi(asked) : 600;
   UiDriver ui;

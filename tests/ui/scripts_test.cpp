@@ -28,7 +28,7 @@ float caret(UiDriver& ui) {
   return ui.find("caret").Min.x;
 }
 
-TEST(Scripts, EnglishIsDrawnByDearImGuiAlone) {
+TEST(Scripts, PlainTextSkipsTheTypesetter) {
   UiDriver ui;
   ui.draw();
   const app::Typesetter& typesetter = app::uiState().typesetter;
@@ -40,7 +40,7 @@ TEST(Scripts, EnglishIsDrawnByDearImGuiAlone) {
   EXPECT_FALSE(app::Typesetter::isPlain(ui.view().fonts->text, "नमस्ते"));
 }
 
-TEST(Scripts, ANewCharacterRebuildsNoAtlas) {
+TEST(Scripts, NewCharactersKeepTheAtlas) {
   UiDriver ui;
   ui.draw();
   const ImFont* const font = ui.view().fonts->text;
@@ -52,7 +52,7 @@ TEST(Scripts, ANewCharacterRebuildsNoAtlas) {
   EXPECT_EQ(ImGui::GetIO().Fonts->TexID, texture);
 }
 
-TEST(Scripts, AQuietMarkStandsForWhatIsLookedForAndTheFrameGoesOn) {
+TEST(Scripts, ShowsPlaceholderUntilTheFontIsFound) {
   UiDriver ui;
   ui.draw();
   const auto first = lineOf(ui, "ไทย");
@@ -64,7 +64,7 @@ TEST(Scripts, AQuietMarkStandsForWhatIsLookedForAndTheFrameGoesOn) {
   EXPECT_FALSE(hasKind(*then, TextPiece::Kind::number));
 }
 
-TEST(Scripts, ChipsAreMeasuredAsTheyAreDrawn) {
+TEST(Scripts, ChipWidthsMatchTheShapedText) {
   UiDriver ui;
   ui.replaceText("text", "سلام हिन्दी ไทย שלום");
   for (const auto& token : ui.sequence().queries) {
@@ -76,7 +76,7 @@ TEST(Scripts, ChipsAreMeasuredAsTheyAreDrawn) {
       << "joined letters are narrower than the same alone";
 }
 
-TEST(Scripts, AnEmojiFamilyIsOneClusterInBoxAndChip) {
+TEST(Scripts, EmojiFamilyIsOneCluster) {
   UiDriver ui;
   ui.replaceText("text", "a 👩‍👩‍👧");
   EXPECT_EQ(lineOf(ui, "👩‍👩‍👧")->clusters.size(), 1u);
@@ -84,7 +84,7 @@ TEST(Scripts, AnEmojiFamilyIsOneClusterInBoxAndChip) {
   EXPECT_EQ(ui.scene().setup.input.text, "a ") << "it goes as a whole";
 }
 
-TEST(Scripts, CharactersOfPrivateUseAreNumbersAndToldApart) {
+TEST(Scripts, PrivateUseCharactersAreShownByNumber) {
   UiDriver ui;
   ui.session().scene().setup.input.text = "\uE000 \U000F0000 \u200D";
   ui.draw();
@@ -93,7 +93,7 @@ TEST(Scripts, CharactersOfPrivateUseAreNumbersAndToldApart) {
   EXPECT_EQ(lineOf(ui, "a\u200Db")->width, lineOf(ui, "ab")->width);
 }
 
-TEST(Scripts, AScriptWithoutAFontIsNamedOnce) {
+TEST(Scripts, ReportsAScriptWithoutAFontOnce) {
   UiDriver ui;
   const std::pair<hb_script_t, std::string> scripts[] = {{HB_SCRIPT_EGYPTIAN_HIEROGLYPHS, "𓀀𓁐"},
                                                          {HB_SCRIPT_YI, "ꀀꀁ"},
@@ -118,7 +118,7 @@ TEST(Scripts, AScriptWithoutAFontIsNamedOnce) {
   GTEST_SKIP() << "fonts for all of these scripts are installed";
 }
 
-TEST(TextBox, TextFromRightToLeftBeginsAtTheRight) {
+TEST(TextBox, RightToLeftTextStartsAtTheRight) {
   UiDriver ui;
   ui.replaceText("text", "שלום עולם");
   const ImRect box = ui.find("text");
@@ -150,7 +150,7 @@ TEST(TextBox, MovesSelectsAndErasesWholeClusters) {
   EXPECT_EQ(ui.view().edit.selection(), std::make_pair(std::size_t{0}, std::size_t{3}));
 }
 
-TEST(TextBox, KeysOfAnEditor) {
+TEST(TextBox, SupportsEditorKeys) {
   UiDriver ui;
   ui.replaceText("text", "one two\nthree").key(Key::home, kCtrl).key(Key::right, kCtrl);
   EXPECT_EQ(ui.view().edit.caret, 4u);
@@ -168,7 +168,7 @@ TEST(TextBox, KeysOfAnEditor) {
   EXPECT_EQ(ui.scene().setup.input.text, "x");
 }
 
-TEST(TextBox, WrapsAWordThatIsWiderThanTheBox) {
+TEST(TextBox, WrapsWordsWiderThanTheBox) {
   UiDriver ui;
   std::string thai;
   for (int i = 0; i < 40; ++i) thai += "ภาษาไทย";

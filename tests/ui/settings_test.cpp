@@ -19,7 +19,7 @@ using app::Key;
 using app::Preferences;
 using app::Scene;
 
-TEST(Settings, EachIsInTheDialogAndAmongTheActionsAndIsKept) {
+TEST(Settings, EachSettingHasControlAndActionAndPersists) {
   UiDriver ui(1280, 720);
   for (const app::PreferenceRow& row : app::preferenceRows()) {
     SCOPED_TRACE(row.label);
@@ -42,7 +42,7 @@ TEST(Settings, EachIsInTheDialogAndAmongTheActionsAndIsKept) {
   }
 }
 
-TEST(Settings, SearchNarrowsThemAndSaysWhereNothingMatches) {
+TEST(Settings, SearchFiltersSettings) {
   UiDriver ui(1280, 720);
   ui.chord(kCtrl, Key::comma).type("motion");
   EXPECT_TRUE(ui.has("settings.reduced_motion"));
@@ -54,7 +54,7 @@ TEST(Settings, SearchNarrowsThemAndSaysWhereNothingMatches) {
   EXPECT_THAT(ui.names("settings."), testing::ElementsAre("settings.search"));
 }
 
-TEST(Settings, TheDialogHoldsAtEverySizeOfText) {
+TEST(Settings, DialogFitsAtEveryTextSize) {
   UiDriver ui(1280, 720);
   for (const float size : {0.8f, 1.0f, 1.75f, 2.5f})
     for (const bool light : {false, true}) {
@@ -79,7 +79,7 @@ TEST(Settings, HighContrastReaches7To1OnEveryPage) {
     }
 }
 
-TEST(Settings, TheSentenceWhilePresentingCanBeLeftOut) {
+TEST(Settings, CaptionCanBeHiddenWhilePresenting) {
   UiDriver ui(1280, 720);
   ui.view().present = true;
   ui.draw();
@@ -90,7 +90,7 @@ TEST(Settings, TheSentenceWhilePresentingCanBeLeftOut) {
 
 /// Query, key and value can be told apart with every kind of colour vision, and the colormaps' values by
 /// everyone.
-TEST(ColourVisions, TellTheThreeColoursAndTheValuesApart) {
+TEST(ColourVisions, ThemeColoursAndColormapsStayDistinguishable) {
   for (const app::Theme* theme :
        {&app::darkTheme(), &app::lightTheme(), &app::strongTheme(false), &app::strongTheme(true)})
     for (const ColourVision vision : {ColourVision::normal, ColourVision::protanopia,
@@ -114,7 +114,7 @@ TEST(ColourVisions, TellTheThreeColoursAndTheValuesApart) {
     EXPECT_LT(app::colourDifference(app::seenBy(vision, grey), grey), 1) << "grey is grey to everyone";
 }
 
-TEST(HistoryList, NamesEachStepAndGoesThere) {
+TEST(HistoryList, NamesEachStepAndJumpsToIt) {
   UiDriver ui(1280, 720);
   ui.click("weights.random").typeValue("heads", "4").click("bias");
   ui.chord(kCtrl, static_cast<Key>('H'));
@@ -140,7 +140,7 @@ TEST(HistoryList, NamesEachStepAndGoesThere) {
   EXPECT_TRUE(ui.scene().setup.model.bias) << "what comes after is still there";
 }
 
-TEST(HistoryList, NamesWhatSeveralFieldsAndOtherFilesDid) {
+TEST(HistoryList, NamesEditsOfSeveralFields) {
   const Scene before = app::openingScene();
   Scene now = before;
   EXPECT_EQ(app::changeName(before, now), "Edit");

@@ -15,7 +15,7 @@ using app::Index;
 using app::Key;
 using app::Scene;
 
-TEST(Sliders, HeadsReachBothEndsAndOnlyDivisorsOfTheModelDim) {
+TEST(Sliders, HeadsTakeOnlyDivisorsOfTheModelDim) {
   UiDriver ui;
   ui.dragTo("heads", -0.3f);
   EXPECT_EQ(ui.scene().setup.model.heads, 1);
@@ -35,7 +35,7 @@ TEST(Sliders, HeadsReachBothEndsAndOnlyDivisorsOfTheModelDim) {
   EXPECT_EQ(reached, (std::set<Index>{1, 2, 4, 8, 16, 32, 64}));
 }
 
-TEST(Sliders, KvHeadsReachOnlyTheDivisorsOfTheHeads) {
+TEST(Sliders, KvHeadsTakeOnlyDivisorsOfTheHeads) {
   UiDriver ui;
   ui.click("weights.random").typeValue("model_dim", "240").typeValue("heads", "12");
   ASSERT_EQ(ui.scene().setup.model.heads, 12);
@@ -48,7 +48,7 @@ TEST(Sliders, KvHeadsReachOnlyTheDivisorsOfTheHeads) {
   EXPECT_EQ(reached, (std::set<Index>{1, 2, 3, 4, 6, 12}));
 }
 
-TEST(Sliders, ModelDimKeepsTheHeadsAndAWholeHeadSize) {
+TEST(Sliders, ModelDimKeepsHeadsAndIntegerHeadDim) {
   UiDriver ui;
   ui.click("weights.random").typeValue("heads", "8");
   for (int i = 0; i <= 10; ++i) {
@@ -68,7 +68,7 @@ TEST(Sliders, ModelDimKeepsTheHeadsAndAWholeHeadSize) {
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
 
-TEST(Sliders, HeadDimMovesOnlyWhenUnlinkedAndThenAlone) {
+TEST(Sliders, HeadDimMovesOnlyWhenUnlinked) {
   UiDriver ui;
   ui.click("weights.random");  // planted weights need some dimensions
   const Scene before = ui.scene();
@@ -85,7 +85,7 @@ TEST(Sliders, HeadDimMovesOnlyWhenUnlinkedAndThenAlone) {
   EXPECT_EQ(ui.snapshot().config.headDim, 17);
 }
 
-TEST(Sliders, RopeKeepsTheHeadSizeEven) {
+TEST(Sliders, RopeKeepsHeadDimEven) {
   UiDriver ui;
   ui.click("weights.random").click("position.rope");
   for (int i = 0; i <= 10; ++i) {
@@ -104,7 +104,7 @@ TEST(Sliders, RopeKeepsTheHeadSizeEven) {
   EXPECT_EQ(ui.view().controls.refusal.control, "head_dim");
 }
 
-TEST(Sliders, AnIllegalTypedValueIsRefusedWithItsReasonAndChangesNothing) {
+TEST(Sliders, RefusesIllegalTypedValuesWithAReason) {
   UiDriver ui;
   const Scene before = ui.scene();
   const app::Snapshot* snapshot = ui.session().snapshot();
@@ -127,7 +127,7 @@ TEST(Sliders, AnIllegalTypedValueIsRefusedWithItsReasonAndChangesNothing) {
   EXPECT_EQ(ui.view().controls.refusal.control, "") << "a legal value takes the refusal away";
 }
 
-TEST(Sliders, RefusalsAreDrawnBesideTheirSlider) {
+TEST(Sliders, RefusalsAppearBelowTheirSlider) {
   UiDriver ui;
   const ImRect next = ui.find("kv_heads");
   ui.typeValue("heads", "7");
@@ -136,7 +136,7 @@ TEST(Sliders, RefusalsAreDrawnBesideTheirSlider) {
   EXPECT_EQ(ui.find("kv_heads").Min.y, next.Min.y) << "nothing moves under the pointer";
 }
 
-TEST(Sliders, TheWheelAndTheArrowKeysStepTheHoveredSlider) {
+TEST(Sliders, WheelAndArrowKeysStepTheHoveredSlider) {
   UiDriver ui;
   ui.turn("heads", 1);
   EXPECT_EQ(ui.scene().setup.model.heads, 16);
@@ -154,14 +154,14 @@ TEST(Sliders, TheWheelAndTheArrowKeysStepTheHoveredSlider) {
   EXPECT_EQ(ui.scene().setup.model.heads, 1) << "only the slider under the pointer listens";
 }
 
-TEST(Sliders, TheWheelThatTurnsASliderDoesNotScrollItsPanel) {
+TEST(Sliders, WheelOnASliderDoesNotScrollThePanel) {
   UiDriver ui;
   const float before = ui.find("heads").Min.y;
   ui.turn("heads", -1);
   EXPECT_EQ(ui.find("heads").Min.y, before);
 }
 
-TEST(Sliders, TheWheelOverASliderScrollsItsPanelUntilTheSliderWasClicked) {
+TEST(Sliders, WheelScrollsThePanelUntilTheSliderIsClicked) {
   UiDriver ui(1280, 720);
   const std::string before = ui.sceneText();
   const float top = ui.find("heads").Min.y;
@@ -179,7 +179,7 @@ TEST(Sliders, TheWheelOverASliderScrollsItsPanelUntilTheSliderWasClicked) {
   EXPECT_EQ(ui.sceneText(), left) << "the pointer had left it";
 }
 
-TEST(Panels, EachPageKeepsItsOwnScroll) {
+TEST(Panels, EachPageKeepsItsScrollPosition) {
   UiDriver ui(1280, 420);
   ui.find("weight_seed");  // far down, so this scrolls
   ui.key(static_cast<Key>('3')).draw();
@@ -210,7 +210,7 @@ TEST(Sliders, SharpnessScalesTheScores) {
   }
 }
 
-TEST(Sliders, SoftCapAndDropoutReachTheirEndsAndAreOffAtZero) {
+TEST(Sliders, SoftCapAndDropoutReachTheirEnds) {
   UiDriver ui;
   ASSERT_EQ(ui.snapshot().config.softcap, 0);
   ui.dragTo("softcap", 1.2f);
@@ -230,7 +230,7 @@ TEST(Sliders, SoftCapAndDropoutReachTheirEndsAndAreOffAtZero) {
   EXPECT_EQ(ui.view().controls.refusal.control, "dropout");
 }
 
-TEST(Sliders, WindowAndSinksReachTheMask) {
+TEST(Sliders, WindowAndSinksChangeTheMask) {
   UiDriver ui;
   const auto tokens = static_cast<Index>(ui.sequence().keys.size());
   const auto text = [&] { return attention::maskText(ui.scene().setup.mask.layers); };
@@ -258,7 +258,7 @@ TEST(Sliders, WindowAndSinksReachTheMask) {
   EXPECT_EQ(text(), "causal & padding & off: window(5) & streaming(sinks=2, window=3)");
 }
 
-TEST(Sliders, AWheelThatScrollsThePanelStepsNoSliderOnTheWay) {
+TEST(Sliders, ScrollingThePanelStepsNoSlider) {
   UiDriver ui;
   const Scene before = ui.scene();
   // Over the label the wheel scrolls. Sliders then move under the pointer, and the wheel still scrolls.
@@ -274,7 +274,7 @@ TEST(Sliders, AWheelThatScrollsThePanelStepsNoSliderOnTheWay) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 
-TEST(Sliders, SeedsChangeTheNumbersAndTakeAnyWholeOne) {
+TEST(Sliders, SeedsChangeTheScores) {
   UiDriver ui;
   ui.click("weights.random");
   const float before = ui.sequence().attention.scores.at(0, 5, 2);
@@ -294,7 +294,7 @@ TEST(Sliders, SeedsChangeTheNumbersAndTakeAnyWholeOne) {
   EXPECT_EQ(ui.scene().setup.weights.seed, 99u);
 }
 
-TEST(Sliders, LeavingTheFieldOrEscapeKeepsTheOldValue) {
+TEST(Sliders, LeavingTheFieldOrEscapeDiscardsTyping) {
   UiDriver ui;
   const Scene before = ui.scene();
   ui.doubleClick("heads.value").chord(kCtrl, Key::a).type("16").clickAway();
@@ -305,7 +305,7 @@ TEST(Sliders, LeavingTheFieldOrEscapeKeepsTheOldValue) {
   EXPECT_EQ(ui.view().controls.typed.control, "");
 }
 
-TEST(Sliders, AClickOnTheLabelMovesNothing) {
+TEST(Sliders, ClickingTheLabelChangesNothing) {
   UiDriver ui;
   const Scene before = ui.scene();
   for (const char* name : {"heads", "kv_heads", "model_dim", "sharpness", "weight_seed"})

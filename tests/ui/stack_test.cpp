@@ -26,7 +26,7 @@ class MadeLayers : public testing::Test {
   UiDriver ui;
 };
 
-TEST_F(MadeLayers, TheSecondOneShowsInductionOnRepeatedText) {
+TEST_F(MadeLayers, SecondLayerShowsInductionOnRepeatedText) {
   makeTwo();
   EXPECT_EQ(ui.scene().setup.model.layers, 2);
   EXPECT_LT(induction(), 0.5f) << "the first layer is shown, which attends to the previous token";
@@ -36,7 +36,7 @@ TEST_F(MadeLayers, TheSecondOneShowsInductionOnRepeatedText) {
   EXPECT_THAT(app::layerShape(ui.scene(), true), HasSubstr("layer 1 of 2"));
 }
 
-TEST_F(MadeLayers, PlantedHeadsAreThoseOfTheShownLayer) {
+TEST_F(MadeLayers, PlantingChangesOnlyTheShownLayer) {
   makeTwo();
   ui.typeValue("model.layer", "1").choose("plant.0", "uniform");
   EXPECT_LT(induction(), 0.4f);
@@ -45,7 +45,7 @@ TEST_F(MadeLayers, PlantedHeadsAreThoseOfTheShownLayer) {
   EXPECT_EQ(ui.scene().setup.weights.plantedAbove[0][0].behaviour, attention::Behaviour::uniform);
 }
 
-TEST_F(MadeLayers, OneLayerFewerTakesWhatIsShownAlongAndUndoBringsItBack) {
+TEST_F(MadeLayers, RemovingLayersClampsShownLayerAndUndoRestoresIt) {
   makeTwo();
   ui.typeValue("layers", "4").typeValue("model.layer", "3");
   const app::Setup before = ui.scene().setup;
@@ -55,7 +55,7 @@ TEST_F(MadeLayers, OneLayerFewerTakesWhatIsShownAlongAndUndoBringsItBack) {
   EXPECT_EQ(ui.scene().setup, before);
 }
 
-TEST_F(MadeLayers, AllStandOnTheModelPageAndAClickOpensOne) {
+TEST_F(MadeLayers, ModelPageShowsAllLayersAndClickOpensOne) {
   makeTwo();
   ui.key(static_cast<Key>('6'));
   ASSERT_TRUE(overview().ready());
@@ -73,7 +73,7 @@ TEST_F(MadeLayers, AllStandOnTheModelPageAndAClickOpensOne) {
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
 }
 
-TEST_F(MadeLayers, SlidersMovedWhileTheOverviewShowsAreFollowed) {
+TEST_F(MadeLayers, ModelPageFollowsTheSliders) {
   makeTwo();
   ui.key(static_cast<Key>('6'));
   const float before = overview().summary(0, 0)->entropy;
@@ -84,11 +84,11 @@ TEST_F(MadeLayers, SlidersMovedWhileTheOverviewShowsAreFollowed) {
   ui.click("model.sizes");
   EXPECT_EQ(ui.scene().cursor.page, "heads");
   ui.typeValue("layers", "1").key(static_cast<Key>('6'));
-  EXPECT_FALSE(overview().model.madeHere()) << "one layer has no overview";
+  EXPECT_FALSE(overview().model.isSynthetic()) << "one layer has no overview";
   EXPECT_TRUE(overview().model.example);
 }
 
-TEST_F(MadeLayers, TheLabTakesTheChosenOneApart) {
+TEST_F(MadeLayers, LabShowsTheSelectedLayer) {
   makeTwo();
   ui.key(static_cast<Key>('7')).choose("lab.layer", "1");
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
@@ -97,7 +97,7 @@ TEST_F(MadeLayers, TheLabTakesTheChosenOneApart) {
   EXPECT_EQ(page.layer->question.snapshot->setup.subject.layer, 1);
 }
 
-TEST_F(MadeLayers, ReadOneTextAndSayWhyNotTwo) {
+TEST_F(MadeLayers, RefusesCrossAttentionWithSeveralLayers) {
   makeTwo();
   ui.click("cross");
   EXPECT_FALSE(ui.scene().setup.input.cross);

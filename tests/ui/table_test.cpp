@@ -34,7 +34,7 @@ class TableEditor : public testing::Test {
   UiDriver ui;
 };
 
-TEST_F(TableEditor, OpensWithASmallTableThatIsComputed) {
+TEST_F(TableEditor, OpensWithASmallComputedTable) {
   EXPECT_EQ(ui.dialog(), "table");
   EXPECT_EQ(ui.scene().setup.input.source, EmbeddingSource::table);
   EXPECT_GT(table().values.rows(), 1);
@@ -48,7 +48,7 @@ TEST_F(TableEditor, OpensWithASmallTableThatIsComputed) {
   EXPECT_EQ(ui.names("token.").size(), static_cast<std::size_t>(table().values.rows()));
 }
 
-TEST_F(TableEditor, AnEditedCellChangesItsNumberAndThePicture) {
+TEST_F(TableEditor, EditingACellChangesItsValueAndTheScores) {
   const attention::Table before = table();
   const float score = ui.sequence().attention.scores.at(0, 1, 1);
   enterCell("cell.1.2", "-2.75");
@@ -58,13 +58,13 @@ TEST_F(TableEditor, AnEditedCellChangesItsNumberAndThePicture) {
   EXPECT_NE(ui.sequence().attention.scores.at(0, 1, 1), score);
 }
 
-TEST_F(TableEditor, ANameChangesItsToken) {
+TEST_F(TableEditor, EditingANameChangesItsToken) {
   enterCell("cell.2.name", "🐱 猫");
   EXPECT_EQ(table().names[2], "🐱 猫");
   EXPECT_EQ(ui.sequence().queries[2].text, "🐱 猫");
 }
 
-TEST_F(TableEditor, WhatIsNotANumberIsRefused) {
+TEST_F(TableEditor, RefusesNonNumbers) {
   const Scene before = ui.scene();
   for (const char* text : {"abc", "1,5,2", "nan", "inf", "1e99", ""}) {
     open();
@@ -83,7 +83,7 @@ TEST_F(TableEditor, WhatIsNotANumberIsRefused) {
   }
 }
 
-TEST_F(TableEditor, EnterGoesDownTheColumn) {
+TEST_F(TableEditor, EnterMovesDownTheColumn) {
   ui.click("cell.0.1");
   for (const char* text : {"5", "6", "7"}) ui.chord(kCtrl, Key::a).type(text).key(Key::enter);
   EXPECT_EQ(table().values(0, 1), 5);
@@ -91,7 +91,7 @@ TEST_F(TableEditor, EnterGoesDownTheColumn) {
   EXPECT_EQ(table().values(2, 1), 7);
 }
 
-TEST_F(TableEditor, RowsAndColumnsComeAndGoAndKeepTheRest) {
+TEST_F(TableEditor, AddingAndRemovingRowsAndColumnsKeepsTheRest) {
   const attention::Matrix before = table().values;
   ui.click("table.add_row");
   ASSERT_EQ(table().values.rows(), before.rows() + 1);
@@ -107,14 +107,14 @@ TEST_F(TableEditor, RowsAndColumnsComeAndGoAndKeepTheRest) {
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
 
-TEST_F(TableEditor, ATableNeverGetsEmpty) {
+TEST_F(TableEditor, TableNeverBecomesEmpty) {
   for (int i = 0; i < 20; ++i) ui.click("table.remove_row").click("table.remove_col");
   EXPECT_EQ(table().values.rows(), 1);
   EXPECT_EQ(table().values.cols(), 1);
   EXPECT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
 }
 
-TEST_F(TableEditor, PastesRowsFromASpreadsheet) {
+TEST_F(TableEditor, PastesSpreadsheetRows) {
   paste("cat\t1\t2\t3\t4\t5\t6\ndog\t-1\t0.5\t0\t1e-3\t7\t8\n");
   ASSERT_EQ(table().values.rows(), 2);
   ASSERT_EQ(table().values.cols(), 6);
@@ -128,7 +128,7 @@ TEST_F(TableEditor, PastesRowsFromASpreadsheet) {
   EXPECT_EQ(ui.sequence().queries[2].text, "t2");
 }
 
-TEST_F(TableEditor, RefusesToPasteWhatIsNoTable) {
+TEST_F(TableEditor, RefusesToPasteAnythingButATable) {
   const Scene before = ui.scene();
   for (const char* text : {"", "just words", "1,2\n3", "1,nan\n2,3", "1,two\n3,4"}) {
     paste(text);
@@ -138,7 +138,7 @@ TEST_F(TableEditor, RefusesToPasteWhatIsNoTable) {
   EXPECT_EQ(ui.names("head.").size(), static_cast<std::size_t>(before.setup.model.heads));
 }
 
-TEST_F(TableEditor, EachEditIsOneStepToUndo) {
+TEST_F(TableEditor, EachEditIsOneUndoStep) {
   const Scene before = ui.scene();
   enterCell("cell.1.1", "9");
   open();
@@ -150,7 +150,7 @@ TEST_F(TableEditor, EachEditIsOneStepToUndo) {
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
 
-TEST_F(TableEditor, ReadsAFile) {
+TEST_F(TableEditor, LoadsACsvFile) {
   const TemporaryFolder folder;
   putFile(folder / "numbers.csv", "1,2,3,4\n5,6,7,8\n");
   ui.click("table.load");
@@ -160,7 +160,7 @@ TEST_F(TableEditor, ReadsAFile) {
   EXPECT_EQ(table().values(1, 3), 8);
 }
 
-TEST(TableChoice, GoesBackToTheTextAndToTheTableAgain) {
+TEST(TableChoice, SwitchesBetweenTextAndTable) {
   UiDriver ui;
   ui.click("embedding.table");
   ASSERT_EQ(ui.dialog(), "table");
@@ -173,7 +173,7 @@ TEST(TableChoice, GoesBackToTheTextAndToTheTableAgain) {
   EXPECT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
 }
 
-TEST(TableChoice, TheModelDimAndPlantedWeightsAreLockedWithATable) {
+TEST(TableChoice, TableLocksModelDimAndPlantedWeights) {
   UiDriver ui;
   ui.click("embedding.table").click("table.done");
   const Scene before = ui.scene();

@@ -18,7 +18,7 @@ std::vector<std::string> texts(const std::vector<attention::Token>& tokens) {
   return result;
 }
 
-TEST(Text, TypingChangesTokensSnapshotAndChips) {
+TEST(Text, TypingUpdatesTokensSnapshotAndChips) {
   UiDriver ui;
   const std::size_t before = ui.sequence().queries.size();
   EXPECT_EQ(ui.names("token.").size(), before);
@@ -38,7 +38,7 @@ TEST(Text, ReplacingAllGivesNewTokens) {
   EXPECT_EQ(ui.names("token.").size(), 3u);
 }
 
-TEST(Text, LettersInTheBoxAreNotShortcuts) {
+TEST(Text, TypedLettersTriggerNoShortcuts) {
   UiDriver ui;
   ui.replaceText("text", "drop l p . , r");
   EXPECT_EQ(ui.scene().setup.input.text, "drop l p . , r");
@@ -47,7 +47,7 @@ TEST(Text, LettersInTheBoxAreNotShortcuts) {
   EXPECT_EQ(ui.dialog(), "");
 }
 
-TEST(Text, CharactersAndBytes) {
+TEST(Text, TokenizesByCharactersAndBytes) {
   UiDriver ui;
   ui.replaceText("text", "né").click("tokenization.characters");
   EXPECT_EQ(ui.sequence().queries.size(), 2u);
@@ -98,7 +98,7 @@ TEST(Text, PastedTextStaysWhole) {
   EXPECT_EQ(ui.scene().setup.input.text, "🐱 x🐱 x");
 }
 
-TEST(Text, TypingIsOneStepToUndo) {
+TEST(Text, TypingIsOneUndoStep) {
   UiDriver ui;
   const Scene before = ui.scene();
   ui.replaceText("text", "one two").clickAway().wait(0.6).click("bar.undo");
@@ -106,7 +106,7 @@ TEST(Text, TypingIsOneStepToUndo) {
   EXPECT_FALSE(ui.session().document().canUndo());
 }
 
-TEST(Text, UndoActsWhileTheBoxHasTheKeyboardAndTypingGoesOnFromThere) {
+TEST(Text, UndoWorksWhileTypingAndTypingContinues) {
   UiDriver ui;
   const Scene before = ui.scene();
   ui.click("text").key(Key::end, kCtrl).type(" more").wait(0.6).chord(kCtrl, Key::z);
@@ -115,7 +115,7 @@ TEST(Text, UndoActsWhileTheBoxHasTheKeyboardAndTypingGoesOnFromThere) {
   EXPECT_EQ(ui.scene().setup.input.text, before.setup.input.text + " words");
 }
 
-TEST(Text, UndoLeavesTheCursorBehindWhatChanged) {
+TEST(Text, UndoPutsTheCaretAfterTheChange) {
   UiDriver ui;
   const std::string before = *ui.scene().setup.input.text;
   ui.click("text").chord(kCtrl, Key::a).type("xyz").wait(0.6).chord(kCtrl, Key::z).type("!");
@@ -140,13 +140,13 @@ TEST(Text, WrappingLeavesNoTraceInTheText) {
   EXPECT_EQ(ui.scene().setup.input.text, "x\ny z");
 }
 
-TEST(Text, EscapeKeepsWhatWasTyped) {
+TEST(Text, EscapeKeepsTypedText) {
   UiDriver ui;
   ui.replaceText("text", "kept words").key(Key::escape).clickAway();
   EXPECT_EQ(ui.scene().setup.input.text, "kept words");
 }
 
-TEST(Text, LinesAreABatchAndPaddingMasksTheShorterOnes) {
+TEST(Text, LinesFormABatchWithMaskedPadding) {
   UiDriver ui;
   ui.replaceText("text", "the quick brown fox\nhello there\nx");
   ASSERT_EQ(ui.snapshot().sequences.size(), 3u);
@@ -163,7 +163,7 @@ TEST(Text, LinesAreABatchAndPaddingMasksTheShorterOnes) {
   EXPECT_EQ(ui.sequence().queryLength, 1);
 }
 
-TEST(Text, TheLastOfManySequencesCanBeChosen) {
+TEST(Text, LastOfManySequencesCanBeChosen) {
   UiDriver ui;
   std::string lines = "0 a";
   for (int i = 1; i < 64; ++i) lines += "\n" + std::to_string(i) + " a";
@@ -177,7 +177,7 @@ TEST(Text, TheLastOfManySequencesCanBeChosen) {
   EXPECT_EQ(ui.snapshot().error->place, app::Place::input);
 }
 
-TEST(Text, FewerLinesBringTheChosenSequenceBackInside) {
+TEST(Text, FewerLinesClampTheChosenSequence) {
   UiDriver ui;
   ui.replaceText("text", "a b\nc d\ne f").choose("sequence", "2");
   ui.replaceText("text", "just one");
@@ -185,7 +185,7 @@ TEST(Text, FewerLinesBringTheChosenSequenceBackInside) {
   EXPECT_EQ(ui.names("head.").size(), 8u);
 }
 
-TEST(Chips, PointingAtOneLightsItsQueryAndKeyEverywhere) {
+TEST(Chips, HoveringAChipHighlightsItsQueryAndKey) {
   UiDriver ui;
   ui.park();
   const render::Image before = ui.screenshot();
@@ -199,7 +199,7 @@ TEST(Chips, PointingAtOneLightsItsQueryAndKeyEverywhere) {
   EXPECT_EQ(ui.scene().cursor.cell.query, 3);
 }
 
-TEST(Cross, ReadsTheContext) {
+TEST(Cross, AttendsToTheContext) {
   UiDriver ui;
   ui.click("cross");
   ASSERT_FALSE(ui.snapshot().error.has_value()) << "it begins with a sample";
@@ -222,7 +222,7 @@ TEST(Cross, ReadsTheContext) {
   EXPECT_EQ(ui.scene().cursor.cell.key, 1);
 }
 
-TEST(Cross, ContextLinesHaveToMatchTheTexts) {
+TEST(Cross, RefusesContextLinesThatDoNotMatchTheText) {
   UiDriver ui;
   ui.click("cross").click("context").type("one\ntwo");
   ASSERT_TRUE(ui.snapshot().error.has_value());
@@ -231,7 +231,7 @@ TEST(Cross, ContextLinesHaveToMatchTheTexts) {
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
 
-TEST(Errors, AShortModelDimSaysSoAndTypingGoesOn) {
+TEST(Errors, ReportsATooSmallModelDimAndRecovers) {
   UiDriver ui;
   const app::Scene before = ui.scene();
   ui.typeValue("model_dim", "8");

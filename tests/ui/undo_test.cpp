@@ -32,7 +32,7 @@ void editALot(UiDriver& ui) {
   ui.click("position.alibi");
 }
 
-TEST(Undo, ToTheStartAndRedoToTheEndAreTheSameSceneAndPicture) {
+TEST(Undo, UndoAllAndRedoAllRestoreSceneAndPicture) {
   UiDriver ui;
   const Scene start = ui.scene();
   // Undo leaves the cursor where it is, so keep it inside all texts of this test.
@@ -59,7 +59,7 @@ TEST(Undo, ToTheStartAndRedoToTheEndAreTheSameSceneAndPicture) {
   EXPECT_EQ(pixelsApart(picture(ui), last), 0);
 }
 
-TEST(Undo, EveryStepOfTheWayIsTheSameInBothDirections) {
+TEST(Undo, RedoRetracesEveryUndoStep) {
   UiDriver ui;
   editALot(ui);
   std::vector<std::string> back;
@@ -72,7 +72,7 @@ TEST(Undo, EveryStepOfTheWayIsTheSameInBothDirections) {
   EXPECT_FALSE(ui.session().document().canRedo());
 }
 
-TEST(Undo, ALongDragIsOneStep) {
+TEST(Undo, LongDragIsOneStep) {
   UiDriver ui;
   const Scene before = ui.scene();
   ui.dragAcross("sharpness.track", ImVec2(0.1f, 0.5f), ImVec2(0.9f, 0.5f));
@@ -82,7 +82,7 @@ TEST(Undo, ALongDragIsOneStep) {
   EXPECT_FALSE(ui.session().document().canUndo());
 }
 
-TEST(Undo, ADragThatRestsWhileHeldIsStillOneStep) {
+TEST(Undo, PausedDragIsOneStep) {
   UiDriver ui;
   const Scene before = ui.scene();
   const ImRect track = ui.find("heads.track");
@@ -93,7 +93,7 @@ TEST(Undo, ADragThatRestsWhileHeldIsStillOneStep) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 
-TEST(Undo, TwoControlsAreTwoStepsHoweverFast) {
+TEST(Undo, QuickEditsOfTwoControlsAreTwoSteps) {
   UiDriver ui;
   const Scene before = ui.scene();
   ui.turn("heads", 1);
@@ -106,7 +106,7 @@ TEST(Undo, TwoControlsAreTwoStepsHoweverFast) {
   EXPECT_FALSE(ui.session().document().canUndo());
 }
 
-TEST(Undo, TwoDragsOfOneSliderApartInTimeAreTwoSteps) {
+TEST(Undo, SeparateDragsOfOneSliderAreTwoSteps) {
   UiDriver ui;
   ui.dragTo("sharpness", 0.8f).wait(1);
   const Scene between = ui.scene();
@@ -115,7 +115,7 @@ TEST(Undo, TwoDragsOfOneSliderApartInTimeAreTwoSteps) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(between));
 }
 
-TEST(Undo, InTheMiddleOfABurstTakesTheBurstBackAndCanRedoIt) {
+TEST(Undo, RevertsAndRedoesABurstAsOneStep) {
   UiDriver ui;
   const Scene before = ui.scene();
   ui.turn("heads", 2);
@@ -126,7 +126,7 @@ TEST(Undo, InTheMiddleOfABurstTakesTheBurstBackAndCanRedoIt) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(after));
 }
 
-TEST(Undo, AnEditAfterUndoEndsWhatCouldBeRedone) {
+TEST(Undo, EditAfterUndoClearsRedo) {
   UiDriver ui;
   ui.click("bias").click("causal");
   undo(ui);
@@ -138,13 +138,13 @@ TEST(Undo, AnEditAfterUndoEndsWhatCouldBeRedone) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(after));
 }
 
-TEST(Undo, LookingAroundIsNotAStep) {
+TEST(Undo, NavigationAddsNoUndoStep) {
   UiDriver ui;
   ui.click("head.3").wheel("focus", 2).key(Key::escape).click("token.2");
   EXPECT_FALSE(ui.session().document().canUndo());
 }
 
-TEST(Undo, AFastChordInOneQueueUndoesExactlyOnce) {
+TEST(Undo, FastChordUndoesExactlyOnce) {
   UiDriver ui;
   ui.click("bias");
   const Scene one = ui.scene();
@@ -166,7 +166,7 @@ TEST(Undo, AFastChordInOneQueueUndoesExactlyOnce) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(three));
 }
 
-TEST(Undo, CtrlYRedoesToo) {
+TEST(Undo, CtrlYRedoes) {
   UiDriver ui;
   ui.click("bias");
   undo(ui);
@@ -175,7 +175,7 @@ TEST(Undo, CtrlYRedoesToo) {
   EXPECT_TRUE(ui.scene().setup.model.bias);
 }
 
-TEST(Undo, AtTheStartAndTheEndNothingHappens) {
+TEST(Undo, WithoutHistoryNothingHappens) {
   UiDriver ui;
   const Scene before = ui.scene();
   undo(ui);

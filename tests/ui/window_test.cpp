@@ -17,7 +17,7 @@ namespace {
 using app::Key;
 using app::Scene;
 
-TEST(Palette, OpensNarrowsAndActsOnEnter) {
+TEST(Palette, FiltersAndRunsActionOnEnter) {
   UiDriver ui;
   ui.chord(kCtrl, Key::k);
   ASSERT_EQ(ui.dialog(), "palette");
@@ -31,7 +31,7 @@ TEST(Palette, OpensNarrowsAndActsOnEnter) {
   EXPECT_TRUE(ui.view().preferences.light);
 }
 
-TEST(Palette, ArrowsChooseAndTheMouseActsToo) {
+TEST(Palette, ArrowsSelectAndClickRunsAnAction) {
   UiDriver ui;
   ui.chord(kCtrl, Key::k).type("make text").key(Key::down).key(Key::enter);
   EXPECT_LT(ui.view().preferences.textSize, 1) << "the second of larger, smaller";
@@ -65,7 +65,7 @@ TEST(Palette, EveryActionCanBeReached) {
 }
 
 /// Everyday words for things find the right action.
-TEST(Palette, FindsWhatPeopleCallThings) {
+TEST(Palette, FindsActionsByEverydayWords) {
   UiDriver ui;
   const auto first = [&](const char* words) {
     const app::Action* best = nullptr;
@@ -102,7 +102,7 @@ TEST(Palette, FindsWhatPeopleCallThings) {
   EXPECT_EQ(ui.dialog(), "Save a picture");
 }
 
-TEST(Palette, FindsNothingAndDoesNothing) {
+TEST(Palette, NoMatchDoesNothing) {
   UiDriver ui;
   const Scene before = ui.scene();
   ui.chord(kCtrl, Key::k).type("zzz");
@@ -112,7 +112,7 @@ TEST(Palette, FindsNothingAndDoesNothing) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 
-TEST(Palette, OpensFromATextBoxAndFromTheBar) {
+TEST(Palette, OpensFromATextBoxAndTheBar) {
   UiDriver ui;
   ui.click("text").chord(kCtrl, Key::k);
   EXPECT_EQ(ui.dialog(), "palette");
@@ -137,7 +137,7 @@ TEST(Shortcuts, ShiftF1OpensTheSheetAndEscapeClosesIt) {
   EXPECT_EQ(ui.dialog(), "shortcuts");
 }
 
-TEST(Shortcuts, DoNothingBehindADialog) {
+TEST(Shortcuts, DoNothingWhileADialogIsOpen) {
   UiDriver ui;
   ui.click("bias");
   const Scene before = ui.scene();
@@ -147,7 +147,7 @@ TEST(Shortcuts, DoNothingBehindADialog) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 
-TEST(Shortcuts, NoTwoActionsShareOne) {
+TEST(Shortcuts, NoTwoActionsShareAShortcut) {
   UiDriver ui;
   const std::vector<app::Action>& actions = ui.session().actions().all();
   for (std::size_t i = 0; i < actions.size(); ++i)
@@ -158,7 +158,7 @@ TEST(Shortcuts, NoTwoActionsShareOne) {
     }
 }
 
-TEST(Appearance, DarkLightAndBackIsTheSamePicture) {
+TEST(Appearance, SwitchingThemeTwiceRestoresThePicture) {
   UiDriver ui;
   ui.park();
   const render::Image dark = ui.screenshot();
@@ -170,7 +170,7 @@ TEST(Appearance, DarkLightAndBackIsTheSamePicture) {
   EXPECT_EQ(pixelsApart(dark, ui.screenshot()), 0);
 }
 
-TEST(Appearance, TextGrowsShrinksAndStopsAtItsLimits) {
+TEST(Appearance, TextSizeStopsAtItsLimits) {
   UiDriver ui;
   const float height = ui.find("bias").GetHeight();
   ui.chord(kCtrl, Key::equal);
@@ -205,7 +205,7 @@ TEST(Appearance, IsRemembered) {
   }
 }
 
-TEST(Present, ShowsTheHeadsAloneAndComesBack) {
+TEST(Present, ShowsOnlyTheHeadsAndRestoresTheWindow) {
   UiDriver ui;
   ui.park();
   const render::Image before = ui.screenshot();
@@ -232,7 +232,7 @@ TEST(Present, ShowsTheHeadsAloneAndComesBack) {
   EXPECT_FALSE(ui.view().present);
 }
 
-TEST(SmallWindow, TheReceiptIsADrawer) {
+TEST(SmallWindow, ReceiptIsADrawer) {
   UiDriver ui(1280, 720);
   EXPECT_FALSE(ui.has("bars.q"));
   EXPECT_EQ(ui.names("head.").size(), 8u);
@@ -245,7 +245,7 @@ TEST(SmallWindow, TheReceiptIsADrawer) {
   EXPECT_FALSE(ui.has("bars.q"));
 }
 
-TEST(SmallWindow, ADrawerTakesTheClicksThatLandOnIt) {
+TEST(SmallWindow, DrawerBlocksClicksToTheHeads) {
   UiDriver ui(1280, 720);
   ui.key(Key::r).moveTo(1200, 300).press().release();
   EXPECT_EQ(ui.scene().cursor.focus, -1) << "the head behind it was not clicked";
@@ -261,7 +261,7 @@ TEST(SmallWindow, ADrawerTakesTheClicksThatLandOnIt) {
   EXPECT_EQ(ui.scene().cursor.focus, -1);
 }
 
-TEST(SmallWindow, ListsAndDialogsLieOverTheDrawer) {
+TEST(SmallWindow, ListsAndDialogsCoverTheDrawer) {
   UiDriver ui(1280, 720);
   ui.choose("colormap", "magma").key(Key::r).chord(kCtrl, Key::k).type("dark and light");
   ui.key(Key::enter);
@@ -279,7 +279,7 @@ TEST(SmallWindow, EveryControlCanBeReached) {
   ui.choose("colormap", "diverging").choose("plant.7", "self");
 }
 
-TEST(SmallWindow, ResizingBackAndForthIsTheSamePicture) {
+TEST(SmallWindow, ResizingBackRestoresThePicture) {
   UiDriver ui;
   const render::Image before = ui.screenshot();
   ui.resize(1280, 720);
@@ -291,7 +291,7 @@ TEST(SmallWindow, ResizingBackAndForthIsTheSamePicture) {
 }
 
 /// No size may crash the program or put a control out of reach; whether everything fits is another matter.
-TEST(SmallWindow, AnySizeIsDrawn) {
+TEST(SmallWindow, DrawsAtAnySize) {
   UiDriver ui;
   for (const auto& [width, height, scale] :
        {std::tuple(320, 240, 1.0f), {400, 2000, 1.0f}, {2400, 300, 1.0f}, {800, 600, 3.0f}}) {
@@ -309,14 +309,14 @@ TEST(SmallWindow, AnySizeIsDrawn) {
       ui.view().dialog.reset();
     }
     ui.session().scene().cursor.page = "heads";
-    ui.view().dialog = std::make_shared<app::LeaveQuestion>(
+    ui.view().dialog = std::make_shared<app::QuitDialog>(
         std::vector<app::UnsavedLine>{{"a scene", "edited", false}}, [](std::size_t) {}, [] {});
     ui.draw();
     ui.view().dialog.reset();
   }
 }
 
-TEST(Input, LosingTheWindowLetsGoOfWhatWasHeld) {
+TEST(Input, LosingFocusReleasesTheMouseButton) {
   UiDriver ui;
   const ImRect track = ui.find("sharpness.track");
   ui.moveTo(track.GetCenter().x, track.GetCenter().y).press();
@@ -329,7 +329,7 @@ TEST(Input, LosingTheWindowLetsGoOfWhatWasHeld) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << "the button is not down any more";
 }
 
-TEST(Input, ManyClicksInOneQueueAllCount) {
+TEST(Input, QueuedClicksAllCount) {
   UiDriver ui;
   const ImVec2 at = ui.find("bias").GetCenter();
   ui.moveTo(at.x, at.y);
@@ -344,7 +344,7 @@ TEST(Input, ManyClicksInOneQueueAllCount) {
   EXPECT_TRUE(ui.scene().setup.model.bias) << "five times is on";
 }
 
-TEST(Rest, NothingIsDrawnAgainWhenNothingMoves) {
+TEST(Rest, DrawsNothingWhileIdle) {
   UiDriver ui;
   ui.park().wait(0.5);
   EXPECT_TRUE(std::isinf(ui.session().nextFrameIn()));

@@ -19,8 +19,8 @@ namespace {
 
 using attention::Index;
 
-constexpr double kMostSeconds = 15;  // no larger size is tried after a run this long
-constexpr Index kFewestTokens = 16, kMostHeads = 64;
+constexpr double kMaxSeconds = 15;  // no larger size is tried after a run this long
+constexpr Index kMinTokens = 16, kMostHeads = 64;
 
 BenchShape shapeOf(Index tokens, Index heads) {
   BenchShape shape;
@@ -39,7 +39,7 @@ struct Work {
   BenchParts parts;
   BenchCase (*make)(const BenchShape&);
   double (*bytes)(const BenchShape&);  ///< null = not counted
-  Index mostTokens;
+  Index maxTokens;
   double most;     ///< theoretical exponent over tokens
   int before = 0;  ///< runs before it that aren't counted: the system clears new pages
 };
@@ -108,18 +108,18 @@ double workSeconds(const Work& work, const BenchShape& shape) {
 }
 
 /// Measures the work at each of these shapes, in order, until one is too large or too slow.
-GrowthLine measure(const Work& work, const std::vector<BenchShape>& shapes, bool byTokens, double mostBytes,
-                   const std::function<void(const std::string&)>& tell) {
+GrowthLine measure(const Work& work, const std::vector<BenchShape>& shapes, bool byTokens, double maxBytes,
+                   const std::function<void(const std::string&)>& announce) {
   GrowthLine line{work.name, {}, {}, byTokens ? work.most : 1};
   for (const BenchShape& shape : shapes) {
     const double held = std::max(benchBytes(shape, work.parts), work.bytes ? 1.5 * work.bytes(shape) : 0);
-    if (held > mostBytes || shape.tokens > work.mostTokens) break;
-    tell(fmt::format("{}: {} tokens, {} heads", work.name,
-                     countText(static_cast<std::uint64_t>(shape.tokens)), shape.config.heads));
+    if (held > maxBytes || shape.tokens > work.maxTokens) break;
+    announce(fmt::format("{}: {} tokens, {} heads", work.name,
+                         countText(static_cast<std::uint64_t>(shape.tokens)), shape.config.heads));
     const auto x = static_cast<double>(byTokens ? shape.tokens : shape.config.heads);
     line.seconds.push_back({x, workSeconds(work, shape)});
     if (work.bytes) line.bytes.push_back({x, work.bytes(shape)});
-    if (line.seconds.back().y > kMostSeconds) break;
+    if (line.seconds.back().y > kMaxSeconds) break;
   }
   return line;
 }
@@ -179,17 +179,16 @@ double fittedExponent(const std::vector<PlotPoint>& points) {
   return count < 3 ? 0 : (count * xy - x * y) / (count * xx - x * x);
 }
 
-Growth measureGrowth(Index mostTokens, const BenchParts& parts, double mostBytes,
-                     const std::function<void(const std::string&)>& tell) {
+Growth measureGrowth(Index maxTokens, const BenchParts& parts, double maxBytes,
+                     const std::function<void(const std::string&)>& announce) {
   Growth growth;
-  growth.headTokens = std::min(growth.headTokens, mostTokens);
+  growth.headTokens = std::min(growth.headTokens, maxTokens);
   std::vector<BenchShape> byTokens, byHeads;
-  for (Index tokens = kFewestTokens; tokens <= mostTokens; tokens *= 2)
-    byTokens.push_back(shapeOf(tokens, 8));
+  for (Index tokens = kMinTokens; tokens <= maxTokens; tokens *= 2) byTokens.push_back(shapeOf(tokens, 8));
   for (Index heads = 1; heads <= kMostHeads; heads *= 2) byHeads.push_back(shapeOf(growth.headTokens, heads));
   const auto add = [&](const Work& work, bool alsoByHeads) {
-    growth.tokens.push_back(measure(work, byTokens, true, mostBytes, tell));
-    if (alsoByHeads) growth.heads.push_back(measure(work, byHeads, false, mostBytes, tell));
+    growth.tokens.push_back(measure(work, byTokens, true, maxBytes, announce));
+    if (alsoByHeads) growth.heads.push_back(measure(work, byHeads, false, maxBytes, announce));
   };
   if (parts.forward) {
     add(kForward, true);

@@ -31,10 +31,10 @@ struct Growth {
 /// scale, where constant costs no longer matter. Returns 0 if fewer than three points lie there.
 double fittedExponent(const std::vector<PlotPoint>& points);
 
-/// Measures 16 to `mostTokens` tokens, doubling each time. A line ends where its memory would exceed
-/// `mostBytes`, or after a run longer than 15 seconds. Calls `tell` with a sentence before each measurement.
-Growth measureGrowth(attention::Index mostTokens, const BenchParts& parts, double mostBytes,
-                     const std::function<void(const std::string&)>& tell);
+/// Measures 16 to `maxTokens` tokens, doubling each time. A line ends where its memory would exceed
+/// `maxBytes`, or after a run longer than 15 seconds. Calls `tell` with a sentence before each measurement.
+Growth measureGrowth(attention::Index maxTokens, const BenchParts& parts, double maxBytes,
+                     const std::function<void(const std::string&)>& announce);
 
 /// Formats a Markdown table with the exponents.
 std::string growthTable(const Growth& growth);

@@ -126,9 +126,9 @@ std::uint64_t cachedBytes(const BenchShape& shape) {
 
 Index rotatedCaches(const BenchShape& shape) {
   const std::uint64_t bytes = cachedBytes(shape);
-  constexpr std::uint64_t kMostCaches = 64;
+  constexpr std::uint64_t kMaxCaches = 64;
   return static_cast<Index>(
-      std::clamp<std::uint64_t>(kRotatedBytes / std::max<std::uint64_t>(bytes, 1) + 1, 2, kMostCaches));
+      std::clamp<std::uint64_t>(kRotatedBytes / std::max<std::uint64_t>(bytes, 1) + 1, 2, kMaxCaches));
 }
 
 double visiblePairs(bool causal, Index tokens) {

@@ -87,8 +87,8 @@ class LessonBench {
         app_->frame();
         app_->finish();
         if (!page().here.problem.empty()) throw std::runtime_error(page().here.problem);
-        if (!page().stage.stands) std::this_thread::sleep_for(std::chrono::microseconds(500));
-      } while (!page().stage.stands);
+        if (!page().stage.settled) std::this_thread::sleep_for(std::chrono::microseconds(500));
+      } while (!page().stage.settled);
     });
   }
 

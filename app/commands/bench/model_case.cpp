@@ -188,7 +188,7 @@ Result<BenchReport> benchModel(const std::filesystem::path& folder, Index tokens
     cases.push_back(readCase(model));
     cases.push_back(decodeCase(model, ids));
   }
-  if (parts.patches && decodes && model->guesses()) cases.push_back(patchCase(model, ids));
+  if (parts.patches && decodes && model->predictsTokens()) cases.push_back(patchCase(model, ids));
   BenchReport report = runCases(cases, rounds);
   report.title =
       fmt::format("{}, {} layers of {} heads over {} of size {}, {} wide, vocabulary of {}; {} tokens",

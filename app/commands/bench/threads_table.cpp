@@ -64,14 +64,14 @@ ThreadsRow medianRow(const std::string& name, const std::vector<ThreadsRow>& rou
 }  // namespace
 
 ThreadsTable measureThreads(const BenchShape& shape, const BenchParts& parts, int rounds,
-                            const std::function<void(const std::string&)>& tell) {
+                            const std::function<void(const std::string&)>& announce) {
   std::vector<BenchCase> cases = layerCases(shape, parts);
   if (parts.map) cases.push_back(mapCase(shape));
   const int most = attention::kernelThreads();
   std::vector<std::vector<ThreadsRow>> samples;  // [row][round]; the rows of one thread first
   attention::MachineCeilings one;
   for (int round = 0; round < rounds; ++round) {
-    tell(fmt::format("Round {} of {}", round + 1, rounds));
+    announce(fmt::format("Round {} of {}", round + 1, rounds));
     std::size_t row = 0;
     const auto add = [&](const ThreadsRow& sample) {
       if (row == samples.size()) samples.emplace_back();

@@ -28,7 +28,7 @@ struct ThreadsTable {
 /// Measures the forward pass, decode step and exact overview of `parts`, and the machine's ceilings, on 1, 2,
 /// 4 … threads, up to the kernels' current number. Calls `tell` with a sentence before each round.
 ThreadsTable measureThreads(const BenchShape& shape, const BenchParts& parts, int rounds,
-                            const std::function<void(const std::string&)>& tell);
+                            const std::function<void(const std::string&)>& announce);
 
 /// Formats the table as Markdown.
 std::string threadsText(const ThreadsTable& table);

@@ -115,8 +115,10 @@ void addCostCommand(CLI::App& app, int& exitCode) {
   const auto* tokens =
       command->add_option("--tokens", options->tokens, "Tokens per sequence; default: the model's context")
           ->type_name("N")
-          ->check(countsSomething);
-  command->add_option("--batch", options->batch, "Sequences at once")->type_name("B")->check(countsSomething);
+          ->check(checkPositiveCount);
+  command->add_option("--batch", options->batch, "Sequences at once")
+      ->type_name("B")
+      ->check(checkPositiveCount);
   command
       ->add_option("--dtype", options->format,
                    "Number format of the cache: " + valuesText(fieldAt("cost.dtype")))
@@ -141,10 +143,10 @@ void addCostCommand(CLI::App& app, int& exitCode) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--block", options->block, "Tokens per cache block")
       ->type_name("TOKENS")
-      ->check(countsSomething);
+      ->check(checkPositiveCount);
   command->add_option("--tensor-parallel", options->tensorParallel, "GPUs that share every layer")
       ->type_name("T")
-      ->check(countsSomething);
+      ->check(checkPositiveCount);
   command->add_flag("--list", options->list, "Print the named shapes");
   command->add_flag("--devices", options->devices, "Print the named machines");
   command->add_flag("--json", options->json, "Print JSON, bytes as whole numbers");

@@ -80,7 +80,7 @@ PassRequest requestOf(const ModelOptions& options, const attention::Model& model
 Status writeOn(const ModelOptions& options, const std::vector<attention::Patch>& patches,
                attention::ModelSession& session, ModelReport& run) {
   const attention::ModelConfig& config = session.model().config();
-  if (!config.causal && !config.isTwoSidedDecoder())
+  if (!config.causal && !config.isBidirectionalDecoder())
     return Error{"this model is a bidirectional encoder and can't generate; expected a decoder"};
   const Index before = session.length();
   if (const Status status = session.model().checkTokens({}, before + *options.generate); !status)
@@ -132,7 +132,7 @@ Status readInput(const ModelOptions& options, ModelReport& run) {
   if (!options.ids.empty() || !options.features.empty()) return attention::success();
   std::string text = options.text.value_or("");
   if (options.textFile) {
-    const auto bytes = attention::readFile(*options.textFile, attention::kMostTyped);
+    const auto bytes = attention::readFile(*options.textFile, attention::kMaxTyped);
     if (!bytes) return bytes.error();
     text.assign(bytes->begin(), bytes->end());
   }

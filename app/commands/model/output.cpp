@@ -60,14 +60,14 @@ void addHidden(const attention::PassResult& pass, bool chosenLayers, std::vector
   tensors.push_back(std::move(tensor));
 }
 
-struct Guess {
+struct Prediction {
   Index id = 0;
   double probability = 0;
 };
 
 /// The five most likely predictions of one row.
-std::vector<Guess> guessesOf(const Eigen::Ref<const Eigen::RowVectorXf>& logits) {
-  std::vector<Guess> guesses;
+std::vector<Prediction> guessesOf(const Eigen::Ref<const Eigen::RowVectorXf>& logits) {
+  std::vector<Prediction> guesses;
   const Eigen::RowVectorXd wide = logits.cast<double>();
   const double most = wide.maxCoeff(), sum = (wide.array() - most).exp().sum();
   std::vector<Index> ids(size(logits.size()));
@@ -82,7 +82,7 @@ std::vector<Guess> guessesOf(const Eigen::Ref<const Eigen::RowVectorXf>& logits)
 }
 
 /// The most likely classes of a picture.
-std::vector<Guess> classesOf(const attention::Model& model, const ModelReport& run) {
+std::vector<Prediction> classesOf(const attention::Model& model, const ModelReport& run) {
   return guessesOf(model.classLogits(run.pass.stream).row(0));
 }
 
@@ -130,7 +130,7 @@ Index positionOf(const ModelReport& run, Index row) {
 }
 
 /// Describes the tokens of a picture in one line.
-std::string pictureLine(const attention::PictureModel& picture) {
+std::string pictureLine(const attention::VisionModel& picture) {
   const auto names = picture.names();
   return fmt::format("{}: {}, then {} × {} patches of a picture of {} × {} pixels\n",
                      tokenCountText(picture.tokens()),
@@ -239,16 +239,16 @@ std::string modelTable(const attention::Model& model, const ModelReport& run) {
   }
   text += tokenLine(run);
   const Matrix& logits = run.pass.logits;
-  if (const std::string why = model.whyNoGuesses(); !why.empty()) text += why + "\n";
+  if (const std::string why = model.whyNoPredictions(); !why.empty()) text += why + "\n";
   if (model.classifies()) {
     text += "classes:";
-    for (const Guess& guess : classesOf(model, run))
+    for (const Prediction& guess : classesOf(model, run))
       text += fmt::format("  {} {:.3f}", className(config, guess.id), guess.probability);
     text += "\n";
   }
   for (Index row = firstGuess(model, logits); row < logits.rows(); ++row) {
     text += fmt::format("{} {}:", config.causal ? "after token" : "token", positionOf(run, row));
-    for (const Guess& guess : guessesOf(logits.row(row)))
+    for (const Prediction& guess : guessesOf(logits.row(row)))
       text += fmt::format("  {} {:.3f}", named(run, guess.id), guess.probability);
     text += "\n";
   }
@@ -274,15 +274,15 @@ std::string modelJson(const attention::Model& model, const ModelReport& run) {
                               {"input_ids", run.inputIds},
                               {"guesses", nlohmann::json::array()}};
   if (!run.sourceIds.empty()) json["source_ids"] = run.sourceIds;
-  if (const std::string why = model.whyNoGuesses(); !why.empty()) json["no_guesses"] = why;
+  if (const std::string why = model.whyNoPredictions(); !why.empty()) json["no_guesses"] = why;
   if (model.classifies())
-    for (const Guess& guess : classesOf(model, run))
+    for (const Prediction& guess : classesOf(model, run))
       json["classes"].push_back(
           {{"id", guess.id}, {"probability", guess.probability}, {"class", className(config, guess.id)}});
   const Matrix& logits = run.pass.logits;
   for (Index row = firstGuess(model, logits); row < logits.rows(); ++row) {
     auto likeliest = nlohmann::json::array();
-    for (const Guess& guess : guessesOf(logits.row(row))) {
+    for (const Prediction& guess : guessesOf(logits.row(row))) {
       likeliest.push_back({{"id", guess.id}, {"probability", guess.probability}});
       if (run.tokenizer) likeliest.back()["token"] = readable(run, guess.id);
     }

@@ -8,14 +8,14 @@
 #include "app/compute/heads/head_composition.h"
 #include "attention/models/session.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
-#include "attention/models/vision/picture_model.h"
+#include "attention/models/vision/vision_model.h"
 
 namespace headscope::app {
 
 /// The results of a run of `headscope model`.
 struct ModelReport {
   std::shared_ptr<const attention::TextTokenizer> tokenizer;  ///< null if ids were given and there is none
-  std::optional<attention::PictureModel> picture;  ///< if --image was given; its tokens are the input
+  std::optional<attention::VisionModel> picture;  ///< if --image was given; its tokens are the input
   std::vector<attention::Index> inputIds;
   std::vector<attention::Index> sourceIds;  ///< what the encoder read, if the decoder has one
   std::optional<std::vector<attention::Index>> generatedIds;  ///< if --generate was given

@@ -22,7 +22,7 @@ using attention::Piece;
 using attention::Result;
 using attention::Status;
 
-constexpr std::uint64_t kMostTexts = std::uint64_t{256} << 20;  ///< maximum bytes of the file
+constexpr std::uint64_t kMaxTexts = std::uint64_t{256} << 20;  ///< maximum bytes of the file
 
 /// The pieces that --patch can name.
 struct PieceName {
@@ -53,7 +53,7 @@ TextMeasures measuresOf(const StudyOptions& options) {
 
 /// Reads the texts of the file. Those that name no answers get the command line's.
 Result<std::vector<StudiedText>> readTexts(const StudyOptions& options) {
-  const auto bytes = attention::readFile(options.texts, kMostTexts);
+  const auto bytes = attention::readFile(options.texts, kMaxTexts);
   if (!bytes) return bytes.error();
   auto texts =
       parseStudiedTexts({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, options.texts);

@@ -17,8 +17,8 @@ namespace {
 /// Returns the bytes of `rows` rows of `size` numbers in each layer; an empty row has no scale either.
 std::uint64_t storedBytes(const CacheSetup& cache, Index rows, Index size) {
   if (size == 0) return 0;
-  return attention::saturatingTimes(attention::quantisedBytes(rows, size, cache.stored),
-                                    static_cast<std::uint64_t>(std::max<Index>(cache.layers, 1)));
+  return attention::saturatingMultiply(attention::quantisedBytes(rows, size, cache.stored),
+                                       static_cast<std::uint64_t>(std::max<Index>(cache.layers, 1)));
 }
 
 }  // namespace

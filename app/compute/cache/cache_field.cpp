@@ -40,7 +40,7 @@ void countWork(const AttentionConfig& config, const Stack& scores, Index tokens,
     const double own = projections + pairs * (4 * s + 5);
     field.read.push_back(read);
     field.flops.push_back(own);
-    field.flopsWithout.push_back(before += own);
+    field.uncachedFlops.push_back(before += own);
   }
 }
 
@@ -51,7 +51,7 @@ CacheField makeCacheField(const FieldQuestion& question, std::stop_token stop) {
       question.snapshot->sequences[static_cast<std::size_t>(question.sequence)];
   const attention::AttentionResult& result = sequence.attention;
   CacheField field;
-  field.grain = cacheGrain(result, question.mostRows, question.mostCols);
+  field.grain = cacheGrain(result, question.maxRows, question.maxCols);
   field.picture = cachePicture(result, field.grain, question.stored, stop);
   if (question.snapshot->causal)
     countWork(question.snapshot->config, result.scores, sequence.keyLength, field, stop);

@@ -15,8 +15,8 @@ struct FieldQuestion {
   std::shared_ptr<const Snapshot> snapshot;  ///< not null; has sequences
   Index sequence = 0;
   attention::NumberFormat stored = attention::NumberFormat::fp16;
-  Index mostRows = 32;    ///< the most pixels of a band
-  Index mostCols = 1024;  ///< the most pixels of all tokens
+  Index maxRows = 32;    ///< the most pixels of a band
+  Index maxCols = 1024;  ///< the most pixels of all tokens
   bool operator==(const FieldQuestion&) const = default;
 };
 
@@ -26,9 +26,9 @@ struct CacheField {
   CacheGrain grain;
 
   // For each token, as if decoded alone; empty unless the snapshot is causal:
-  std::vector<Index> read;           ///< cache entries it reads, over all kv heads
-  std::vector<double> flops;         ///< operations with the cache: projections, scores, softmax, sum
-  std::vector<double> flopsWithout;  ///< without the cache: the sum for all tokens up to it
+  std::vector<Index> read;            ///< cache entries it reads, over all kv heads
+  std::vector<double> flops;          ///< operations with the cache: projections, scores, softmax, sum
+  std::vector<double> uncachedFlops;  ///< without the cache: the sum for all tokens up to it
 };
 
 /// Pure. The result is incomplete if `stop` is requested.

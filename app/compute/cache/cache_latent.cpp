@@ -29,7 +29,7 @@ struct KeyPath {
   Matrix positions;             ///< [tokens, dims] cosines and sines of the rotation; empty = no rotation
   attention::NormWeights norm;  ///< of a model that normalizes keys; otherwise empty
   bool wholeNorm = false;       ///< over all heads together
-  bool neighbours = false;      ///< the rotation pairs neighbouring dimensions, not the two halves
+  bool interleaved = false;     ///< the rotation pairs neighbouring dimensions, not the two halves
   double epsilon = 0;
 };
 
@@ -59,7 +59,7 @@ KeyPath keyPathOf(const LayerParts& parts) {
   if (const auto rotation = model.layers[layer].rotation) {
     const attention::Rotation& turn = model.rotations[static_cast<std::size_t>(*rotation)];
     path.positions = attention::rotationTable(turn, 0, tokens, tokens);
-    path.neighbours = turn.neighbours;
+    path.interleaved = turn.interleaved;
   }
   if (model.qkNorm || model.wholeQkNorm) {
     path.norm = subject.opened->model->weights().layers[layer].kNorm;
@@ -164,7 +164,7 @@ Result<LatentHeads> attendLatent(const std::shared_ptr<const Snapshot>& snapshot
   if (!parts) return parts.error();
   const Projections maps = denseMaps(**parts);
   const KeyPath path = keyPathOf(**parts);
-  if (path.neighbours)
+  if (path.interleaved)
     return Error{
         "This model rotates neighbouring dimensions. MLA can be fitted only if rotations pair the two halves "
         "of a head."};

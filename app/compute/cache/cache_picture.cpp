@@ -72,11 +72,11 @@ Matrix strongestOf(const Eigen::Ref<const Matrix>& values, Index rowFactor, Inde
   return pooled;
 }
 
-CacheGrain cacheGrain(const attention::AttentionResult& result, Index mostRows, Index mostCols) {
+CacheGrain cacheGrain(const attention::AttentionResult& result, Index maxRows, Index maxCols) {
   const auto grain = [](Index size, Index most) {
     return std::max<Index>(1, pixels(size, std::max<Index>(most, 1)));
   };
-  return {grain(result.k.cols(), mostRows), grain(result.k.rows(), mostCols)};
+  return {grain(result.k.cols(), maxRows), grain(result.k.rows(), maxCols)};
 }
 
 Stack cachePicture(const attention::AttentionResult& result, CacheGrain grain, attention::NumberFormat stored,

@@ -17,8 +17,8 @@ struct CacheGrain {
   Index dims = 1, tokens = 1;
   bool operator==(const CacheGrain&) const = default;
 };
-/// Returns the grain that keeps the picture of keys [m, headDim] within `mostRows` × `mostCols` pixels.
-CacheGrain cacheGrain(const attention::AttentionResult& result, Index mostRows, Index mostCols);
+/// Returns the grain that keeps the picture of keys [m, headDim] within `maxRows` × `maxCols` pixels.
+CacheGrain cacheGrain(const attention::AttentionResult& result, Index maxRows, Index maxCols);
 
 /// Draws the cached keys and values as bands [2 · kvHeads, rows, cols]: K of kv head g in layer 2g, V in
 /// 2g+1; rows start at the first dimension; columns are tokens. Each value is as stored in the cache, divided

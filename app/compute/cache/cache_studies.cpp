@@ -39,7 +39,7 @@ Result<MemoryShare> studyMemory(const AttentionConfig& config, const SequenceSna
   const Index n = sequence.attention.scores.rows(), m = sequence.attention.scores.cols();
   // The exact heads, those compared with them, and as much again for copies and one head's pictures.
   const std::uint64_t one = attention::attentionResultBytes(config, n, m);
-  const std::uint64_t needed = attention::saturatingTimes(one, 3);
+  const std::uint64_t needed = attention::saturatingMultiply(one, 3);
   if (MemoryShare share = resources.memory.reserve(needed, stop)) return share;
   if (stop.stop_requested()) return Error{"stopped"};
   const auto count = [](Index value) { return countText(static_cast<std::uint64_t>(value)); };

@@ -46,7 +46,7 @@ std::optional<Made> madeLine(const Snapshot& snapshot, Index sequence, Resources
 }
 
 /// The most multiply-adds of a proof: one or two seconds.
-constexpr double kMostWork = 1e10;
+constexpr double kMaxWork = 1e10;
 
 /// Returns the multiply-adds of one step: its projections, and the keys and values it reads.
 double workOfStep(const attention::AttentionConfig& config, Index tokens) {
@@ -110,7 +110,7 @@ DecodeProof proveDecode(const ProofQuestion& question, Resources& resources, std
   for (Index row = 0; row < proof.prefill && !stop.stop_requested(); row += chunk)
     append(row, std::min(chunk, proof.prefill - row));
   double work = 0;
-  for (Index row = proof.prefill; row < n && work < kMostWork && !stop.stop_requested(); ++row) {
+  for (Index row = proof.prefill; row < n && work < kMaxWork && !stop.stop_requested(); ++row) {
     append(row, 1);
     ++proof.steps;
     work += workOfStep(config, row);

@@ -136,7 +136,7 @@ CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
   if (shape.decodes) mark(figures.cost.total, true, PlotSide::aboveLeft);
   if (shape.decodes && shape.contextKnown && shape.context < plot.x.high)
     shown.notes.push_back(fmt::format("dashed: beyond the {} tokens {}", tokensText(shape.context),
-                                      isMadeHere(shape) ? "computed here" : "it was trained for"));
+                                      isSynthetic(shape) ? "computed here" : "it was trained for"));
   return shown;
 }
 

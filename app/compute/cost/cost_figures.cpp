@@ -21,7 +21,7 @@ namespace {
 constexpr const char *kOneLayer = "This layer", *kLayers = "These layers";
 }
 
-bool isMadeHere(const ModelShape& shape) {
+bool isSynthetic(const ModelShape& shape) {
   return shape.name == kOneLayer || shape.name == kLayers;
 }
 

@@ -17,7 +17,7 @@ inline constexpr const char* kOpenedModel = "opened model";
 
 /// Whether the shape is synthetic. Its context is then what the window can compute, not what it was trained
 /// for.
-bool isMadeHere(const attention::ModelShape& shape);
+bool isSynthetic(const attention::ModelShape& shape);
 /// Returns the sizes of the synthetic layers as a model.
 attention::ModelShape shapeOfLayer(const Setup& setup);
 

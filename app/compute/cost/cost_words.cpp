@@ -239,7 +239,7 @@ std::string costNotes(const CostFigures& figures) {
 std::string costSentence(const CostFigures& figures) {
   if (!figures.shape.decodes) return figures.shape.name + " keeps no cache";
   std::string name = figures.shape.name;
-  if (isMadeHere(figures.shape)) name.front() = 't';  // "this layer"
+  if (isSynthetic(figures.shape)) name.front() = 't';  // "this layer"
   return fmt::format("KV cache of {} at {} {} × batch {}", name, tokensText(figures.request.tokens),
                      attention::nounFor(figures.request.tokens, "token"), count(figures.request.batch));
 }
@@ -274,7 +274,7 @@ std::vector<std::string> costExplanations(const CostFigures& figures) {
   if (figures.request.tensorParallel > 1 && !figures.tooLarge())
     more += fmt::format(" On {} GPUs {} each.", figures.request.tensorParallel,
                         fourDigitBytes(figures.cost.perGpu));
-  if (shape.contextKnown && figures.request.tokens > shape.context && !isMadeHere(shape))
+  if (shape.contextKnown && figures.request.tokens > shape.context && !isSynthetic(shape))
     more += fmt::format(" The model was trained on up to {}.", tokensText(shape.context));
   return {text + need + "." + more, text + need + ".", text + ".", ""};
 }

@@ -110,7 +110,7 @@ int GlyphFont::code(std::uint32_t index, const std::string& text) {
   const auto found = std::ranges::find_if(
       glyphs_, [&](const Glyph& each) { return each.index == index && each.text == text; });
   if (found != glyphs_.end()) return static_cast<int>(found - glyphs_.begin()) + 1;
-  if (glyphs_.size() == kMost) return 0;
+  if (glyphs_.size() == kMax) return 0;
   glyphs_.push_back(glyph(index));
   glyphs_.back().text = text;
   return static_cast<int>(glyphs_.size());

@@ -15,7 +15,7 @@ namespace headscope::app {
 /// copied. The outlines have no hints, because viewers place glyphs at fractions of pixels.
 class GlyphFont {
  public:
-  static constexpr std::size_t kMost = 255;
+  static constexpr std::size_t kMax = 255;
 
   /// `number`: of the font's object in the file.
   GlyphFont(const Typeface& typeface, int number) : typeface_(typeface), number_(number) {}

@@ -90,10 +90,10 @@ FontChoice PdfFonts::choose(const Typeface* own, std::span<const std::uint32_t> 
   if (showsAll(own, codes)) return plain;
   const std::uint32_t code = *std::ranges::find_if_not(codes, drawsNothing);
   const hb_script_t script = hb_unicode_script(hb_unicode_funcs_get_default(), code);
-  for (const FontWish& wish : {FontWish{script}, FontWish{script, code}}) {
-    if (wish.code == 0 && (script == HB_SCRIPT_COMMON || script == HB_SCRIPT_INHERITED)) continue;
-    const auto [found, added] = answers_.try_emplace(wish);
-    if (added) found->second = open(lookup_.find(wish));
+  for (const FontRequest& request : {FontRequest{script}, FontRequest{script, code}}) {
+    if (request.code == 0 && (script == HB_SCRIPT_COMMON || script == HB_SCRIPT_INHERITED)) continue;
+    const auto [found, added] = answers_.try_emplace(request);
+    if (added) found->second = open(lookup_.find(request));
     if (showsAll(found->second, codes)) return {TextPiece::Kind::glyphs, found->second};
   }
   return plain;

@@ -52,7 +52,7 @@ class PdfFonts {
   PdfFile& file_;
   FontLookup lookup_;
   std::map<std::pair<std::string, int>, std::unique_ptr<Typeface>> typefaces_;
-  std::map<FontWish, const Typeface*> answers_;
+  std::map<FontRequest, const Typeface*> answers_;
   const Typeface *words_ = nullptr, *bold_ = nullptr, *tokens_ = nullptr;
   std::map<const Typeface*, std::vector<std::size_t>> parts_;  ///< indices of fonts with its glyphs
   std::vector<GlyphFont> fonts_;

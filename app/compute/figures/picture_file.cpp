@@ -148,15 +148,15 @@ attention::Status writePdf(const std::filesystem::path& path, const std::vector<
   if (pages.empty()) return Error{path.filename().string() + " would have no page, expected at least one"};
   const Drawing& drawing = pages.front();
   constexpr double kPointsPerInch = 72, kPixelsPerInch = 96;
-  constexpr double kMostPoints = 14400;  // PDF 1.7, annex C: 200 inches a side
+  constexpr double kMaxPoints = 14400;  // PDF 1.7, annex C: 200 inches a side
   PictureSize onPaper = size;
   onPaper.dpi = kPixelsPerInch;
   const Extent extent = extentOf(drawing, onPaper);
   const double width = extent.width * kPointsPerInch / kPixelsPerInch,
                height = extent.height * kPointsPerInch / kPixelsPerInch;
-  if (!(width >= 1 && height >= 1 && width <= kMostPoints && height <= kMostPoints))
+  if (!(width >= 1 && height >= 1 && width <= kMaxPoints && height <= kMaxPoints))
     return Error{fmt::format("the page would be {:.0f} × {:.0f} points, expected 1 to {} a side", width,
-                             height, countText(static_cast<Index>(kMostPoints)))};
+                             height, countText(static_cast<Index>(kMaxPoints)))};
   // `dpi` is the resolution of large matrices, which are images.
   return attention::writeFile(path, pdfFile(pages, width, height, size.dpi));
 }

@@ -5,7 +5,7 @@
 #include "app/compute/layer/judged_text.h"
 #include "attention/core/parallel.h"
 #include "attention/heads/head_views.h"
-#include "attention/heads/likeness.h"
+#include "attention/heads/similarity.h"
 
 namespace headscope::app {
 
@@ -60,9 +60,10 @@ DetectorStudy studyDetectors(const DetectorQuestion& question, std::stop_token s
   });
   if (!finished) return study;
   study.comparedRows = compared.empty() ? 0 : compared.front().rows();
-  study.likeness = question.likeness == Likeness::cosine ? attention::cosineLikeness(compared, stop)
-                                                         : attention::jensenShannonLikeness(compared, stop);
-  study.order = attention::likenessOrder(study.likeness);
+  study.likeness = question.likeness == Similarity::cosine
+                       ? attention::cosineSimilarity(compared, stop)
+                       : attention::jensenShannonSimilarity(compared, stop);
+  study.order = attention::similarityOrder(study.likeness);
   return study;
 }
 

@@ -12,7 +12,7 @@ namespace headscope::app {
 struct DetectorQuestion {
   std::shared_ptr<const LayerParts> layer;
   HeadPicture reads = HeadPicture::weights;  ///< one of the first three pictures
-  Likeness likeness = Likeness::cosine;
+  Similarity likeness = Similarity::cosine;
   bool operator==(const DetectorQuestion&) const = default;
 };
 

@@ -54,7 +54,7 @@ Result<std::shared_ptr<const EmbeddingStudy>> studyEmbedding(const EmbeddingQues
     study->plane = std::make_shared<const attention::Plane>(attention::principalPlane(values));
   }
   study->points = attention::onPlane(*study->plane, values);
-  study->overview = attention::poolFarthest(values, kOverviewRows, kOverviewColumns);
+  study->overview = attention::poolByMagnitude(values, kOverviewRows, kOverviewColumns);
   const float largest = attention::largestFinite(values);
   study->largest = largest > 0 ? largest : 1;
   return std::shared_ptr<const EmbeddingStudy>(std::move(study));

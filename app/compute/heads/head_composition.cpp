@@ -44,7 +44,7 @@ std::pair<const char*, double> ComposedHead::strongest() const {
 
 Result<HeadCompositions> headCompositions(const CompositionQuestion& question, std::stop_token stop) {
   const attention::Model& model = *question.opened->model;
-  if (const attention::Status status = model.config().haveHeadsMaps(); !status) return status.error();
+  if (const attention::Status status = model.config().checkHeadMaps(); !status) return status.error();
   const HeadPlace asked{model.config().group, question.layer, question.head};
   const HeadCircuits own = headCircuits(model, asked);
   HeadCompositions all;
@@ -66,7 +66,7 @@ Result<HeadCompositions> headCompositions(const CompositionQuestion& question, s
 }
 
 Result<std::vector<ComposedPair>> allCompositions(const attention::Model& model, std::stop_token stop) {
-  if (const attention::Status status = model.config().haveHeadsMaps(); !status) return status.error();
+  if (const attention::Status status = model.config().checkHeadMaps(); !status) return status.error();
   const std::vector<HeadPlace> places = placesOf(model);
   std::vector<HeadCircuits> maps;
   for (const HeadPlace& place : places) {

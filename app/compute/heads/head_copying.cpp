@@ -8,7 +8,7 @@ namespace headscope::app {
 attention::Result<double> headCopying(const CopyingQuestion& question, std::stop_token stop) {
   const attention::Model& model = *question.opened->model;
   const attention::ModelConfig& config = model.config();
-  if (const attention::Status status = config.haveHeadsMaps(); !status) return status.error();
+  if (const attention::Status status = config.checkHeadMaps(); !status) return status.error();
   if (config.cross())
     return attention::Error{
         "Cross heads read the encoder's stream and write to the decoder's: nothing is copied."};

@@ -6,8 +6,8 @@
 #include "attention/core/parallel.h"
 #include "attention/core/softmax.h"
 #include "attention/core/weight_init.h"
-#include "attention/heads/likeness.h"
 #include "attention/heads/mistakes.h"
+#include "attention/heads/similarity.h"
 
 namespace headscope::app {
 
@@ -31,7 +31,7 @@ Matrix weightsOf(const HeadCountQuestion& question, const Matrix& q, const Matri
 StagePicture pictureOf(const HeadCountQuestion& question, const Matrix& weights) {
   const auto seen = question.layer->sequence().attention.scores[0];
   const Matrix marked = (seen.array() == -INFINITY).select(-INFINITY, weights.array());
-  return {attention::poolFarthest(marked, kPicture, kPicture), 0, 1};
+  return {attention::poolByMagnitude(marked, kPicture, kPicture), 0, 1};
 }
 
 double meanOffDiagonal(const Matrix& likeness) {
@@ -57,7 +57,7 @@ HeadCountSide sideOf(const HeadCountQuestion& question, Index heads, const std::
   side.headDim = config.headDim;
   const auto count = static_cast<std::size_t>(heads);
   side.weights.resize(count);
-  if (config.headDim <= kMostSpectrum) side.spectra.resize(count);
+  if (config.headDim <= kMaxSpectrum) side.spectra.resize(count);
   std::vector<double> entropies(count);
   std::vector<Matrix> compared(count);
   attention::forEach(heads, stop, [&](Index head) {
@@ -76,7 +76,7 @@ HeadCountSide sideOf(const HeadCountQuestion& question, Index heads, const std::
   });
   if (stop.stop_requested()) return side;
   for (const double one : entropies) side.entropy += one / static_cast<double>(heads);
-  side.likeness = meanOffDiagonal(attention::cosineLikeness(compared, stop));
+  side.likeness = meanOffDiagonal(attention::cosineSimilarity(compared, stop));
   return side;
 }
 

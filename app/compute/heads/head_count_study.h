@@ -20,7 +20,7 @@ struct HeadCountQuestion {
 Index smallHeads(Index modelDim, Index asked);
 
 /// The largest head dim whose singular values are computed.
-inline constexpr Index kMostSpectrum = 512;
+inline constexpr Index kMaxSpectrum = 512;
 
 /// The results for `heads` heads of headDim each.
 struct HeadCountSide {

@@ -113,7 +113,7 @@ attention::Result<std::shared_ptr<const ViewStudy>> studyViews(const ViewQuestio
       view.low = -view.high;
     }
     hide(question, picture, view.values);
-    view.small.values = attention::poolFarthest(view.values, kSmall, kSmall);
+    view.small.values = attention::poolByMagnitude(view.values, kSmall, kSmall);
     view.small.low = view.low;
     view.small.high = view.high;
   }

@@ -42,7 +42,9 @@ WeightPicture pictureOf(Matrix pooled) {
 WeightStudy studyWeights(const std::shared_ptr<const HeadParts>& head, std::stop_token stop) {
   WeightStudy study;
   study.question = head;
-  const auto small = [](const Matrix& map) { return pictureOf(attention::poolFarthest(map, 64, kSquare)); };
+  const auto small = [](const Matrix& map) {
+    return pictureOf(attention::poolByMagnitude(map, 64, kSquare));
+  };
   study.q = small(head->q.weight);
   study.k = small(head->k.weight);
   study.v = small(head->v.weight);

@@ -22,7 +22,7 @@ struct Answered {
 };
 
 /// The answer to a question that is asked repeatedly. The newest request wins; the current answer stays until
-/// the next one. Work is stopped once a newer request has waited for it for Workers::kPatience; shorter work
+/// the next one. Work is stopped once a newer request has waited for it for Workers::kTimeout; shorter work
 /// always finishes and is shown. Requests are compared with ==. Thread-safe.
 template <class Request, class Value>
 class Answer {

@@ -27,7 +27,7 @@ class FileQueue {
   ~FileQueue();
 
   /// Runs `job` on the queue's thread and passes its result to `done`. If `job` throws, the result is an
-  /// Error that names the file. If `done` changes a document, guard it with an Asker.
+  /// Error that names the file. If `done` changes a document, guard it with a Requester.
   template <typename T>
   void read(const std::filesystem::path& file, std::function<attention::Result<T>()> job,
             std::function<void(attention::Result<T>)> done) {

@@ -80,12 +80,12 @@ MemoryShare MemoryBudget::reserve(std::uint64_t bytes, std::stop_token stop,
   return State::handle(share);
 }
 
-bool MemoryBudget::isShort() const {
+bool MemoryBudget::hasWaiters() const {
   const std::lock_guard lock(state_->mutex);
   return state_->waiting > 0;
 }
 
-void MemoryBudget::whenShort(std::function<void()> tell) {
+void MemoryBudget::onShortage(std::function<void()> tell) {
   state_->tell = std::move(tell);
 }
 

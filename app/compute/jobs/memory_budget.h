@@ -23,7 +23,7 @@ class MemoryBudget {
  public:
   /// How long a computation waits for results that are about to be freed: the window drops the last picture
   /// when it draws the next frame.
-  static constexpr std::chrono::milliseconds kPatience{2000};
+  static constexpr std::chrono::milliseconds kTimeout{2000};
 
   explicit MemoryBudget(std::uint64_t bytes);
 
@@ -33,15 +33,15 @@ class MemoryBudget {
   /// Reserves `bytes`, waiting up to `patience` until they are free. Returns null if they don't become free
   /// in time or when `stop` is requested.
   MemoryShare reserve(std::uint64_t bytes, std::stop_token stop = {},
-                      std::chrono::milliseconds patience = kPatience) const;
+                      std::chrono::milliseconds patience = kTimeout) const;
   /// Counts memory that has its own limit or is already allocated, even if it exceeds the budget.
   MemoryShare count(std::uint64_t bytes) const;
 
   /// Whether a reservation is waiting. Holders of results that can be recomputed should then free them.
-  bool isShort() const;
+  bool hasWaiters() const;
   /// Sets the callback for a reservation that begins to wait, called on its thread. Set it before the first
   /// reservation.
-  void whenShort(std::function<void()> tell);
+  void onShortage(std::function<void()> tell);
 
  private:
   struct State;

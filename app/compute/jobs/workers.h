@@ -23,7 +23,7 @@ enum class Lane { front, back };
 class Workers {
  public:
   /// How long a job's newer work waits before its running work is stopped.
-  static constexpr std::chrono::milliseconds kPatience{250};
+  static constexpr std::chrono::milliseconds kTimeout{250};
   static constexpr std::chrono::seconds kUntilIdle{5};
 
   /// `wake` is called on a lane after each piece of work. `releaseIdle` is called on the timer's thread, once
@@ -83,7 +83,7 @@ class Workers::Job {
 
   /// `work` is called on a lane once per start(), unless dropped or merged with a waiting start; it must not
   /// throw. With `patience`, running work is asked to stop once a newer start has waited that long.
-  Job(Workers& workers, Work work, std::optional<std::chrono::milliseconds> patience = kPatience);
+  Job(Workers& workers, Work work, std::optional<std::chrono::milliseconds> patience = kTimeout);
   /// Requests a stop from running work and waits for it to end.
   ~Job();
   Job(const Job&) = delete;

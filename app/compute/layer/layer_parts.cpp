@@ -100,7 +100,7 @@ void drawStages(HeadParts& parts) {
 StagePicture stagePicture(Stage stage, const Eigen::Ref<const Matrix>& values) {
   constexpr Index kRows = 144, kColumns = 48;
   StagePicture picture;
-  picture.values = attention::poolFarthest(values, kRows, ofCells(stage) ? kRows : kColumns);
+  picture.values = attention::poolByMagnitude(values, kRows, ofCells(stage) ? kRows : kColumns);
   bool any = false;
   for (Index i = 0; i < values.rows(); ++i)
     for (Index j = 0; j < values.cols(); ++j) {
@@ -123,7 +123,7 @@ Result<std::shared_ptr<const LayerParts>> layerParts(const PartsQuestion& questi
   const auto at = static_cast<std::size_t>(question.sequence);
   if (at >= batch.lines.size()) return Error{"line " + std::to_string(at) + " is not in the text"};
   if (setup.subject.opened) {
-    const attention::Status maps = setup.subject.opened->config().haveHeadsMaps();
+    const attention::Status maps = setup.subject.opened->config().checkHeadMaps();
     if (!maps) return maps.error();
     if (const auto taken = takeModelInputs(setup, batch.lines[at], resources, stop, *parts); !taken)
       return taken.error();

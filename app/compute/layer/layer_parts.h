@@ -58,8 +58,9 @@ enum class Stage { x, context, q, k, v, dots, biased, scores, weights, headOutpu
 inline constexpr std::size_t kStages = 12;
 
 struct StagePicture {
-  attention::Matrix values;  ///< pooled by poolFarthest(): 144 rows, and 144 (queries × keys) or 48 columns
-  float low = 0, high = 0;   ///< smallest and largest finite value
+  attention::Matrix
+      values;  ///< pooled by poolByMagnitude(): 144 rows, and 144 (queries × keys) or 48 columns
+  float low = 0, high = 0;  ///< smallest and largest finite value
 };
 StagePicture stagePicture(Stage stage, const Eigen::Ref<const attention::Matrix>& values);
 using StagePictures = std::array<StagePicture, kStages>;

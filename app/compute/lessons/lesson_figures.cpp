@@ -33,7 +33,7 @@ std::optional<Result<Array>> StepValues::ofCache(const std::string& name) {
     const CacheField field = makeCacheField(
         {snapshot_, std::clamp<Index>(scene_.cursor.sequence, 0, std::ssize(snapshot_->sequences) - 1)},
         stop_);
-    const std::vector<double>& work = name == "flops" ? field.flops : field.flopsWithout;
+    const std::vector<double>& work = name == "flops" ? field.flops : field.uncachedFlops;
     if (work.empty() || step < 1)
       return Error{name + " is of a decode, which needs a causal mask: an earlier token sees a later one"};
     return Array(work[static_cast<std::size_t>(step) - 1]);

@@ -89,8 +89,8 @@ std::string shownArray(const Array& array) {
 /// Returns an expression's value as a picture for the step's cursor: a map, a row, or a number for every key
 /// that the query sees. Zeros that the head can't see become masked cells.
 Result<Matrix> pictureOf(const Array& value, const Scene& scene, const Snapshot& snapshot) {
-  constexpr Index kMostCells = Index{1} << 22;
-  if (value.rank() > 2 || value.size() > kMostCells || value.size() == 0)
+  constexpr Index kMaxCells = Index{1} << 22;
+  if (value.rank() > 2 || value.size() > kMaxCells || value.size() == 0)
     return Error{"this has the shape " + attention::shapeText(value.shape()) +
                  ", expected a number, a row or a map"};
   const attention::Stack& heads = shownSequence(scene, &snapshot)->attention.scores;

@@ -53,8 +53,8 @@ Result<std::vector<std::shared_ptr<const LayerSummary>>> comparedLayers(
                              countedText(other.layerCount(), "layer"), countedText(other.heads, "head"),
                              countedText(own.layerCount(), "layer"), countedText(own.heads, "head"))};
   const PartnersInB with = partnersInB(a, b, ties);
-  const Index before = a.opened->betweenTexts ? 0 : a.tokens() - a.queries();
-  const attention::HeadText text(a.queryTokens(), a.keyTokens(), false, before, a.opened->betweenTexts);
+  const Index before = a.opened->isCrossAttention ? 0 : a.tokens() - a.queries();
+  const attention::HeadText text(a.queryTokens(), a.keyTokens(), false, before, a.opened->isCrossAttention);
   std::vector<std::shared_ptr<const LayerSummary>> layers;
   for (std::size_t i = 0; i < a.layers.size(); ++i) {
     layers.push_back(comparedLayer(*a.layers[i], *b.layers[i], with, difference, text, stop));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/compute/model/model_guesses.h"
+#include "app/compute/model/model_predictions.h"
 
 namespace headscope::app {
 
@@ -67,14 +67,14 @@ Result<double> probabilityUnder(const Setup& setup, const ModelStudy& study, con
 
 bool losesQuickly(const ModelStudy& study) {
   const OpenModel& opened = *study.question.setup.subject.opened;
-  if (!opened.model || !opened.model->guesses() || study.tokens() == 0) return false;
+  if (!opened.model || !opened.model->predictsTokens() || study.tokens() == 0) return false;
   double numbers = 0;
   for (const auto& layer : opened.model->weights().layers)
     for (const auto* linear : attention::mapsOfToken(layer, opened.config().mixture.used))
       numbers += static_cast<double>(linear->out) * static_cast<double>(linear->in);
   const double heads = static_cast<double>(opened.config().layerCount() * opened.config().heads);
-  constexpr double kMostOperations = 2e10;
-  return 2 * numbers * static_cast<double>(study.tokens()) * heads <= kMostOperations;
+  constexpr double kMaxOperations = 2e10;
+  return 2 * numbers * static_cast<double>(study.tokens()) * heads <= kMaxOperations;
 }
 
 Result<HeadLosses> headLosses(const HeadLossQuestion& question, Resources& resources, std::stop_token stop) {

@@ -196,7 +196,7 @@ void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std:
   summariseHeads(summary, MarkedMask(summary.mask), text, stop);
 }
 
-Matrix pooledStrongest(const Matrix& cells, int factor) {
+Matrix pooledByMagnitude(const Matrix& cells, int factor) {
   if (factor == 1) return cells;
   const Index rows = (cells.rows() + factor - 1) / factor, cols = (cells.cols() + factor - 1) / factor;
   Matrix out = Matrix::Constant(rows, cols, render::kMaskedCell);
@@ -248,7 +248,7 @@ std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const L
       summary->heads[static_cast<std::size_t>(head)].differs =
           static_cast<float>(differs / static_cast<double>(n));
     summary->thumbnails[head] = summary->thumbnailsFirstOut[head] =
-        difference ? pooledStrongest(marked, factor) : pooled(marked, factor);
+        difference ? pooledByMagnitude(marked, factor) : pooled(marked, factor);
   }
   return summary;
 }
@@ -266,7 +266,7 @@ Index longestSide(const LayerSummary& layer) {
 Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool firstOut) {
   Matrix marked;
   markCells(layer.weights[head], marksOf(*layer.mask, layer.mask->variantOf(head)), marked);
-  if (layer.heads[static_cast<std::size_t>(head)].differs >= 0) return pooledStrongest(marked, factor);
+  if (layer.heads[static_cast<std::size_t>(head)].differs >= 0) return pooledByMagnitude(marked, factor);
   if (firstOut) leaveFirstOut(marked);
   return pooled(marked, factor);
 }

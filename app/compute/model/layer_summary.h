@@ -84,7 +84,7 @@ std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const L
                                                   const attention::HeadText& text, std::stop_token stop);
 
 /// Pools cells, keeping the one farthest from 0 with its sign; masked if all of them are.
-attention::Matrix pooledStrongest(const attention::Matrix& cells, int factor);
+attention::Matrix pooledByMagnitude(const attention::Matrix& cells, int factor);
 
 /// Returns the first `kept` old rows followed by the new ones.
 attention::Matrix joined(const attention::Matrix* old, Index kept, const attention::Matrix& rows);

@@ -174,7 +174,7 @@ attention::Status ModelRunner::pass(ModelStudy& study, PassRequest request, Inde
   const attention::Model& model = *study.opened->model;
   const auto ids = std::span<const Index>(study.text.ids).subspan(static_cast<std::size_t>(kept));
   const attention::HeadText headText(study.text.tokens, study.keyTokens(), false, 0,
-                                     study.opened->betweenTexts);
+                                     study.opened->isCrossAttention);
   WholeMasks masks(model.config(), study.tokens(), study.keys(), kept);
   Matrix in = model.embed(study.text.ids, kept);
   study.embedded = joined(&embedded_, kept, in);

@@ -17,7 +17,7 @@ using attention::Result;
 namespace {
 
 /// Rows that share one product: enough to read the weights once for many of them.
-constexpr Index kRowsTogether = 512;
+constexpr Index kRowsPerPass = 512;
 
 /// Requests everything that a patch can be taken from.
 PassRequest recording(PassRequest request) {
@@ -109,7 +109,7 @@ Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources, 
   study.opened = setup.subject.opened;
   const bool two = !question.other.empty();
   if (!study.opened || !study.opened->model) return Error{"This needs a model to compute with. Open one."};
-  if (!study.model().guesses()) return Error{study.model().whyNoGuesses()};
+  if (!study.model().predictsTokens()) return Error{study.model().whyNoPredictions()};
   for (const Index id : {question.answer, question.otherAnswer})
     if (id >= study.opened->config().vocabulary)
       return Error{fmt::format("answer {} is not one of this model's tokens, 0 to {}", id,
@@ -154,8 +154,8 @@ Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources, 
   return study;
 }
 
-Index runsTogether(const RecordedText& text) {
-  return std::clamp<Index>(kRowsTogether / std::max<Index>(text.tokens(), 1), 1, 64);
+Index runsPerPass(const RecordedText& text) {
+  return std::clamp<Index>(kRowsPerPass / std::max<Index>(text.tokens(), 1), 1, 64);
 }
 
 Result<Matrix> patchedLogits(const OpenModel& opened, const RecordedText& text,

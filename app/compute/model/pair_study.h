@@ -72,7 +72,7 @@ attention::Result<PairStudy> studyPair(const PairQuestion& question, Resources& 
                                        std::stop_token stop);
 
 /// Returns how many runs of a text go through the model together.
-Index runsTogether(const RecordedText& text);
+Index runsPerPass(const RecordedText& text);
 /// Returns the logits after the last token of patched runs, [runs, vocabulary]. Layers before the first patch
 /// are taken from the recording.
 attention::Result<attention::Matrix> patchedLogits(const OpenModel& opened, const RecordedText& text,

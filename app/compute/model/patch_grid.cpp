@@ -127,7 +127,7 @@ Result<PatchGrid> computePatchGrid(const PatchGridQuestion& question, const std:
       if (!tokens || partners[asSize(column)] >= 0) left[asSize(row)].push_back(column), ++grid.of;
   onPart(grid);
   for (;;) {
-    const auto places = takeNext(left, nearest(), runsTogether(sides.into()));
+    const auto places = takeNext(left, nearest(), runsPerPass(sides.into()));
     if (places.empty()) return grid;
     std::vector<std::vector<Patch>> runs;
     for (const GridCell& place : places) {

@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-using attention::RgbPicture;
+using attention::RgbImage;
 using attention::Vector;
 
 attention::Vector pictureMap(const LayerSummary& layer, Index head, const attention::Matrix* below,
@@ -26,13 +26,13 @@ float pictureMapTop(const OpenPicture& picture, const Vector& map) {
   return std::max(attention::largestFinite(map.segment(picture.before, picture.rows * picture.cols)), 0.0f);
 }
 
-attention::RgbPicture overlaidPicture(const OpenPicture& picture, const Vector& map, float top,
-                                      render::Colormap colormap, Index side) {
-  const RgbPicture& seen = picture.seen;
+attention::RgbImage overlaidPicture(const OpenPicture& picture, const Vector& map, float top,
+                                    render::Colormap colormap, Index side) {
+  const RgbImage& seen = picture.seen;
   const Index longest = std::max(seen.width, seen.height);
-  RgbPicture over = attention::resized(seen, std::max<Index>(seen.width * side / longest, 1),
-                                       std::max<Index>(seen.height * side / longest, 1),
-                                       attention::ResampleFilter::bilinear);
+  RgbImage over = attention::resized(seen, std::max<Index>(seen.width * side / longest, 1),
+                                     std::max<Index>(seen.height * side / longest, 1),
+                                     attention::ResampleFilter::bilinear);
   const auto colours = render::table(colormap);
   for (Index y = 0; y < over.height; ++y)
     for (Index x = 0; x < over.width; ++x) {

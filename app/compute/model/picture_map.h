@@ -25,7 +25,7 @@ float pictureMapTop(const OpenPicture& picture, const attention::Vector& map);
 
 /// Returns the picture in grey with the map over it, its longer side `side` pixels. Each patch has the
 /// colormap's colour at v / top, more opaque for larger values.
-attention::RgbPicture overlaidPicture(const OpenPicture& picture, const attention::Vector& map, float top,
-                                      render::Colormap colormap, Index side);
+attention::RgbImage overlaidPicture(const OpenPicture& picture, const attention::Vector& map, float top,
+                                    render::Colormap colormap, Index side);
 
 }  // namespace headscope::app

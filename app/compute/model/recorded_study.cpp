@@ -85,7 +85,7 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
   study.text.spans.resize(static_cast<std::size_t>(m));
   study.text.typed = m;
   for (const std::string& token : file.keyTokens()) study.text.tokens.push_back({token, false});
-  if (opened.betweenTexts || file.queryTokens() != file.keyTokens())
+  if (opened.isCrossAttention || file.queryTokens() != file.keyTokens())
     for (const std::string& token : file.queryTokens()) study.otherQueries.push_back({token, false});
   const auto heads = static_cast<std::uint64_t>(opened.config().heads);
   const std::uint64_t needed = static_cast<std::uint64_t>(file.layers().size()) * heads *
@@ -98,7 +98,7 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
                              bytesText(static_cast<double>(resources.memory.total())))};
   const auto mask = maskOf(opened.config(), n, m);
   const attention::HeadText text(study.queryTokens(), study.text.tokens, false,
-                                 opened.betweenTexts ? 0 : m - n, opened.betweenTexts);
+                                 opened.isCrossAttention ? 0 : m - n, opened.isCrossAttention);
   for (Index at = 0; at < std::ssize(file.layers()); ++at) {
     auto layer = readLayer(file, at, mask, text, stop);
     if (stop.stop_requested()) return Error{"stopped"};

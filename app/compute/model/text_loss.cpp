@@ -26,7 +26,7 @@ Result<std::shared_ptr<const TextLoss>> textLoss(const LossQuestion& question, R
                                                  std::stop_token stop) {
   const Setup& setup = question.model.setup;
   const attention::Model& model = *setup.subject.opened->model;
-  if (!model.guesses()) return Error{model.whyNoGuesses()};
+  if (!model.predictsTokens()) return Error{model.whyNoPredictions()};
   auto text = readModelText(setup, stop);
   if (!text) return text.error();
   auto request = passRequest(setup, text->tokens, resources.inputs);

@@ -87,7 +87,7 @@ Status ablate(const PairStudy& pair, StudiedHeads& out, const std::stop_token& s
   const attention::ModelConfig& config = pair.opened->config();
   const double own = lossOf(pair.a.run->logits.row(0), pair.answers.id);
   out.loss = Matrix::Constant(config.layerCount(), config.heads, kMissing);
-  const Index together = runsTogether(pair.a);
+  const Index together = runsPerPass(pair.a);
   for (Index layer = 0; layer < config.layerCount(); ++layer)
     for (Index first = 0; first < config.heads; first += together) {
       std::vector<std::vector<attention::Patch>> runs;

@@ -17,7 +17,7 @@ struct TextFile {
   std::vector<StudiedText> texts;
 };
 /// The most texts studied at once in the window.
-inline constexpr Index kMostStudiedTexts = 5000;
+inline constexpr Index kMaxStudiedTexts = 5000;
 
 /// Every head of a model on every text of a file, with the scene's changes of the model.
 struct TextsQuestion {

@@ -29,7 +29,7 @@ Index roundStep(double each, double room, Index count) {
 std::vector<float> placesBetween(float from, float to, float step) {
   std::vector<float> places;
   if (!(step > 0) || !std::isfinite(from) || !std::isfinite(to) || !std::isfinite(step)) return places;
-  for (int i = 0; i < kMostPlaces; ++i) {
+  for (int i = 0; i < kMaxPlaces; ++i) {
     const float at = from + static_cast<float>(i) * step;
     if (at >= to) break;
     places.push_back(at);

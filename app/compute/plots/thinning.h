@@ -15,9 +15,9 @@ attention::Index powerOfTwoStep(double each, double room, attention::Index count
 /// Like powerOfTwoStep(), choosing from 1, 2, 5, 10, 20, …
 attention::Index roundStep(double each, double room, attention::Index count);
 
-/// Returns from, from + step, … below `to`, at most kMostPlaces of them; none if `step` isn't positive or any
+/// Returns from, from + step, … below `to`, at most kMaxPlaces of them; none if `step` isn't positive or any
 /// of the three isn't finite.
-inline constexpr int kMostPlaces = 4096;
+inline constexpr int kMaxPlaces = 4096;
 std::vector<float> placesBetween(float from, float to, float step);
 
 }  // namespace headscope::app

@@ -84,7 +84,7 @@ void headsSection(Scene& scene, View& view, HeadSliders& heads) {
   if (fieldSlider(view, scene, "model.heads", {locked, stops.heads, refuse})) {
     const Index wanted = std::exchange(setup.model.heads, before.heads);
     heads.chosen.setHeads(setup.model, wanted, suits);
-    if (setup.model.kvHeads != before.kvHeads) view.gaveWay("kv_heads");
+    if (setup.model.kvHeads != before.kvHeads) view.markAdjusted("kv_heads");
   }
   const std::string one = before.heads == 1 ? "One head has one kv head" : locked;
   const auto refuseKv = [&](Index wanted) {
@@ -126,8 +126,8 @@ void sequencesSection(Scene& scene, State& page) {
   const auto& sequences = page.snapshot->sequences;
   Index cached = 0;
   for (const SequenceSnapshot& each : sequences) cached += decodeState(scene, page, each).now;
-  const std::uint64_t bytes = attention::saturatingTimes(bytesPerToken(scene, page.snapshot->config).own,
-                                                         static_cast<std::uint64_t>(cached));
+  const std::uint64_t bytes = attention::saturatingMultiply(bytesPerToken(scene, page.snapshot->config).own,
+                                                            static_cast<std::uint64_t>(cached));
   sectionTitle(view, "SEQUENCES",
                fmt::format("batch {}{}", sequences.size(),
                            sequences.size() > 1 ? " · " + fourDigitBytes(bytes) : std::string()));

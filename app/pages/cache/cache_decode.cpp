@@ -48,7 +48,7 @@ StepWork stepWork(const Scene& scene, const DecodeState& state, const CacheField
   StepWork work;
   for (Index token = state.before; token < state.now; ++token)
     work.with += field.flops[static_cast<std::size_t>(token)];
-  work.without = field.flopsWithout[static_cast<std::size_t>(state.now - 1)];
+  work.without = field.uncachedFlops[static_cast<std::size_t>(state.now - 1)];
   const auto layers = static_cast<double>(scene.cost.cache.layers);
   return {work.with * layers, work.without * layers};
 }

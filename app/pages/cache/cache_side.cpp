@@ -80,7 +80,7 @@ void workBars(View& view, const DecodeState& state, const CacheField& field) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(150);
   const ImRect area(at.x, at.y + view.px(6), at.x + width, at.y + height);
-  const double most = field.flopsWithout.back();
+  const double most = field.uncachedFlops.back();
   const auto count = static_cast<Index>(field.flops.size());
   const float each = width / static_cast<float>(count), gap = each > view.px(8) ? view.px(5)
                                                               : each > 3        ? 1.0f
@@ -97,11 +97,11 @@ void workBars(View& view, const DecodeState& state, const CacheField& field) {
     };
     if (token >= state.now) {
       if (gap > 0)
-        compat::rectOutline(list, ImVec2(x, y(field.flopsWithout[i])), ImVec2(to, area.Max.y), theme.line, 0,
+        compat::rectOutline(list, ImVec2(x, y(field.uncachedFlops[i])), ImVec2(to, area.Max.y), theme.line, 0,
                             1);
       continue;
     }
-    list.AddRectFilled(ImVec2(x, y(field.flopsWithout[i])), ImVec2(to, area.Max.y),
+    list.AddRectFilled(ImVec2(x, y(field.uncachedFlops[i])), ImVec2(to, area.Max.y),
                        token + every >= state.now ? lit : grey);
     list.AddRectFilled(ImVec2(x, std::min(y(field.flops[i]), area.Max.y - 1)), ImVec2(to, area.Max.y),
                        theme.text);
@@ -154,7 +154,7 @@ void workSection(const Scene& scene, View& view, const DecodeState& state, const
   double saved = 0;
   for (Index token = state.prefill; token < state.now; ++token) {
     const auto i = static_cast<std::size_t>(token);
-    saved += field.flopsWithout[i] - field.flops[i];
+    saved += field.uncachedFlops[i] - field.flops[i];
   }
   const Index steps = std::max<Index>(0, state.now - state.prefill);
   row(view, "without ÷ with", fixedText(work.without / work.with, 1) + "×");

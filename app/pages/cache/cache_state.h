@@ -13,7 +13,7 @@
 #include "app/compute/jobs/answer.h"
 #include "app/pages/cache/cache_motion.h"
 #include "app/pages/common/cache_bands.h"
-#include "app/pages/common/playing.h"
+#include "app/pages/common/playback.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/caption.h"
 #include "app/widgets/heatmap_layer.h"
@@ -84,7 +84,7 @@ struct State {
   PagingSchedule paging;
   HeadSliders heads;
   bool catchingUp = false;
-  Playing play;
+  Playback play;
   Index filling = -1;  ///< tokens in the cache while the prefill is incomplete; −1 = complete
 };
 

@@ -38,7 +38,7 @@ bool iconButton(View& view, const char* name, DecodeMove move, ImVec2 from, cons
   paintIcon(view, list, ImVec2((from.x + to.x) / 2, (from.y + to.y) / 2), move,
             enabled ? view.theme->text : view.theme->faint);
   if (hovered && !enabled) tooltip(view, disabledReason);
-  if (hovered && enabled) restingHelp(view, name, help);
+  if (hovered && enabled) hoverHelp(view, name, help);
   return clicked && enabled;
 }
 
@@ -62,12 +62,12 @@ bool playButton(View& view, bool playing, ImVec2 from, float width, const std::s
   paintText(list, view.fonts->bold, ImVec2(x + view.px(14), y), ink, playing ? "Pause" : "Play");
   if (hovered && !enabled) tooltip(view, disabledReason);
   if (hovered && enabled)
-    restingHelp(view, "cache.play", "Space plays and pauses. Arrows step by one, with Shift by ten.");
+    hoverHelp(view, "cache.play", "Space plays and pauses. Arrows step by one, with Shift by ten.");
   return clicked && enabled;
 }
 
 /// In the smallest windows a list replaces the tabs.
-void viewList(Scene& scene, View& view, Playing& play, const ImRect& area) {
+void viewList(Scene& scene, View& view, Playback& play, const ImRect& area) {
   const Field& field = fieldAt("cursor.cache_view");
   int chosen = static_cast<int>(chosenIn(field, scene));
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(8)));
@@ -76,7 +76,7 @@ void viewList(Scene& scene, View& view, Playing& play, const ImRect& area) {
   play.on = false;
 }
 
-void viewChoice(Scene& scene, View& view, Playing& play, const ImRect& area, bool small) {
+void viewChoice(Scene& scene, View& view, Playback& play, const ImRect& area, bool small) {
   const float width = std::min(view.px(small ? 440 : 500), area.GetWidth());
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(small ? 6 : 10)));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));

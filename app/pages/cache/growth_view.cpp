@@ -28,7 +28,7 @@ void headline(const Scene& scene, State& page, const DecodeState& state, const I
   const float y = area.GetCenter().y;
   ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
   const float width = paintText(list, display, ImVec2(area.Min.x, y), theme.text,
-                                fourDigitBytes(attention::saturatingTimes(bytes.own, now)));
+                                fourDigitBytes(attention::saturatingMultiply(bytes.own, now)));
   track("cache.bytes", ImVec2(area.Min.x, area.Min.y), ImVec2(area.Min.x + width, area.Max.y));
   const float x = area.Min.x + width + view.px(small ? 22 : 30), room = area.Max.x - x;
   paintFitted(view, list, view.fonts->hero, ImVec2(x, y - view.px(small ? 11 : 14)), room, theme.text,
@@ -37,7 +37,7 @@ void headline(const Scene& scene, State& page, const DecodeState& state, const I
                      fmt::format("{} of {}{}", countText(attention::asSize(state.now)),
                                  tokenCountText(state.tokens), small ? "" : " in the cache");
   if (!small && config.kvHeads != config.heads)
-    rest += "  ·  as MHA " + fourDigitBytes(attention::saturatingTimes(bytes.mha, now));
+    rest += "  ·  as MHA " + fourDigitBytes(attention::saturatingMultiply(bytes.mha, now));
   rest += small ? " · +" + fourDigitBytes(bytes.own) + " a step"
                 : "  ·  each step adds " + fourDigitBytes(bytes.own);
   if (!small && config.kvHeads != config.heads) rest += ", MHA's " + fourDigitBytes(bytes.mha);

@@ -154,7 +154,7 @@ void stepAxis(const View& view, Canvas list, Index count, const ImRect& area) {
 }
 
 /// Draws the schedule's steps along one axis: tokens stored, paged and contiguous. Dragging moves to a step.
-void timeline(View& view, Playing& play, PagingSchedule& paging, const PagingStudy& study, Index block,
+void timeline(View& view, Playback& play, PagingSchedule& paging, const PagingStudy& study, Index block,
               const ImRect& area) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -208,7 +208,7 @@ void pagingView(Scene& scene, State& page, const ImRect& area, bool small) {
   const std::uint64_t token =
       page.snapshot && !page.snapshot->error ? bytesPerToken(scene, page.snapshot->config).own : 1;
   const auto bytes = [&](Index tokens) {
-    return fourDigitBytes(attention::saturatingTimes(token, static_cast<std::uint64_t>(tokens)));
+    return fourDigitBytes(attention::saturatingMultiply(token, static_cast<std::uint64_t>(tokens)));
   };
   const Index allocated = step.usedBlocks * block, wasted = allocated - step.storedTokens;
   const std::string sentence =

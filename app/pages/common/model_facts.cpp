@@ -92,8 +92,8 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   if (!subject.opened) return problem(view, subject.problem);
   if (subject.opened->recorded) {
     const attention::ModelConfig& shape = subject.opened->config();
-    hint(view, subject.opened->betweenTexts ? "Imported cross-attention (view only)"
-                                            : "Imported attention (view only)");
+    hint(view, subject.opened->isCrossAttention ? "Imported cross-attention (view only)"
+                                                : "Imported attention (view only)");
     return factLines(view, {{"Layers", countText(attention::asSize(shape.layerCount()))},
                             {"Heads", countText(attention::asSize(shape.heads))},
                             {"Tokens", countText(attention::asSize(shape.maxPositions))},
@@ -101,11 +101,12 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   }
   const attention::Model& model = *subject.opened->model;
   const attention::ModelConfig& config = model.config();
-  const std::string kind = std::string(config.family->name) + (config.cross()   ? ", cross heads"
-                                                               : config.reads() ? ", decoder heads"
-                                                               : config.causal  ? ""
-                                                               : config.isTwoSidedDecoder() ? ", two-sided"
-                                                                                            : ", an encoder");
+  const std::string kind =
+      std::string(config.family->name) + (config.cross()                    ? ", cross heads"
+                                          : config.reads()                  ? ", decoder heads"
+                                          : config.causal                   ? ""
+                                          : config.isBidirectionalDecoder() ? ", two-sided"
+                                                                            : ", an encoder");
   hint(view, kind + (subject.model == kLearned ? ", trained on short stories"
                      : config.picture          ? ", all layers on this picture"
                                                : ", all layers on this text"));

@@ -2,17 +2,17 @@
 
 namespace headscope::app {
 
-std::shared_ptr<Document> Asker::alive() const {
+std::shared_ptr<Document> Requester::alive() const {
   const std::shared_ptr<Document> document = document_.lock();
   return document && document->file() == file_.lock() ? document : nullptr;
 }
 
-const Scene* Asker::scene() const {
+const Scene* Requester::scene() const {
   const std::shared_ptr<Document> document = alive();
   return document ? &document->scene() : nullptr;
 }
 
-attention::Status Asker::edit(const std::string& file, const std::function<void(Scene&)>& change) const {
+attention::Status Requester::edit(const std::string& file, const std::function<void(Scene&)>& change) const {
   const std::shared_ptr<Document> document = alive();
   if (!document) return attention::Error{file + " was read too late: the scene it was opened for is closed"};
   Scene& scene = document->scene();

@@ -12,7 +12,7 @@
 #include "app/compute/jobs/folder_reads.h"
 #include "app/compute/layer/layer.h"
 #include "app/compute/layer/resources.h"
-#include "app/pages/common/asker.h"
+#include "app/pages/common/requester.h"
 #include "app/scene/document.h"
 #include "app/widgets/actions.h"
 #include "app/widgets/caption.h"
@@ -52,7 +52,7 @@ struct PageServices {
         files(wake),
         folders(wake),
         layer(workers, resources) {
-    resources.memory.whenShort(wake);
+    resources.memory.onShortage(wake);
   }
 
   View view;
@@ -61,11 +61,11 @@ struct PageServices {
   FileQueue files;
   FolderReads folders;
   ComputedLayer layer;
-  Asker::Working working;  ///< set by the session
-  Asker::Working own;      ///< the same, but always the window's document, never a staged one
+  Requester::Working working;  ///< set by the session
+  Requester::Working own;      ///< the same, but always the window's document, never a staged one
 
   /// For a file requested now.
-  Asker asker() const { return Asker(working); }
+  Requester requester() const { return Requester(working); }
   /// Writes view.preferences on the file thread.
   void keepPreferences();
 };
@@ -124,7 +124,7 @@ class Page {
   /// While presenting: speaker notes for what is shown, visible to the lecturer only.
   virtual std::string notes(const Scene&) const { return ""; }
   /// If the page has a sequence of scenes: the one after the current scene; null if none.
-  virtual std::shared_ptr<const Scene> comesNext(const Scene&) const { return nullptr; }
+  virtual std::shared_ptr<const Scene> nextScene(const Scene&) const { return nullptr; }
   /// Whether the stage is currently animating from one view to the next, so that its picture needs no fading.
   virtual bool travels() const { return false; }
   virtual PageStatus status(const Scene& scene) const = 0;
@@ -157,7 +157,7 @@ class Page {
 
   /// Opens a file or folder that was dropped while the page is visible, and reports the outcome. Returns
   /// false if the file isn't for this page.
-  virtual bool open(const NamedFile&, const Asker&, const Outcome&) { return false; }
+  virtual bool open(const NamedFile&, const Requester&, const Outcome&) { return false; }
 };
 
 /// A row in the table of pages.

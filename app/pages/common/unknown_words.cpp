@@ -15,8 +15,8 @@ namespace {
 
 /// Joins words: "zebra and quantum", "zebra, quantum, qubit and 3 more".
 std::string someOf(const std::vector<std::string>& words) {
-  constexpr std::size_t kMost = 4;
-  const std::size_t shown = words.size() > kMost ? kMost - 1 : words.size();
+  constexpr std::size_t kMax = 4;
+  const std::size_t shown = words.size() > kMax ? kMax - 1 : words.size();
   std::string text;
   for (std::size_t i = 0; i < shown; ++i)
     text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];

@@ -41,7 +41,7 @@ void turn(CostSetup& cost, CostFactor::Turns what, bool up) {
 
 /// Pointer distance per step of a dragged factor, in layout units.
 constexpr float kDragUnits = 22;
-constexpr int kMostTurns = 40;  ///< enough steps from 1 token to kMaxCostTokens
+constexpr int kMaxTurns = 40;  ///< enough steps from 1 token to kMaxCostTokens
 
 /// While a factor is held, each kDragUnits to the right steps its initial value up, and to the left down.
 void dragFactor(Scene& scene, State& page, const std::string& name, CostFactor::Turns what) {
@@ -50,7 +50,7 @@ void dragFactor(Scene& scene, State& page, const std::string& name, CostFactor::
   if (!ImGui::IsItemActive() || what == CostFactor::Turns::nothing) return;
   CostSetup cost = page.dragged.from;
   const auto turns = static_cast<int>(std::trunc((x - page.dragged.x) / page.view.px(kDragUnits)));
-  for (int i = 0; i < std::abs(turns) && i < kMostTurns; ++i) turn(cost, what, turns > 0);
+  for (int i = 0; i < std::abs(turns) && i < kMaxTurns; ++i) turn(cost, what, turns > 0);
   scene.cost.tokens = cost.tokens;
   scene.cost.batch = cost.batch;
   scene.cost.format = cost.format;
@@ -118,7 +118,7 @@ std::string cachedTokensText(const CostFigures& figures) {
   const std::uint64_t tokens = figures.shape.window > 0
                                    ? attention::cachedTokens(figures.shape, figures.request.tokens)
                                    : static_cast<std::uint64_t>(figures.request.tokens);
-  return countText(attention::saturatingTimes(tokens, static_cast<std::uint64_t>(figures.request.batch))) +
+  return countText(attention::saturatingMultiply(tokens, static_cast<std::uint64_t>(figures.request.batch))) +
          " cached";
 }
 std::string reservedText(const CostFigures& figures, bool small) {

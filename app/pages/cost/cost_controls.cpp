@@ -110,7 +110,7 @@ void modelList(Scene& scene, State& page, float height) {
                                   lit ? view.theme->text : view.theme->secondary, bytes, Align::right);
     paintText(list, lit ? view.fonts->bold : view.fonts->text, ImVec2(from.x + view.px(14), y),
               view.theme->text, fitted(view.fonts->text, row.label, right - taken - from.x - view.px(24)));
-    if (hovered) restingHelp(view, name, shapeHelp(row.shape).c_str());
+    if (hovered) hoverHelp(view, name, shapeHelp(row.shape).c_str());
   }
   compat::endChild();
   ImGui::PopStyleVar(2);
@@ -139,7 +139,7 @@ void requestSection(Scene& scene, State& page) {
   if (scene.cost.tokens >= kTokens.back() && many.size() < 9) tokens.shown = many.c_str();
   fieldSlider(view, scene, "cost.tokens", tokens);
   if (figures.shape.contextKnown && scene.cost.tokens > figures.shape.context &&
-      !figures.shape.name.empty() && !isMadeHere(figures.shape))
+      !figures.shape.name.empty() && !isSynthetic(figures.shape))
     hint(view, fmt::format("The model was trained on up to {} tokens.", tokensText(figures.shape.context)));
   SliderState batch;
   batch.stops = kBatch;

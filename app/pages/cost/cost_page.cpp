@@ -77,10 +77,10 @@ void Page::readConfig(const std::filesystem::path& path,
 }
 
 /// Shows the cost of a file that the person opened.
-void Page::openConfig(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
-  readConfig(path, [path, asker, outcome](const Result<ModelShape>& shape) {
+void Page::openConfig(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome) {
+  readConfig(path, [path, requester, outcome](const Result<ModelShape>& shape) {
     const std::string name = path.filename().string();
-    const auto taken = asker.edit(name, [&](Scene& scene) {
+    const auto taken = requester.edit(name, [&](Scene& scene) {
       scene.cursor.page = "cost";
       if (!shape) return;
       scene.cost.config = path.string();
@@ -91,10 +91,10 @@ void Page::openConfig(const std::filesystem::path& path, const Asker& asker, con
   });
 }
 
-bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+bool Page::open(const NamedFile& file, const Requester& requester, const Outcome& outcome) {
   if (file.folder || file.path.filename() != "config.json") return false;
   std::error_code ignored;
-  openConfig(std::filesystem::absolute(file.path, ignored), asker, outcome);
+  openConfig(std::filesystem::absolute(file.path, ignored), requester, outcome);
   return true;
 }
 
@@ -248,7 +248,7 @@ std::vector<Action> Page::actions() {
            [this](Scene&) {
              FileQuestion question{"Open a config.json", {".json"}, "", {}, "config.json"};
              question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
-               openConfig(path, services_.asker(), outcome);
+               openConfig(path, services_.requester(), outcome);
              };
              services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
            }},

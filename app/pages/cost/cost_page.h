@@ -19,7 +19,7 @@ class Page : public app::Page {
   std::vector<CaptionPart> caption(const Scene& scene) const override;
   PageStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
-  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
+  bool open(const NamedFile& file, const Requester& requester, const Outcome& outcome) override;
 
   const State& state() const { return page_; }
 
@@ -29,7 +29,7 @@ class Page : public app::Page {
   /// Reads a config.json and makes it the page's if valid; calls `read` with the result.
   void readConfig(const std::filesystem::path& path,
                   std::function<void(const attention::Result<attention::ModelShape>&)> read);
-  void openConfig(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
+  void openConfig(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome);
   /// Applies the change to the page and to the person's own file.
   void keepMachine(const MachineChange& change);
   /// Draws everything in the middle from top to bottom, or a single plot.

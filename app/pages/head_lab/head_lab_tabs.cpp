@@ -134,15 +134,15 @@ void Tab::drawMissing(Scene&, const ImRect& area, const Layout&) {
 
 namespace {
 
-constexpr float kTabGap = 28, kLeastGap = 10;  // between tabs
-constexpr float kChoiceRoom = 380;             // for the choices right of the tabs
+constexpr float kTabGap = 28, kMinGap = 10;  // between tabs
+constexpr float kChoiceRoom = 380;           // for the choices right of the tabs
 
 /// The gap between tabs side by side, in pixels; 0 if they don't fit.
 float tabGap(const View& view, float width) {
   float room = width - view.px(48 + kChoiceRoom);
   for (const TabRow& row : kTable) room -= textWidth(view.fonts->bold, row.label);
   const float gap = std::min(room / static_cast<float>(kTable.size()), view.px(kTabGap));
-  return gap < view.px(kLeastGap) ? 0 : gap;
+  return gap < view.px(kMinGap) ? 0 : gap;
 }
 
 /// Draws one tab. Returns the x of the next one.

@@ -16,13 +16,13 @@
 
 namespace headscope::app::head_lab_page {
 
-CellsInSight windowOf(Index total, Index most, Index around) {
+VisibleCells windowOf(Index total, Index most, Index around) {
   const Index count = std::min(total, std::max<Index>(most, 1));
   return {std::clamp<Index>(around - count / 2, 0, total - count), count};
 }
 
-std::string partInSight(const CellsInSight& rows, Index queries, const CellsInSight& cols, Index keys,
-                        const char* columns) {
+std::string visiblePartText(const VisibleCells& rows, Index queries, const VisibleCells& cols, Index keys,
+                            const char* columns) {
   if (rows.whole(queries) && cols.whole(keys)) return "";
   return fmt::format("rows {}–{} of {}, {} {}–{} of {}", rows.first, rows.end() - 1, queries, columns,
                      cols.first, cols.end() - 1, keys);

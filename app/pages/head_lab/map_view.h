@@ -9,23 +9,23 @@
 namespace headscope::app::head_lab_page {
 
 /// The visible rows or columns of a matrix.
-struct CellsInSight {
+struct VisibleCells {
   Index first = 0, count = 0;
   bool whole(Index total) const { return count == total; }
   Index end() const { return first + count; }
 };
 /// At most `most` of `total`, centred on `around` if possible.
-CellsInSight windowOf(Index total, Index most, Index around);
+VisibleCells windowOf(Index total, Index most, Index around);
 /// "rows 5–16 of 40, keys 0–11 of 40"; "" if everything is visible.
-std::string partInSight(const CellsInSight& rows, Index queries, const CellsInSight& cols, Index keys,
-                        const char* columns = "keys");
+std::string visiblePartText(const VisibleCells& rows, Index queries, const VisibleCells& cols, Index keys,
+                            const char* columns = "keys");
 
 /// A matrix drawn cell by cell: its place, its visible part, and its highlights.
 struct MapView {
   std::string name;  ///< of the place; tests find it as "stage.NAME"
   Ink ink = Ink::map;
   ImRect cells;
-  CellsInSight rows, cols;
+  VisibleCells rows, cols;
   Index litRow = -1, litCol = -1;
   std::uint32_t rowColor = 0, colColor = 0;
   float low = 0, high = 1;

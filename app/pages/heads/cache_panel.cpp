@@ -30,7 +30,7 @@ StripState stateOf(const Scene& scene, const Snapshot& snapshot, const SequenceS
   return state;
 }
 
-void stepButtons(Scene& scene, View& view, Playing& play, const StripState& state, ImVec2 at) {
+void stepButtons(Scene& scene, View& view, Playback& play, const StripState& state, ImVec2 at) {
   ImGui::SetCursorScreenPos(at);
   Cursor& cursor = scene.cursor;
   if (button(view, "decode.back", "◀", state.reason, true)) view.request("decode.back");
@@ -52,7 +52,8 @@ std::string decodeStepText(const Scene& scene, const StripState& state) {
 }
 
 /// Sliders for the step and the prefill, side by side.
-void decodeSliders(Scene& scene, View& view, Playing& play, const StripState& state, ImVec2 at, float width) {
+void decodeSliders(Scene& scene, View& view, Playback& play, const StripState& state, ImVec2 at,
+                   float width) {
   const float each = std::min((width - view.px(24)) / 2, view.px(420));
   std::vector<Index> stops;
   for (Index i = 1; i <= std::max<Index>(state.tokens, 1); ++i) stops.push_back(i);

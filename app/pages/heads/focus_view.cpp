@@ -22,7 +22,7 @@ namespace {
 /// Height below the cells for the prediction of a lesson's reader, in layout units.
 constexpr float kGuessRoom = 40;
 /// Minimum width of a figure for its title, in layout units.
-constexpr float kLeastTitle = 330;
+constexpr float kMinTitle = 330;
 
 /// Width left of the cells. While presenting, space is scarce, so it is as narrow as the labels allow.
 float labelRoom(const View& view, const std::vector<attention::Token>& queries) {
@@ -58,7 +58,7 @@ ImRect figureArea(View& view, const ImRect& area, const SequenceSnapshot& sequen
   const NameRoom names = nameRoom(view, sequence.queries, sequence.keys);
   const ImVec2 cells = figureCells(view, std::ssize(sequence.queries), std::ssize(sequence.keys));
   const ImVec2 at(std::round(area.Min.x + names.left), std::round(area.Min.y + view.px(56)));
-  view.fitFigure(ImVec2(names.left + std::max(cells.x, view.px(kLeastTitle)) + legendRoom(view) +
+  view.fitFigure(ImVec2(names.left + std::max(cells.x, view.px(kMinTitle)) + legendRoom(view) +
                             (sinks ? sinkBarsRoom(view) : 0),
                         view.px(56) + std::max(cells.y, view.px(200)) + names.below + view.px(20)));
   return {at, ImVec2(at.x + cells.x, at.y + cells.y)};
@@ -105,7 +105,7 @@ void paintLabelsBelowGuess(const View& view, Canvas list, const HeatTile& tile, 
 }
 
 /// "queries 120–160 of 512, keys 0–40 of 512 · brightest of 2 × 2 cells", or how to zoom and move.
-std::string whatIsShown(const State& page, const HeatTile& tile, Index n, Index m) {
+std::string visibleRangeText(const State& page, const HeatTile& tile, Index n, Index m) {
   const auto span = [](float first, float count, Index total) {
     const Index last = std::min<Index>(total, static_cast<Index>(std::ceil(first + count))) - 1;
     return fmt::format("{}–{} of {}", static_cast<Index>(first), last, total);
@@ -156,7 +156,7 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
   const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
   paintHeadTitle(view, list, scene.look, snapshot, sequence, head,
                  ImVec2(cells.Min.x, cells.Min.y - view.px(22)),
-                 std::max(cells.GetWidth(), view.figure ? view.px(kLeastTitle) : 0), true);
+                 std::max(cells.GetWidth(), view.figure ? view.px(kMinTitle) : 0), true);
   paintCellValues(view, list, tile, sequence, scene.look, range);
   const NameRoom names =
       view.figure ? nameRoom(view, sequence.queries, sequence.keys) : NameRoom{view.px(112), view.px(96)};
@@ -183,7 +183,7 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
   }
   if (!view.present)
     paintFitted(view, list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)),
-                area.Max.x - cells.Min.x, view.theme->faint, whatIsShown(page, tile, n, m));
+                area.Max.x - cells.Min.x, view.theme->faint, visibleRangeText(page, tile, n, m));
   const ImRect title(cells.Min.x, cells.Min.y - view.px(40), cells.Max.x, cells.Min.y - view.px(4));
   if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && title.Contains(ImGui::GetIO().MousePos))
     offerForCell(scene, page.view, page.menu, {head, chosen.query, chosen.key});

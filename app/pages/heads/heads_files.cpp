@@ -46,15 +46,16 @@ void applyWeights(Scene& scene, const LoadedWeights& weights, const std::string&
 
 }  // namespace
 
-void Page::openWeights(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
-  const Scene* scene = asker.scene();
+void Page::openWeights(const std::filesystem::path& path, const Requester& requester,
+                       const Outcome& outcome) {
+  const Scene* scene = requester.scene();
   const Index heads = scene ? scene->setup.model.heads : 1;
   services_.files.read<LoadedWeights>(
       path, [path, heads] { return readLoadedWeights(path, heads); },
-      [path, asker, outcome](attention::Result<LoadedWeights> weights) {
+      [path, requester, outcome](attention::Result<LoadedWeights> weights) {
         if (!weights) return outcome.fail(weights.error().message);
         const std::string name = path.filename().string();
-        const auto taken = asker.edit(
+        const auto taken = requester.edit(
             name, [&](Scene& now) { applyWeights(now, *weights, std::filesystem::absolute(path).string()); });
         if (!taken) return outcome.fail(taken.error().message);
         std::string said = "Loaded " + name;
@@ -64,24 +65,24 @@ void Page::openWeights(const std::filesystem::path& path, const Asker& asker, co
       });
 }
 
-void Page::openTable(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+void Page::openTable(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome) {
   services_.files.read<attention::Table>(
       path, [path] { return readEmbeddings(path); },
-      [path, asker, outcome](attention::Result<attention::Table> table) {
+      [path, requester, outcome](attention::Result<attention::Table> table) {
         if (!table) return outcome.fail(table.error().message);
         const std::string name = path.filename().string();
-        const auto taken = asker.edit(name, [&](Scene& now) { takeTable(now, *std::move(table)); });
+        const auto taken = requester.edit(name, [&](Scene& now) { takeTable(now, *std::move(table)); });
         taken ? outcome.done("Loaded " + name) : outcome.fail(taken.error().message);
       });
 }
 
-bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+bool Page::open(const NamedFile& file, const Requester& requester, const Outcome& outcome) {
   const std::string ending = file.path.extension().string();
   // Pickles are opened too, to report what to save instead.
   if (ending == ".safetensors" || ending == ".npz" || ending == ".pt" || ending == ".pth")
-    openWeights(file.path, asker, outcome);
+    openWeights(file.path, requester, outcome);
   else if (ending == ".npy" || ending == ".csv" || ending == ".tsv" || ending == ".txt")
-    openTable(file.path, asker, outcome);
+    openTable(file.path, requester, outcome);
   else
     return false;
   return true;
@@ -103,7 +104,7 @@ std::vector<Action> Page::fileActions() {
                   {".safetensors", ".npz", ".pt", ".pth"},
                   "",
                   [this](Scene&, const auto& path, const Outcome& outcome) {
-                    openWeights(path, services_.asker(), outcome);
+                    openWeights(path, services_.requester(), outcome);
                   }});
            }},
       {.id = "table.open",
@@ -116,7 +117,7 @@ std::vector<Action> Page::fileActions() {
                   {".npy", ".csv", ".tsv", ".txt"},
                   "",
                   [this](Scene&, const auto& path, const Outcome& outcome) {
-                    openTable(path, services_.asker(), outcome);
+                    openTable(path, services_.requester(), outcome);
                   }});
            }},
       {.id = "table.edit",

@@ -27,7 +27,7 @@ class Page : public app::Page {
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
   std::size_t gpuBytes() const override;
-  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
+  bool open(const NamedFile& file, const Requester& requester, const Outcome& outcome) override;
 
   const State& state() const { return page_; }
   State& state() { return page_; }
@@ -49,8 +49,8 @@ class Page : public app::Page {
   void decode(Scene& scene, Decode what);
   std::vector<Action> fileActions();
   std::vector<Action> decodeActions();
-  void openWeights(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
-  void openTable(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
+  void openWeights(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome);
+  void openTable(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome);
 
   PageServices& services_;
   State page_;

@@ -2,7 +2,7 @@
 
 #include "app/compute/cache/cache_picture.h"
 #include "app/compute/layer/snapshot.h"
-#include "app/pages/common/playing.h"
+#include "app/pages/common/playback.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/camera.h"
 #include "app/widgets/caption.h"
@@ -58,7 +58,7 @@ struct State {
   HeadSliders sliders;
   ReceiptPointer receipt;
   TokenMenu menu;
-  Playing play;             ///< plays the decode step by step
+  Playback play;            ///< plays the decode step by step
   bool keysTurn = true;     ///< Page Up and Page Down change the head; next to a lesson they change its step
   bool catchingUp = false;  ///< the snapshot belongs to an earlier setting
   double busySeconds = 0;   ///< how long the next snapshot has been computing

@@ -132,8 +132,8 @@ void relink(ModelSetup& model) {
 
 /// Marks the sliders whose values changed because another one moved.
 void sayWhatGaveWay(View& view, const ModelSetup& before, const ModelSetup& after, std::string_view moved) {
-  if (moved != "heads" && before.heads != after.heads) view.gaveWay("heads");
-  if (before.kvHeads != after.kvHeads) view.gaveWay("kv_heads");
+  if (moved != "heads" && before.heads != after.heads) view.markAdjusted("heads");
+  if (before.kvHeads != after.kvHeads) view.markAdjusted("kv_heads");
 }
 
 void headSliders(Scene& scene, View& view, HeadSliders& sliders, const std::string& locked) {
@@ -204,7 +204,7 @@ void layerControls(Scene& scene, View& view) {
   if (fieldSlider(view, scene, "model.layers", {cross})) {
     Index& shown = scene.setup.subject.layer;
     shown = scene.cursor.model.layer = std::min(shown, model.layers - 1);
-    if (growModelDim(model, plantingSuits(scene.setup))) view.gaveWay("model_dim");
+    if (growModelDim(model, plantingSuits(scene.setup))) view.markAdjusted("model_dim");
   }
   if (!isStack(scene.setup)) return;
   layerSlider(scene, view);

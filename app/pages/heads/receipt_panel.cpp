@@ -139,7 +139,7 @@ void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, View& view) {
     const std::uint32_t color = !mask ? theme.text : receipt.visible ? theme.value : theme.faint;
     term(view, step.term->label(snapshot.config), stepText(step), color);
     trackItem("receipt.term." + std::string(step.term->name));
-    if (ImGui::IsItemHovered()) restingHelp(view, "term." + std::string(step.term->name), helpOf(*step.term));
+    if (ImGui::IsItemHovered()) hoverHelp(view, "term." + std::string(step.term->name), helpOf(*step.term));
   }
   if (receipt.rowMax == -INFINITY) {
     term(view, "no key is visible", "weight 0", theme.faint);
@@ -154,7 +154,7 @@ void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, View& view) {
          "+ " + weightText(std::exp(*receipt.sink - receipt.rowMax)), theme.secondary);
     trackItem("receipt.sink");
     if (ImGui::IsItemHovered())
-      restingHelp(
+      hoverHelp(
           view, "term.sink",
           "A learned score of this head that belongs to no key. Its share of the softmax reads no value: "
           "the weights of the keys sum to less than 1.");
@@ -256,7 +256,7 @@ void whatItDoes(const Look& look, const Snapshot& snapshot, const SequenceSnapsh
   const attention::HeadLabel label = sequence.label(head, look.labelThreshold);
   if (!label.detector) {
     text += "No detector scores above what the mask alone forces.";
-  } else if (label.detector->labelsTheRestFrom) {
+  } else if (label.detector->fallbackLabelThreshold) {
     text += "Spreads evenly: entropy is " + weightText(label.score) + " of the maximum.";
   } else {
     const attention::DetectorScore& score =
@@ -309,7 +309,7 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
       "ROW OF “" + fitted(view.fonts->smallBold, tokenText(sequence.queries, cell.query), view.px(90)) + "”",
       "entropy " + numberText(entropy, 3) + " nats");
   if (ImGui::IsItemHovered())
-    restingHelp(
+    hoverHelp(
         view, "entropy",
         "Entropy −Σ w·ln w of the row: 0 if one key has all the weight, ln n if n keys share it equally.");
   largestWeights(scene, snapshot.config, sequence, view, cell);

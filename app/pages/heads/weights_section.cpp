@@ -114,7 +114,7 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
       weights.source = before;
       view.request("weights.open");
     }
-    if (growModelDim(scene.setup.model, plantingSuits(scene.setup))) view.gaveWay("model_dim");
+    if (growModelDim(scene.setup.model, plantingSuits(scene.setup))) view.markAdjusted("model_dim");
   }
   drawControls(scene, view);
   gap(view, 3);

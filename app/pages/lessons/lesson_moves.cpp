@@ -197,7 +197,7 @@ void Page::restoreStep() {
 
 /// Call when another scene is on the stage.
 void Page::renewStage() {
-  page_.stage.stands = false;
+  page_.stage.settled = false;
   stillFrames_ = 0;
   services_.view.controls = {};
   services_.view.redraw();

@@ -31,7 +31,7 @@ void Page::watchFile() {
       });
 }
 
-bool Page::open(const NamedFile& file, const Asker&, const Outcome& outcome) {
+bool Page::open(const NamedFile& file, const Requester&, const Outcome& outcome) {
   if (file.folder || file.path.extension() != ".json" || file.path.filename() == "config.json") return false;
   openLesson(file.path, outcome);
   return true;

@@ -113,12 +113,12 @@ void Page::ask(const Scene&) {
   if (studied_ != now) return study_.ask(now, Lane::front);
   // Once the stage has everything it requested, compute the next step ahead. Each answer may lead to a new
   // request, so the stage counts as complete after two frames without work.
-  if (!page_.stage.stands) {
+  if (!page_.stage.settled) {
     stillFrames_ = services_.workers.busy() ? 0 : stillFrames_ + 1;
-    page_.stage.stands = stillFrames_ >= 2;
+    page_.stage.settled = stillFrames_ >= 2;
     services_.view.redraw(stillFrames_ == 1 ? 1 : 0);
   }
-  if (page_.stage.stands && next.step < static_cast<Index>(placed_.lesson->steps.size()))
+  if (page_.stage.settled && next.step < static_cast<Index>(placed_.lesson->steps.size()))
     ahead_.ask(next, Lane::back);
 }
 
@@ -194,7 +194,7 @@ std::string Page::notes(const Scene&) const {
   return page_.here.lesson ? page_.at().notes : "";
 }
 
-std::shared_ptr<const Scene> Page::comesNext(const Scene&) const {
+std::shared_ptr<const Scene> Page::nextScene(const Scene&) const {
   const auto next = static_cast<std::size_t>(page_.here.step) + 1;
   if (!page_.here.lesson || next >= page_.here.lesson->steps.size()) return nullptr;
   return {page_.here.lesson, &page_.here.lesson->steps[next].scene};

@@ -26,10 +26,10 @@ class Page : public app::Page {
   std::vector<CaptionPart> caption(const Scene& scene) const override;
   PageStatus status(const Scene& scene) const override;
   std::string notes(const Scene& scene) const override;
-  std::shared_ptr<const Scene> comesNext(const Scene& scene) const override;
+  std::shared_ptr<const Scene> nextScene(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
-  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
+  bool open(const NamedFile& file, const Requester& requester, const Outcome& outcome) override;
 
   const State& state() const { return page_; }
 

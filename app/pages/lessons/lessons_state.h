@@ -53,7 +53,7 @@ struct LessonPlace {
 struct LessonStage {
   Document* document = nullptr;           ///< null without a lesson
   std::shared_ptr<const Snapshot> shown;  ///< the snapshot its heads show; null before the first
-  bool stands = false;                    ///< everything it requested since it was set is done
+  bool settled = false;                   ///< everything it requested since it was set is done
   bool changed = false;                   ///< the person changed its scene
   std::set<std::string> waiting;          ///< ids of the lesson's other steps with changes kept
 };

@@ -107,10 +107,10 @@ void Page::openFile(const std::filesystem::path& path, Scene& scene) const {
   scene.cursor.map = {};
 }
 
-bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+bool Page::open(const NamedFile& file, const Requester& requester, const Outcome& outcome) {
   if (file.path.extension() != ".safetensors") return false;
-  const auto taken = asker.edit(attention::shownPath(file.path.filename()),
-                                [&](Scene& scene) { openFile(file.path, scene); });
+  const auto taken = requester.edit(attention::shownPath(file.path.filename()),
+                                    [&](Scene& scene) { openFile(file.path, scene); });
   // The page itself reports a file that can't be mapped.
   taken ? outcome.done() : outcome.fail(taken.error().message);
   return true;

@@ -24,7 +24,7 @@ class Page : public app::Page {
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
   std::size_t gpuBytes() const override { return textures_.bytes(); }
-  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
+  bool open(const NamedFile& file, const Requester& requester, const Outcome& outcome) override;
 
   const State& state() const { return page_; }
   State& state() { return page_; }

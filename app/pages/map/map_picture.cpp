@@ -129,8 +129,8 @@ struct DrawnLevels {
 /// the overview, its tiles are made once everything else is done.
 DrawnLevels drawnLevels(const MapWindow& window, State& page) {
   const OverviewLevels& held = page.state->levels;
-  constexpr Index kMost = 180;  // of the 256 layers, which leaves space for coarser tiles drawn meanwhile
-  const auto fits = [&](int level) { return tilesInSight(window, level).count() <= kMost; };
+  constexpr Index kMax = 180;  // of the 256 layers, which leaves space for coarser tiles drawn meanwhile
+  const auto fits = [&](int level) { return tilesInSight(window, level).count() <= kMax; };
   DrawnLevels drawn;
   drawn.needed = std::min(window.level(), held.single);
   while (drawn.needed < held.single && !fits(drawn.needed)) ++drawn.needed;

@@ -9,19 +9,19 @@ namespace headscope::app::map_page {
 void Textures::beginFrame(bool quick) {
   ++frame_;
   putOff_ = false;
-  leftInFrame_ = quick ? kMostUploads : std::numeric_limits<int>::max();
+  leftInFrame_ = quick ? kMaxUploads : std::numeric_limits<int>::max();
 }
 
 /// Allocates as many layers as the budget allows, or fewer if the device lacks the memory.
 void Textures::allocate() {
-  constexpr int kFewest = 16;
+  constexpr int kMin = 16;
   constexpr std::size_t kBytes = static_cast<std::size_t>(kTileSide * kTileSide) * sizeof(float);
   for (int layers = static_cast<int>(kBudget / kBytes); slots_.empty(); layers /= 2) {
     try {
       textures_.resize(layers, static_cast<int>(kTileSide), static_cast<int>(kTileSide));
       slots_.resize(static_cast<std::size_t>(layers));
     } catch (const std::runtime_error&) {
-      if (layers <= kFewest) throw;
+      if (layers <= kMin) throw;
     }
   }
 }

@@ -14,7 +14,7 @@ namespace headscope::app::map_page {
 class Textures {
  public:
   static constexpr std::size_t kBudget = std::size_t{64} << 20;
-  static constexpr int kMostUploads = 16;  ///< per frame, if `quick`
+  static constexpr int kMaxUploads = 16;  ///< per frame, if `quick`
 
   /// Starts a frame. Unless `quick`, all missing tiles are uploaded in it.
   void beginFrame(bool quick);

@@ -92,7 +92,7 @@ std::uint64_t TileCache::bytes() const {
   const std::lock_guard lock(mutex_);
   return bytes_;
 }
-std::uint64_t TileCache::mostBytes() const {
+std::uint64_t TileCache::peakBytes() const {
   const std::lock_guard lock(mutex_);
   return mostBytes_;
 }

@@ -63,7 +63,7 @@ class TileCache {
 
   std::uint64_t budget() const { return budget_; }
   std::uint64_t bytes() const;
-  std::uint64_t mostBytes() const;  ///< peak of bytes()
+  std::uint64_t peakBytes() const;  ///< peak of bytes()
   std::size_t tiles() const;
 
  private:

@@ -153,7 +153,7 @@ const PatternInfo* Gallery::cards(View& view, bool takesFirst) {
   return chosen;
 }
 
-void ConventionQuestion::draw(Scene&, View& view, bool) {
+void ConventionDialog::draw(Scene&, View& view, bool) {
   if (beginDialog(view, "convention", "What do the numbers in " + file_.filename().string() + " mean?", 620,
                   210)) {
     hint(view, "Programs use either convention, and the file doesn't say which.");

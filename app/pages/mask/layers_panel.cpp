@@ -143,7 +143,7 @@ void layerList(Scene& scene, State& page) {
   if (layers.empty())
     hint(view, ofModel && opened->config().causal
                    ? "No layers: only the model's own causal mask applies. Add a pattern to mask more."
-               : ofModel && opened->config().isTwoSidedDecoder()
+               : ofModel && opened->config().isBidirectionalDecoder()
                    ? "No layers: only the model's own bidirectional mask applies. Add a pattern to mask more."
                    : "No layers: every query sees every key. Add a pattern to mask some.");
   Drag drag;

@@ -99,26 +99,29 @@ void Page::copyCode(const Scene& scene, attention::MaskCode language, const std:
       });
 }
 
-void Page::inspectFile(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+void Page::inspectFile(const std::filesystem::path& path, const Requester& requester,
+                       const Outcome& outcome) {
   using Conventions = std::vector<MaskConvention>;
   services_.files.read<Conventions>(
       path, [path] { return attention::possibleConventions(path); },
-      [this, path, asker, outcome](Result<Conventions> possible) {
+      [this, path, requester, outcome](Result<Conventions> possible) {
         if (!possible) return outcome.fail(possible.error().message);
         outcome.done();
-        services_.view.dialog = std::make_shared<ConventionQuestion>(
-            path, *possible, [this, path, asker](MaskConvention chosen) { loadFile(path, asker, chosen); });
+        services_.view.dialog = std::make_shared<ConventionDialog>(
+            path, *possible,
+            [this, path, requester](MaskConvention chosen) { loadFile(path, requester, chosen); });
       });
 }
 
-void Page::loadFile(const std::filesystem::path& path, const Asker& asker, MaskConvention convention) {
+void Page::loadFile(const std::filesystem::path& path, const Requester& requester,
+                    MaskConvention convention) {
   services_.files.read<attention::MaskFile>(
       path, [path, convention] { return readMask(path, convention); },
-      [this, path, asker, convention](Result<attention::MaskFile> file) {
+      [this, path, requester, convention](Result<attention::MaskFile> file) {
         if (!file) return services_.view.messages.fail(file.error().message);
         const std::string name = path.filename().string();
         const auto taken =
-            asker.edit(name, [&](Scene& scene) { addMaskFile(scene, *file, path, convention); });
+            requester.edit(name, [&](Scene& scene) { addMaskFile(scene, *file, path, convention); });
         if (!taken) return services_.view.messages.fail(taken.error().message);
         services_.view.say(
             "Loaded " + name +
@@ -140,10 +143,10 @@ void Page::saveFile(const Scene& scene, const std::filesystem::path& path, const
   });
 }
 
-bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+bool Page::open(const NamedFile& file, const Requester& requester, const Outcome& outcome) {
   const std::string ending = file.path.extension().string();
   if (ending != ".npy" && ending != ".csv" && ending != ".tsv" && ending != ".txt") return false;
-  inspectFile(file.path, asker, outcome);
+  inspectFile(file.path, requester, outcome);
   return true;
 }
 
@@ -203,7 +206,7 @@ std::vector<Action> Page::fileActions() {
                   {".npy", ".csv", ".safetensors"},
                   "",
                   [this](Scene&, const auto& path, const Outcome& outcome) {
-                    inspectFile(path, services_.asker(), outcome);
+                    inspectFile(path, services_.requester(), outcome);
                   }});
            }},
       {.id = "mask.save",

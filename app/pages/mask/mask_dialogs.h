@@ -24,11 +24,10 @@ class Gallery : public Dialog {
 };
 
 /// Asks what the numbers in an opened file mean.
-class ConventionQuestion : public Dialog {
+class ConventionDialog : public Dialog {
  public:
   using Chosen = std::function<void(attention::MaskConvention)>;
-  ConventionQuestion(std::filesystem::path file, std::vector<attention::MaskConvention> possible,
-                     Chosen chosen)
+  ConventionDialog(std::filesystem::path file, std::vector<attention::MaskConvention> possible, Chosen chosen)
       : file_(std::move(file)), possible_(std::move(possible)), chosen_(std::move(chosen)) {}
   std::string name() const override { return "convention"; }
   void draw(Scene& scene, View& view, bool opening) override;

@@ -26,7 +26,7 @@ class Page : public app::Page {
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
   std::size_t gpuBytes() const override;
-  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
+  bool open(const NamedFile& file, const Requester& requester, const Outcome& outcome) override;
 
   const State& state() const { return page_; }
   State& state() { return page_; }
@@ -41,8 +41,9 @@ class Page : public app::Page {
   std::vector<Action> fileActions();
   void copy(const std::string& text, const std::string& what, ImVec2 asked);
   void copyCode(const Scene& scene, attention::MaskCode language, const std::string& what);
-  void inspectFile(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
-  void loadFile(const std::filesystem::path& path, const Asker& asker, attention::MaskConvention convention);
+  void inspectFile(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome);
+  void loadFile(const std::filesystem::path& path, const Requester& requester,
+                attention::MaskConvention convention);
   void saveFile(const Scene& scene, const std::filesystem::path& path, const Outcome& outcome);
 
   PageServices& services_;

@@ -161,10 +161,10 @@ std::string logitText(double value) {
 }
 
 FigurePlace::FigurePlace(const View& view, const ImRect& area, bool presents) : view(view), area(area) {
-  constexpr float kWide = 740, kHigh = 340, kMost = 1.7f;
+  constexpr float kWide = 740, kHigh = 340, kMax = 1.7f;
   if (presents && !view.figure)
-    zoom = std::clamp(std::min(area.GetWidth() / view.px(kWide), area.GetHeight() / view.px(kHigh)), 1.0f,
-                      kMost);
+    zoom =
+        std::clamp(std::min(area.GetWidth() / view.px(kWide), area.GetHeight() / view.px(kHigh)), 1.0f, kMax);
 }
 
 double FigurePlace::width() const {
@@ -216,8 +216,9 @@ float viewsHeight(const Scene& scene, const ShownModel& model, bool presents) {
   if (presents && scene.cursor.model.view == ModelView::study) return 1;
   const bool plain = scene.cursor.model.view == ModelView::heads && scene.compare.other.empty();
   if (presents && plain) return 0;
-  return model.opened && model.opened->model && model.saysTokens() && !model.madeHere() ? presents ? 92 : 44
-                                                                                        : 0;
+  return model.opened && model.opened->model && model.predictsTokens() && !model.isSynthetic()
+             ? presents ? 92 : 44
+             : 0;
 }
 
 void viewsRow(Scene& scene, State& page, const ImRect& area, bool presents) {

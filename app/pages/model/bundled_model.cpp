@@ -74,7 +74,7 @@ std::vector<Action> BundledModel::onShown(std::vector<Action> actions) {
 
 void BundledModel::open(Scene& scene) {
   if (!isShown(scene) || scene.cursor.page != "model")
-    return opener_.open(kLearned, services_.asker(), Outcome(services_.view));
+    return opener_.open(kLearned, services_.requester(), Outcome(services_.view));
   scene = shownScene(scene);
   services_.view.say("Opened " + model_->name);
 }
@@ -112,7 +112,7 @@ std::vector<Action> BundledModel::exampleActions(const std::shared_ptr<const Lea
 /// Shows an example text on the current page, opening the bundled model first if it isn't open.
 void BundledModel::showExample(Scene& scene, const LearnedSkill& skill) {
   if (scene.setup.subject.model != kLearned)
-    return opener_.open(kLearned, services_.asker(), Outcome(services_.view),
+    return opener_.open(kLearned, services_.requester(), Outcome(services_.view),
                         [this, skill](Scene& opened) { showExample(opened, skill); });
   showSkill(scene, page_.writing, skill);
 }
@@ -130,7 +130,7 @@ void showSkill(Scene& scene, Writing& writing, const LearnedSkill& skill) {
 /// Shows the skill's text and its counterpart as a pair, with the correct next words as the answers.
 void BundledModel::showPair(Scene& scene, const LearnedSkill& skill) {
   if (scene.setup.subject.model != kLearned)
-    return opener_.open(kLearned, services_.asker(), Outcome(services_.view),
+    return opener_.open(kLearned, services_.requester(), Outcome(services_.view),
                         [this, skill](Scene& opened) { showPair(opened, skill); });
   showExample(scene, skill);
   scene.setup.subject.written.clear();

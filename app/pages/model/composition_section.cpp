@@ -36,9 +36,9 @@ void partners(Scene& scene, View& view, const ShownModel& model, Opening& openin
   Canvas list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->small, ImVec2(at.x, y), view.theme->secondary, label);
   float x = at.x + view.px(62);
-  constexpr std::size_t kMost = 5;
+  constexpr std::size_t kMax = 5;
   bool any = false;
-  for (std::size_t i = 0; i < std::min(kMost, heads.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMax, heads.size()); ++i) {
     const auto [kind, amount] = heads[i].strongest();
     if (amount < 0.005) break;
     const bool other = heads[i].group != model.config->group;
@@ -91,8 +91,8 @@ void compositionSection(Scene& scene, State& page, float width) {
   const ImVec2 to(at.x + width, ImGui::GetCursorScreenPos().y);
   track("model.composition", at, to);
   if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, to))
-    restingHelp(view, "model.composition", kCompositionHelp);
-  if (const attention::Status maps = page.model.config->haveHeadsMaps(); !maps)
+    hoverHelp(view, "model.composition", kCompositionHelp);
+  if (const attention::Status maps = page.model.config->checkHeadMaps(); !maps)
     return hint(view, maps.error().message);
   const auto found = page.head.compositions.find({scene.cursor.model.layer, scene.cursor.cell.head});
   if (found == page.head.compositions.end()) return hint(view, "…");

@@ -33,9 +33,9 @@ std::optional<SwitchedHead> leansOn(const Scene& scene, const State& page) {
 
 std::vector<Forecast> forecastsFor(const Scene& scene, const State& page) {
   std::vector<Forecast> wanted;
-  const GuessAnswer* guesses = page.predicted.guesses.get();
-  const bool current =
-      guesses && guesses->request.study == page.study && guesses->value && !guesses->value->lens.empty();
+  const PredictionsAnswer* predictions = page.predicted.predictions.get();
+  const bool current = predictions && predictions->request.study == page.study && predictions->value &&
+                       !predictions->value->lens.empty();
   if (!current) return wanted;
   const Index layer = scene.cursor.model.layer, head = scene.cursor.cell.head;
   const HeadSummary* chosen = page.summary(layer, head);
@@ -43,7 +43,7 @@ std::vector<Forecast> forecastsFor(const Scene& scene, const State& page) {
   const auto ask = [&](std::string words, std::vector<SwitchedHead> heads) {
     wanted.push_back(
         {std::move(words),
-         {page.study, guesses->request.query, guesses->value->lens.back().id, std::move(heads)}});
+         {page.study, predictions->request.query, predictions->value->lens.back().id, std::move(heads)}});
   };
   ask("this head", {{layer, head, HeadOff::zero}});
   const float threshold = scene.look.labelThreshold;
@@ -88,7 +88,7 @@ void HeadAnswers::ask(const Scene& scene, State& page) {
   const Cursor& cursor = scene.cursor;
   if (!page.head.copying.contains({cursor.model.layer, cursor.cell.head}))
     copying_.ask({page.model.opened, cursor.model.layer, cursor.cell.head}, Lane::back);
-  if (page.model.madeHere()) return;
+  if (page.model.isSynthetic()) return;
   if (!page.head.compositions.contains({cursor.model.layer, cursor.cell.head}))
     compositions_.ask({page.model.opened, cursor.model.layer, cursor.cell.head}, Lane::back);
   page.head.forecasts = forecastsFor(scene, page);

@@ -133,12 +133,12 @@ void facts(const Scene& scene, State& page, float x, float y) {
   number(fixedText(headShare(*page.study, layer, cell.head, cell.query), 2));
   word(" of the stream    copies ");
   const auto copying = page.head.copying.find({layer, cell.head});
-  number(!page.model.config->haveHeadsMaps() || page.model.config->cross() ? "–"
+  number(!page.model.config->checkHeadMaps() || page.model.config->cross() ? "–"
          : copying == page.head.copying.end()                              ? "…"
                                                                            : fixedText(copying->second, 2));
   hitArea("model.facts_of_head", ImVec2(left, y - view.px(9)), ImVec2(x - left, view.px(18)));
   if (ImGui::IsItemHovered())
-    restingHelp(
+    hoverHelp(
         view, "model.facts_of_head",
         "entropy: 0 means one key gets all the weight, 1 an even spread.\nwrites: ‖head · W_O‖ / ‖residual "
         "stream before the layer‖ at this query.\ncopies: Σ Re λ / Σ |λ| of the eigenvalues of W_V·W_O, "
@@ -166,7 +166,7 @@ void headPanel(Scene& scene, State& page, const Layout& layout) {
     if (!layer || layer->weights.rows() != page.queries() || layer->weights.cols() != page.keys()) {
       sectionTitle(view, "HEAD");
       hint(view, page.model.readsPictures() ? "Open a picture to see what each head attends to."
-                 : page.model.madeHere()
+                 : page.model.isSynthetic()
                      ? "Point at a head to enlarge it here."
                      : "Point at a head to see its attention and its effect on the next token here.");
     } else {
@@ -192,8 +192,8 @@ void headPanel(Scene& scene, State& page, const Layout& layout) {
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(24)));
         buttons(scene, page.view, page.head);
         gap(view, 12);
-        if (!page.model.madeHere()) guessSection(scene, page, width);
-        if (!page.model.madeHere() && !view.present) compositionSection(scene, page, width);
+        if (!page.model.isSynthetic()) predictionSection(scene, page, width);
+        if (!page.model.isSynthetic() && !view.present) compositionSection(scene, page, width);
       }
     }
   }

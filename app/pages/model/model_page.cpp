@@ -130,16 +130,16 @@ void Page::drawShown(Scene& scene, const Layout& whole) {
   if (sizes != std::pair(page_.pictures.rowPixels, page_.pictures.headCell)) view.redraw(2);
 }
 
-bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+bool Page::open(const NamedFile& file, const Requester& requester, const Outcome& outcome) {
   std::error_code ignored;
   if (isPictureName(file.path) && !file.folder) {
-    opener_.openPicture(std::filesystem::absolute(file.path, ignored).lexically_normal(), asker, outcome);
+    opener_.openPicture(std::filesystem::absolute(file.path, ignored).lexically_normal(), requester, outcome);
     return true;
   }
   const std::string ending = recordedFile(file.path.string()).path.extension().string();
   // Outside the view of many texts, a .txt file holds embeddings.
   if (ending == ".jsonl" || (ending == ".txt" && file.page == "model" && page_.texts.shown)) {
-    texts_.open(file.path, asker, outcome);
+    texts_.open(file.path, requester, outcome);
     return true;
   }
   // On other pages these files hold a layer's weights or embeddings; here they hold recorded attention.
@@ -149,13 +149,13 @@ bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcom
   const auto& opened = page_.model.opened;
   if (recorded && opened && opened->sources && !opened->model->source()) {  // encoder output
     const std::string path = std::filesystem::absolute(file.path, ignored).lexically_normal().string();
-    const auto taken = asker.edit("features", [&](Scene& scene) {
+    const auto taken = requester.edit("features", [&](Scene& scene) {
       if (scene.setup.subject.opened == opened) scene.setup.subject.features = path;
     });
     taken ? outcome.done("Reading " + modelName(path)) : outcome.fail(taken.error().message);
     return true;
   }
-  opener_.open(std::filesystem::absolute(file.path, ignored).lexically_normal().string(), asker, outcome);
+  opener_.open(std::filesystem::absolute(file.path, ignored).lexically_normal().string(), requester, outcome);
   return true;
 }
 
@@ -192,10 +192,10 @@ PageStatus Page::status(const Scene&) const {
                                         static_cast<double>(page_.model.opened->model->cacheBytesPerToken())),
                               420});
   if (page_.model.config)
-    status.shape =
-        fmt::format("{} · {} × {} heads{}", page_.model.madeHere() ? "synthetic" : page_.model.opened->name,
-                    page_.model.config->layerCount(), page_.model.config->heads,
-                    page_.model.config->causalHeads() ? " · causal" : "");
+    status.shape = fmt::format("{} · {} × {} heads{}",
+                               page_.model.isSynthetic() ? "synthetic" : page_.model.opened->name,
+                               page_.model.config->layerCount(), page_.model.config->heads,
+                               page_.model.config->causalHeads() ? " · causal" : "");
   else
     status.shape = "no model";
   status.busySeconds = page_.run.busySeconds;

@@ -21,7 +21,7 @@ Stack pooledStack(const Stack& pictures, int factor, bool difference) {
             (pictures.cols() + factor - 1) / factor);
   for (Index i = 0; i < pictures.count(); ++i)
     if (difference)
-      out[i] = pooledStrongest(pictures[i], factor);
+      out[i] = pooledByMagnitude(pictures[i], factor);
     else
       render::maxPool(pictures[i].data(), static_cast<int>(pictures.rows()),
                       static_cast<int>(pictures.cols()), factor, out[i].data());
@@ -102,10 +102,10 @@ void Pictures::showOverlay(const Scene& scene, const State& page, Index at, Inde
                                                  std::max<Index>(kMostPixels / heads, 8)),
                                scene.look.colormap};
   if (wanted == overlay.source) return;
-  attention::RgbPicture all;
+  attention::RgbImage all;
   for (Index head = 0; head < heads; ++head) {
     overlay.map = pictureMap(*layer, one < 0 ? head : one, page.rolloutBelow(at), wanted.choice);
-    const attention::RgbPicture over = overlaidPicture(
+    const attention::RgbImage over = overlaidPicture(
         *picture, overlay.map, pictureMapTop(*picture, overlay.map), wanted.colormap, wanted.side);
     all.width = over.width;
     all.height += over.height;

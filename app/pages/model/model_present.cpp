@@ -38,7 +38,7 @@ void drawPresented(Scene& scene, State& page, Layout layout) {
     layout.showRight = false;
   }
   const bool guesses = page.ready() && scene.cursor.model.view == ModelView::heads &&
-                       scene.compare.other.empty() && !page.model.madeHere() && page.model.opened &&
+                       scene.compare.other.empty() && !page.model.isSynthetic() && page.model.opened &&
                        page.model.opened->model && (!page.model.readsPictures() || page.model.classifies());
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(strip - (guesses ? view.px(kPresentedGuesses) : 0));
@@ -46,7 +46,7 @@ void drawPresented(Scene& scene, State& page, Layout layout) {
   overviewPanel(scene, page, above, true);
   if (guesses) {
     if (beginPanel(view, "model.guesses", below, 20, 2, ImGuiWindowFlags_NoScrollWithMouse))
-      guessSection(scene, page, ImGui::GetContentRegionAvail().x);
+      predictionSection(scene, page, ImGui::GetContentRegionAvail().x);
     endPanel();
   }
   if (!page.model.readsPictures()) stripPanel(scene, page, text, true);

@@ -12,7 +12,7 @@ void Page::forgetModel() {
   page_.run.arrived = 0;
   page_.model.words.clear();
   page_.predicted.unchanged.reset();
-  page_.predicted.guesses.reset();
+  page_.predicted.predictions.reset();
   page_.predicted.strip.reset();
   page_.head.forecast.reset();
   page_.head.forecasts.clear();

@@ -141,10 +141,10 @@ void recordedSection(Scene& scene, State& page) {
 void actingSection(Scene& scene, State& page) {
   View& view = page.view;
   SharedLayers& layers = scene.setup.mask.layers;
-  sectionTitle(view, page.model.madeHere() ? "EDITS ON ALL LAYERS" : "ACTIVE EDITS");
+  sectionTitle(view, page.model.isSynthetic() ? "EDITS ON ALL LAYERS" : "ACTIVE EDITS");
   const ImVec2 after = ImGui::GetCursorScreenPos();
   const float wide = textWidth(view.fonts->text, "on layer 10 only") + view.px(24);
-  if (!page.model.madeHere()) {
+  if (!page.model.isSynthetic()) {
     ImGui::SetCursorScreenPos(
         ImVec2(after.x + ImGui::GetContentRegionAvail().x - wide, after.y - view.px(26)));
     scopeChoice(scene, view);
@@ -258,9 +258,9 @@ void offSection(Scene& scene, View& view) {
   if (off.empty()) return;
   gap(view, 12);
   if (sectionTitle(view, "SWITCHED OFF", "model.restore", "Restore all")) view.request("model.restore");
-  constexpr std::size_t kMost = 24;
+  constexpr std::size_t kMax = 24;
   std::optional<std::size_t> removed;
-  for (std::size_t i = 0; i < std::min(off.size(), kMost); ++i) {
+  for (std::size_t i = 0; i < std::min(off.size(), kMax); ++i) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
     paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x, at.y + view.px(13)),
@@ -276,7 +276,7 @@ void offSection(Scene& scene, View& view) {
     ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + view.px(28)));
     ImGui::Dummy(ImVec2(1, 1));
   }
-  if (off.size() > kMost) hint(view, fmt::format("and {} more", off.size() - kMost));
+  if (off.size() > kMax) hint(view, fmt::format("and {} more", off.size() - kMax));
   if (removed) off.erase(off.begin() + static_cast<std::ptrdiff_t>(*removed));
 }
 
@@ -318,7 +318,7 @@ void sidePanel(Scene& scene, State& page, const Layout& layout) {
         gap(view, 12);
         writingSection(scene, view);
       }
-    } else if (page.model.madeHere()) {
+    } else if (page.model.isSynthetic()) {
       stackSection(scene, view);
       gap(view, 12);
       textSection(scene, page);

@@ -12,7 +12,7 @@
 #include "app/compute/jobs/answer.h"
 #include "app/compute/layer/value_range.h"
 #include "app/compute/model/head_losses.h"
-#include "app/compute/model/model_guesses.h"
+#include "app/compute/model/model_predictions.h"
 #include "app/compute/model/recorded_receipt.h"
 #include "app/pages/model/model_pictures.h"
 #include "app/pages/model/pair_answers.h"
@@ -38,8 +38,8 @@ struct Spot {
 
 using StudyAnswer = Answered<ModelQuestion, ModelStudy>;
 using StreamAnswer = Answered<ModelQuestion, StreamStudy>;
-using GuessAnswer = Answered<GuessQuestion, Guesses>;
-using StripAnswer = Answered<StripQuestion, std::vector<Foreseen>>;
+using PredictionsAnswer = Answered<PredictionQuestion, TokenPredictions>;
+using StripAnswer = Answered<StripQuestion, std::vector<StripPrediction>>;
 using LossAnswer = Answered<HeadLossQuestion, HeadLosses>;
 using RecordedAnswer = Answered<RecordedQuestion, RecordedRule>;
 using CopyingAnswer = Answered<CopyingQuestion, double>;
@@ -85,7 +85,7 @@ struct StudyProgress {
 /// Answers about the next token: after the query, after every token, and without the scene's changes.
 struct Predictions {
   std::shared_ptr<const StreamStudy> unchanged;  ///< null if the scene doesn't change the model
-  std::shared_ptr<const GuessAnswer> guesses;
+  std::shared_ptr<const PredictionsAnswer> predictions;
   std::shared_ptr<const StripAnswer> strip;
 };
 
@@ -122,12 +122,12 @@ struct ShownModel {
   /// Whether tokens are patches of a picture, possibly one yet to be opened. No text is read or written then.
   bool readsPictures() const { return opened && (opened->readsPictures() || opened->picture); }
   /// Whether synthetic layers are shown, which make no predictions.
-  bool madeHere() const { return config && !config->family && !(opened && opened->recorded); }
-  /// Whether the model can predict tokens. If not, Model::whyNoGuesses() has the reason.
-  bool saysTokens() const { return !opened || !opened->model || opened->model->guesses(); }
+  bool isSynthetic() const { return config && !config->family && !(opened && opened->recorded); }
+  /// Whether the model can predict tokens. If not, Model::whyNoPredictions() has the reason.
+  bool predictsTokens() const { return !opened || !opened->model || opened->model->predictsTokens(); }
   /// Whether the model classifies pictures.
   bool classifies() const { return opened && opened->model && opened->model->classifies(); }
-  bool predicts() const { return saysTokens() || classifies(); }
+  bool predicts() const { return predictsTokens() || classifies(); }
 };
 
 /// The models that can be opened, and the one that is being opened.
@@ -213,7 +213,9 @@ struct State {
   /// The text of a token by its id, or the name of a class if the model classifies pictures; "—" for −1.
   const std::string& word(Index id);
   /// The text of the predicted token; "—" if its probability is NaN.
-  const std::string& word(const Guess& guess) { return word(std::isnan(guess.probability) ? -1 : guess.id); }
+  const std::string& word(const Prediction& guess) {
+    return word(std::isnan(guess.probability) ? -1 : guess.id);
+  }
 };
 
 /// "0.418"; small values as "4·10⁻⁴".
@@ -265,7 +267,7 @@ void openingPanel(Scene& scene, View& view, Opening& opening, const ImRect& area
 /// A sentence on how the scene's changes affect the query's prediction; empty if they don't or it is unknown.
 std::vector<CaptionPart> changeCaption(const Scene& scene, const State& page);
 /// The model's predictions, best first, below the large head.
-void guessSection(Scene& scene, State& page, float width);
+void predictionSection(Scene& scene, State& page, float width);
 /// The heads of other layers that the chosen head reads, and those that read it.
 void compositionSection(Scene& scene, State& page, float width);
 /// The text that the model reads, and its tokens.

@@ -10,7 +10,7 @@
 
 namespace headscope::app::model_page {
 
-void Opener::open(const std::string& model, const Asker& asker, const Outcome& outcome,
+void Opener::open(const std::string& model, const Requester& requester, const Outcome& outcome,
                   const std::function<void(Scene&)>& then) {
   page_.opening.name = model == kLearned ? "the bundled model" : modelName(model);
   page_.opening.problem.clear();
@@ -18,7 +18,7 @@ void Opener::open(const std::string& model, const Asker& asker, const Outcome& o
   services_.files.read<std::shared_ptr<const OpenModel>>(
       recordedFile(modelFolder(model).string()).path,
       [model, stop = services_.files.stopToken()] { return openModel(model, stop); },
-      [this, model, asker, outcome, then](attention::Result<std::shared_ptr<const OpenModel>> opened) {
+      [this, model, requester, outcome, then](attention::Result<std::shared_ptr<const OpenModel>> opened) {
         page_.opening.name.clear();
         if (!opened) {
           page_.opening.problem = opened.error().message;
@@ -26,7 +26,7 @@ void Opener::open(const std::string& model, const Asker& asker, const Outcome& o
         }
         const std::string name = (*opened)->name;
         if (model != kLearned) changeRecent(model, true);
-        const auto taken = asker.edit(name, [&](Scene& scene) {
+        const auto taken = requester.edit(name, [&](Scene& scene) {
           adoptModel(scene, model, *std::move(opened));
           scene.cursor.page = "model";
           scene.cursor.cell = {0, kMaxMapTokens, 0};  // the query is the last token
@@ -36,19 +36,20 @@ void Opener::open(const std::string& model, const Asker& asker, const Outcome& o
       });
 }
 
-void Opener::openPicture(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+void Opener::openPicture(const std::filesystem::path& path, const Requester& requester,
+                         const Outcome& outcome) {
   const auto openOf = [](const Scene* scene) { return scene ? scene->setup.subject.opened : nullptr; };
-  const std::shared_ptr<const OpenModel> opened = openOf(asker.scene());
+  const std::shared_ptr<const OpenModel> opened = openOf(requester.scene());
   if (!opened) return outcome.fail(pictureWithoutModel(path).message);
   using On = std::shared_ptr<const OpenModel>;
   services_.files.read<On>(
       path, [opened, path] { return withPicture(opened, path); },
-      [openOf, opened, path, asker, outcome](attention::Result<On> on) {
+      [openOf, opened, path, requester, outcome](attention::Result<On> on) {
         if (!on) return outcome.fail(on.error().message);
-        if (asker.scene() && openOf(asker.scene()) != opened)
+        if (requester.scene() && openOf(requester.scene()) != opened)
           return outcome.fail("Another model was opened meanwhile.");
         const std::string name = path.filename().string();
-        const auto taken = asker.edit(name, [&](Scene& scene) {
+        const auto taken = requester.edit(name, [&](Scene& scene) {
           scene.setup.subject.opened = *std::move(on);
           scene.setup.subject.picture = path.string();
           scene.setup.subject.problem.clear();
@@ -85,7 +86,7 @@ void Opener::look() {
 void Opener::takeChoice() {
   Opening& opening = page_.opening;
   if (!opening.wanted.empty())
-    open(std::exchange(opening.wanted, {}), services_.asker(), Outcome(services_.view));
+    open(std::exchange(opening.wanted, {}), services_.requester(), Outcome(services_.view));
   if (!opening.forgotten.empty()) changeRecent(std::exchange(opening.forgotten, {}), false);
 }
 
@@ -139,7 +140,7 @@ Action Opener::pictureAction() {
                              {".png", ".jpg", ".jpeg"},
                              "",
                              [this](Scene&, const auto& path, const Outcome& outcome) {
-                               openPicture(path, services_.asker(), outcome);
+                               openPicture(path, services_.requester(), outcome);
                              }},
                 services_.folders);
           }};
@@ -168,7 +169,7 @@ std::vector<Action> Opener::actions(const std::function<void(Scene&)>& openBundl
                               .chosen =
                                   [this](Scene&, const auto& path, const Outcome& outcome) {
                                     const bool gguf = path.extension() == ".gguf";
-                                    open((gguf ? path : path.parent_path()).string(), services_.asker(),
+                                    open((gguf ? path : path.parent_path()).string(), services_.requester(),
                                          outcome);
                                   },
                               .folderFile = "config.json"},
@@ -182,7 +183,7 @@ std::vector<Action> Opener::actions(const std::function<void(Scene&)>& openBundl
        .run =
            [this, askRecorded](Scene&) {
              askRecorded("Open recorded attention", [this](Scene&, const auto& path, const Outcome& outcome) {
-               open(path.string(), services_.asker(), outcome);
+               open(path.string(), services_.requester(), outcome);
              });
            }},
       {.id = "model.recorded_b",

@@ -17,10 +17,10 @@ class Opener {
 
   /// Opens `model` (a folder, a GGUF file, recorded attention, or kLearned) in the scene that asked, then
   /// calls `then` with that scene.
-  void open(const std::string& model, const Asker& asker, const Outcome& outcome,
+  void open(const std::string& model, const Requester& requester, const Outcome& outcome,
             const std::function<void(Scene&)>& then = {});
   /// Opens a picture for the model that is open.
-  void openPicture(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
+  void openPicture(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome);
   /// Reads the recording to compare the scene's with; "" = none.
   void readOther(const std::string& name);
 

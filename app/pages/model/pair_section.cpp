@@ -29,8 +29,8 @@ std::optional<Index> tokenLines(View& view, const char* name, const std::vector<
   ImVec2 at = start;
   ImFont* const font = view.fonts->monoSmall;
   std::optional<Index> clicked;
-  constexpr Index kMost = 120;
-  for (Index i = 0; i < std::min<Index>(std::ssize(tokens), kMost); ++i) {
+  constexpr Index kMax = 120;
+  for (Index i = 0; i < std::min<Index>(std::ssize(tokens), kMax); ++i) {
     const std::string word = fitted(font, tokens[attention::asSize(i)].text, width);
     const float wide = textWidth(font, word);
     if (at.x > start.x && at.x + wide > start.x + width) at = ImVec2(start.x, at.y + line);
@@ -107,7 +107,7 @@ void pairButtons(View& view, const ShownModel& model) {
 }  // namespace
 
 void pairSection(Scene& scene, View& view, const ShownModel& model, PairState& pairs) {
-  if (!model.saysTokens()) return;
+  if (!model.predictsTokens()) return;
   const bool two = !scene.compare.other.empty();
   if (!two)
     sectionTitle(view, "TEXT B");

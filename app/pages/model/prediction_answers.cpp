@@ -9,8 +9,8 @@ PredictionAnswers::PredictionAnswers(Workers& workers, Resources& resources)
                  [&resources](const ModelQuestion& question, std::stop_token stop) {
                    return studyStreams(question, resources, stop);
                  }),
-      guesses_(workers, guess),
-      strip_(workers, foresee) {}
+      predictions_(workers, predictTokens),
+      strip_(workers, predictStrip) {}
 
 void PredictionAnswers::askUnchanged(const Scene& scene) {
   if (changesModel(scene.setup))
@@ -22,7 +22,7 @@ void PredictionAnswers::askUnchanged(const Scene& scene) {
 void PredictionAnswers::ask(const Scene& scene, const std::shared_ptr<const ModelStudy>& study,
                             const Predictions& predicted) {
   const Index stop = scene.cursor.model.stop < 0 ? std::ssize(study->layers) : scene.cursor.model.stop;
-  guesses_.ask({study, predicted.unchanged, scene.cursor.cell.query, stop}, Lane::front);
+  predictions_.ask({study, predicted.unchanged, scene.cursor.cell.query, stop}, Lane::front);
   strip_.ask({study, predicted.unchanged, stop}, Lane::back);
 }
 
@@ -34,7 +34,7 @@ bool PredictionAnswers::take(const Scene& scene, Predictions& predicted) {
       any = true;
     }
   };
-  newer(predicted.guesses, guesses_);
+  newer(predicted.predictions, predictions_);
   newer(predicted.strip, strip_);
   const auto streams = unchanged_.current();
   const bool wanted = streams && streams->value && changesModel(scene.setup) &&
@@ -48,13 +48,13 @@ bool PredictionAnswers::take(const Scene& scene, Predictions& predicted) {
 }
 
 void PredictionAnswers::cancel() {
-  guesses_.cancel();
+  predictions_.cancel();
   strip_.cancel();
 }
 
 void PredictionAnswers::forget() {
   unchanged_.forget();
-  guesses_.forget();
+  predictions_.forget();
   strip_.forget();
 }
 

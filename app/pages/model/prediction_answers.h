@@ -22,8 +22,8 @@ class PredictionAnswers {
 
  private:
   Answer<ModelQuestion, StreamStudy> unchanged_;
-  Answer<GuessQuestion, Guesses> guesses_;
-  Answer<StripQuestion, std::vector<Foreseen>> strip_;
+  Answer<PredictionQuestion, TokenPredictions> predictions_;
+  Answer<StripQuestion, std::vector<StripPrediction>> strip_;
 };
 
 }  // namespace headscope::app::model_page

@@ -16,17 +16,17 @@ using attention::Result;
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20;
 
 Result<std::shared_ptr<const TextFile>> readTextFile(const std::filesystem::path& path) {
-  const auto bytes = attention::readFile(path, kMostBytes);
+  const auto bytes = attention::readFile(path, kMaxBytes);
   if (!bytes) return bytes.error();
   const std::string name = attention::shownPath(path.filename());
   auto texts = parseStudiedTexts({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, name);
   if (!texts) return texts.error();
-  if (std::ssize(*texts) > kMostStudiedTexts)
+  if (std::ssize(*texts) > kMaxStudiedTexts)
     return Error{fmt::format("{} has {} texts; the window studies at most {}. Use headscope study for more",
-                             name, texts->size(), kMostStudiedTexts)};
+                             name, texts->size(), kMaxStudiedTexts)};
   return std::make_shared<const TextFile>(TextFile{name, *std::move(texts)});
 }
 
@@ -55,15 +55,16 @@ void showTexts(Scene& scene, const std::string& name) {
 
 }  // namespace
 
-void StudiedTexts::open(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+void StudiedTexts::open(const std::filesystem::path& path, const Requester& requester,
+                        const Outcome& outcome) {
   services_.files.read<std::shared_ptr<const TextFile>>(
       path, [path] { return readTextFile(path); },
-      [this, path, asker, outcome](Result<std::shared_ptr<const TextFile>> file) {
+      [this, path, requester, outcome](Result<std::shared_ptr<const TextFile>> file) {
         if (!file) return outcome.fail(file.error().message);
         std::error_code ignored;
         const std::string full = std::filesystem::absolute(path, ignored).lexically_normal().string();
         const std::string name = (*file)->name;
-        const auto taken = asker.edit(name, [&](Scene& scene) {
+        const auto taken = requester.edit(name, [&](Scene& scene) {
           bundled_.onShown(scene, [&](Scene& shown) { showTexts(shown, full); });
         });
         if (!taken) return outcome.fail(taken.error().message);
@@ -154,7 +155,7 @@ std::vector<Action> StudiedTexts::actions() {
                               {".jsonl", ".txt"},
                               "",
                               [this](Scene&, const auto& path, const Outcome& outcome) {
-                                open(path, services_.asker(), outcome);
+                                open(path, services_.requester(), outcome);
                               }},
                  services_.folders);
            }},

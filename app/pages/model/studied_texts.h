@@ -22,7 +22,7 @@ class StudiedTexts {
   /// Reads the file that the scene names and starts the run, if the view of many texts is shown.
   void ask(const Scene& scene);
   /// Reads a file in the background and shows the view of many texts.
-  void open(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
+  void open(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome);
   /// Drops the results and the file, which is read again when the view is next shown.
   void forget();
   std::vector<Action> actions();

@@ -222,9 +222,9 @@ void textList(Scene& scene, State& page, const std::shared_ptr<const TextsStudy>
   const auto head = chosenHead(scene);
   const HeadColumn* const column = study->column(upwards(scene, *study));
   if (!column) return;
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMax = 8;
   if (StudyState::Found now{study, column->name, head}; !(now == texts.found)) {
-    texts.texts = textsOfHead(*study, column->name, head.first, head.second, kMost);
+    texts.texts = textsOfHead(*study, column->name, head.first, head.second, kMax);
     texts.found = std::move(now);
   }
   float y = area.Min.y + view.px(10);

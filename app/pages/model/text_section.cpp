@@ -54,8 +54,8 @@ void textSection(Scene& scene, State& page) {
             "How the decoder's text begins. Empty: its own answer.");
   else
     textBox(view, "text", scene.setup.input.text, 3,
-            page.model.madeHere() ? "Type a sentence. Each line is a sequence."
-                                  : "Type a sentence for the model to read.");
+            page.model.isSynthetic() ? "Type a sentence. Each line is a sequence."
+                                     : "Type a sentence for the model to read.");
   if (!page.run.problem.empty()) problem(view, page.run.problem);
   unknownWords(scene, view);
   if (!page.ready()) return;

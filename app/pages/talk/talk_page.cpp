@@ -147,7 +147,7 @@ std::string Page::notes(const Scene& scene) const {
   return at < views.size() ? views[at].notes : "";
 }
 
-std::shared_ptr<const Scene> Page::comesNext(const Scene& scene) const {
+std::shared_ptr<const Scene> Page::nextScene(const Scene& scene) const {
   const auto& views = scene.talk->views;
   const auto next = static_cast<std::size_t>(page_.at) + 1;
   return next < views.size() ? views[next].scene : nullptr;

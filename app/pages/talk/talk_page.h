@@ -28,7 +28,7 @@ class Page : public app::Page {
   std::vector<CaptionPart> caption(const Scene& scene) const override;
   PageStatus status(const Scene& scene) const override;
   std::string notes(const Scene& scene) const override;
-  std::shared_ptr<const Scene> comesNext(const Scene& scene) const override;
+  std::shared_ptr<const Scene> nextScene(const Scene& scene) const override;
 
   const State& state() const { return page_; }
 

@@ -71,17 +71,17 @@ std::string FontLookup::fileWith(std::uint32_t code) const {
   return find({HB_SCRIPT_INVALID, code, false}).path;
 }
 
-FontPlace FontLookup::find(const FontWish& wish) const {
+FontPlace FontLookup::find(const FontRequest& request) const {
   const State::Font* best = nullptr;
   unsigned most = 0;
   hb_unicode_funcs_t* const unicode = hb_unicode_funcs_get_default();
   for (const State::Font& font : state_->fonts) {
     unsigned has = 0;
-    if (wish.code != 0) {
-      has = hb_set_has(font.characters.get(), wish.code) != 0;
+    if (request.code != 0) {
+      has = hb_set_has(font.characters.get(), request.code) != 0;
     } else {
       for (hb_codepoint_t code = HB_SET_VALUE_INVALID; hb_set_next(font.characters.get(), &code);)
-        has += hb_unicode_script(unicode, code) == wish.script;
+        has += hb_unicode_script(unicode, code) == request.script;
     }
     if (has > most) {
       most = has;

@@ -20,9 +20,9 @@ std::string textOf(const ProgressJson& object, const char* key) {
 
 /// The chosen option, if a question can have it.
 std::optional<int> optionOf(const ProgressJson& guess) {
-  constexpr std::uint64_t kMost = 1000;
+  constexpr std::uint64_t kMax = 1000;
   const auto option = guess.is_object() ? guess.find("option") : guess.end();
-  if (option == guess.end() || !option->is_number_unsigned() || option->get<std::uint64_t>() > kMost)
+  if (option == guess.end() || !option->is_number_unsigned() || option->get<std::uint64_t>() > kMax)
     return std::nullopt;
   return option->get<int>();
 }

@@ -20,7 +20,7 @@ using attention::Result;
 
 namespace {
 
-constexpr Index kMostListed = 16;
+constexpr Index kMaxListed = 16;
 
 Result<NumberFormatText> parseFormat(std::string_view text) {
   using Kind = NumberFormatText::Kind;
@@ -156,9 +156,9 @@ Result<std::string> LessonText::filled(const Evaluate& evaluate) const {
     };
     const auto value = evaluate(*piece.value);
     if (!value) return named(value.error().message);
-    if (value->rank() > 1 || value->size() > kMostListed || value->size() == 0)
+    if (value->rank() > 1 || value->size() > kMaxListed || value->size() == 0)
       return named(fmt::format("this has the shape {}, expected a number, or a list of up to {}",
-                               attention::shapeText(value->shape()), kMostListed));
+                               attention::shapeText(value->shape()), kMaxListed));
     std::string list;
     for (const double each : value->values())
       list += (list.empty() ? "" : ", ") + formatNumber(each, piece.format);

@@ -32,8 +32,8 @@ void sortByName(std::vector<CachedModel>& models) {
 
 /// "sha256-6a07…" of the weights that a manifest names; "" if it names none that could be a file.
 std::string blobOf(const fs::path& manifest) {
-  constexpr std::uint64_t kMost = 1 << 20;
-  const auto bytes = attention::readFile(manifest, kMost);
+  constexpr std::uint64_t kMax = 1 << 20;
+  const auto bytes = attention::readFile(manifest, kMax);
   if (!bytes) return "";
   const auto json =
       attention::parseJsonTree({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, "");

@@ -22,8 +22,8 @@ namespace {
 
 /// A count or an index. Throws std::out_of_range if it is too large or not a whole number.
 Index countIn(const SkillJson& json) {
-  constexpr std::uint64_t kMost = 1'000'000;
-  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > kMost)
+  constexpr std::uint64_t kMax = 1'000'000;
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > kMax)
     throw std::out_of_range("expected a whole number");
   return json.get<Index>();
 }

@@ -25,8 +25,8 @@ bool hasConfig(const fs::path& snapshot) {
 
 /// The revision that refs/main names; "" if it names none that could be a folder.
 std::string mainRevision(const fs::path& model) {
-  constexpr std::uint64_t kMost = 4096;
-  const auto bytes = attention::readFile(model / "refs" / "main", kMost);
+  constexpr std::uint64_t kMax = 4096;
+  const auto bytes = attention::readFile(model / "refs" / "main", kMax);
   if (!bytes) return "";
   std::istringstream text(std::string(bytes->begin(), bytes->end()));
   std::string revision;

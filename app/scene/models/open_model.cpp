@@ -69,8 +69,8 @@ Result<std::shared_ptr<const OpenModel>> openRecorded(const RecordedFile& named)
   shape.maxPositions = file->keys();
   shape.layers.resize(file->layers().size());
   const bool causal = seemsCausal(*file);
-  opened.betweenTexts = isBetweenTexts(*file, causal);
-  shape.causal = causal && !opened.betweenTexts;
+  opened.isCrossAttention = isBetweenTexts(*file, causal);
+  shape.causal = causal && !opened.isCrossAttention;
   opened.recorded = *std::move(file);
   return std::make_shared<const OpenModel>(std::move(opened));
 }
@@ -103,7 +103,7 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
   OpenModel open{model == kLearned ? "Miniature" : downloadedName(folder),
                  std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer),
                  learned ? *std::move(learned) : Learned{}};
-  open.betweenTexts = open.config().cross();
+  open.isCrossAttention = open.config().cross();
   if (open.config().group != attention::HeadGroup::only)
     if (auto shape = attention::readModelShape(gguf ? folder : folder / "config.json"))
       open.pairShape = *std::move(shape);

@@ -13,7 +13,7 @@
 #include "attention/formats/recorded/recorded_attention.h"
 #include "attention/models/model.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
-#include "attention/models/vision/picture_model.h"
+#include "attention/models/vision/vision_model.h"
 
 namespace headscope::app {
 
@@ -29,7 +29,7 @@ FileVersion versionOf(const std::filesystem::path& file);
 /// attention, then cropped around its middle to the patches' shape.
 struct OpenPicture {
   std::string name;  ///< of its file
-  attention::RgbPicture seen;
+  attention::RgbImage seen;
   Index rows = 0, cols = 0;                                ///< of patches
   Index before = 0;                                        ///< tokens before the first patch
   std::vector<std::string> tokens = {};                    ///< for a model: its tokens' names
@@ -45,8 +45,8 @@ struct OpenModel {
   std::optional<attention::TextTokenizer> tokenizer = {};
   Learned learned = {};  ///< from the folder's scores.json
   std::optional<attention::RecordedAttention> recorded = {};
-  FileVersion version = {};   ///< of the file with recorded attention
-  bool betweenTexts = false;  ///< queries come from another text than keys: cross heads, or recorded ones
+  FileVersion version = {};       ///< of the file with recorded attention
+  bool isCrossAttention = false;  ///< queries come from another text than keys: cross heads, or recorded ones
   attention::ModelConfig recordedShape = {};  ///< if recorded: layers, heads, kv heads and whether causal
   std::shared_ptr<const OpenPicture> picture = {};  ///< null if there is none
 
@@ -78,7 +78,7 @@ attention::Result<std::shared_ptr<const OpenModel>> openModel(const std::string&
                                                               const std::stop_token& stop = {});
 
 /// The same model with a PNG or JPEG, in place of one that it has. Returns an Error for a model of text,
-/// recorded attention whose keys aren't patches, or as modelOnPictureFile() and decodePicture() do.
+/// recorded attention whose keys aren't patches, or as modelOnPictureFile() and decodeImage() do.
 attention::Result<std::shared_ptr<const OpenModel>> withPicture(
     const std::shared_ptr<const OpenModel>& opened, const std::filesystem::path& picture);
 /// The Error for a picture if nothing is open that could use it.

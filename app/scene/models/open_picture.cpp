@@ -15,7 +15,7 @@ namespace headscope::app {
 
 using attention::Error;
 using attention::Result;
-using attention::RgbPicture;
+using attention::RgbImage;
 
 namespace {
 
@@ -54,10 +54,10 @@ std::optional<PatchGrid> gridOf(const attention::RecordedAttention& file) {
 }
 
 /// The largest centred part with the grid's proportions.
-RgbPicture middleOf(const RgbPicture& picture, const PatchGrid& grid) {
+RgbImage middleOf(const RgbImage& picture, const PatchGrid& grid) {
   const Index height = std::min(picture.height, std::max<Index>(picture.width * grid.rows / grid.cols, 1));
   const Index width = std::min(picture.width, std::max<Index>(height * grid.cols / grid.rows, 1));
-  RgbPicture middle{width, height, {}};
+  RgbImage middle{width, height, {}};
   const Index top = (picture.height - height) / 2, left = (picture.width - width) / 2;
   for (Index y = 0; y < height; ++y) {
     const auto row = picture.rgb.begin() + 3 * ((top + y) * picture.width + left);
@@ -73,9 +73,9 @@ Result<OpenPicture> besideRecording(const OpenModel& opened, const std::filesyst
         "{}: {} has {} queries and {} keys, which are no patches of a picture: expected "
         "a square number of patches after at most nine other tokens",
         attention::shownPath(path), opened.name, opened.recorded->queries(), opened.recorded->keys())};
-  const auto bytes = attention::readFile(path, attention::kMaxPictureBytes);
+  const auto bytes = attention::readFile(path, attention::kMaxImageBytes);
   if (!bytes) return bytes.error();
-  const auto decoded = attention::decodePicture(*bytes, attention::shownPath(path));
+  const auto decoded = attention::decodeImage(*bytes, attention::shownPath(path));
   if (!decoded) return decoded.error();
   return OpenPicture{"", middleOf(*decoded, *grid), grid->rows, grid->cols, grid->before, {}, nullptr};
 }
@@ -104,7 +104,7 @@ Result<std::shared_ptr<const OpenModel>> withPicture(const std::shared_ptr<const
     *picture = *std::move(beside);
     made.recorded = opened->recorded;
     made.version = opened->version;
-    made.betweenTexts = opened->betweenTexts;
+    made.isCrossAttention = opened->isCrossAttention;
     made.recordedShape = opened->recordedShape;
   } else {
     const auto base = opened->picture ? opened->picture->base : opened->model;

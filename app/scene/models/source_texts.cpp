@@ -16,7 +16,7 @@ using attention::Result;
 
 namespace {
 
-constexpr std::size_t kMostKept = 4;
+constexpr std::size_t kMaxKept = 4;
 
 /// The decoder's own answer to the encoder's output.
 Result<std::vector<Index>> answerTo(const std::shared_ptr<const attention::Model>& decoder,
@@ -24,7 +24,7 @@ Result<std::vector<Index>> answerTo(const std::shared_ptr<const attention::Model
                                     const std::stop_token& stop) {
   std::vector<Index> answer;
   const attention::ModelConfig& config = decoder->config();
-  if (!decoder->guesses()) return answer;
+  if (!decoder->predictsTokens()) return answer;
   attention::PassRequest request;
   request.layers = std::vector<Index>();
   request.memory = memory;
@@ -119,7 +119,7 @@ Result<std::shared_ptr<const SourceText>> SourceTexts::of(
   for (const auto& [known, earlier] : kept_)
     if (known == key) return earlier;  // another thread was faster: share one memory
   kept_.insert(kept_.begin(), {std::move(key), source});
-  if (kept_.size() > kMostKept) kept_.pop_back();
+  if (kept_.size() > kMaxKept) kept_.pop_back();
   return source;
 }
 

@@ -68,7 +68,7 @@ void flushFolder(const std::filesystem::path& file) {
 
 }  // namespace
 
-bool isThere(const std::filesystem::path& path) {
+bool fileExists(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);
 }

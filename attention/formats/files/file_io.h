@@ -16,7 +16,7 @@ namespace headscope::attention {
 Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path,
                                            std::uint64_t maxBytes = std::uint64_t{8} << 30);
 
-bool isThere(const std::filesystem::path& path);
+bool fileExists(const std::filesystem::path& path);
 
 /// Writes to a temporary file in the same folder, flushes it to disk, and renames it to `path`, so a full
 /// disk or a crash keeps the old file. On failure the temporary file is removed. Follows links. A directory,

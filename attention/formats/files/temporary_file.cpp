@@ -72,7 +72,7 @@ std::pair<std::optional<TemporaryFile>, int> TemporaryFile::create(const std::fi
                                                                    Naming naming) {
 #ifdef O_TMPFILE
   // Naming the file later needs /proc, which not every system has.
-  if (naming == Naming::whenWhole && ::access("/proc/self/fd", X_OK) == 0) {
+  if (naming == Naming::onCompletion && ::access("/proc/self/fd", X_OK) == 0) {
     const auto folder = target.parent_path();
     const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
     if (fd >= 0) return {TemporaryFile(Descriptor(fd), ""), 0};

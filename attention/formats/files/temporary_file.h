@@ -13,11 +13,11 @@ namespace headscope::attention {
 /// remains however the program ends; otherwise it has a hidden name next to its target.
 class TemporaryFile {
  public:
-  enum class Naming { whenWhole, fromTheStart };
+  enum class Naming { onCompletion, immediately };
 
   /// Creates a file next to `target`, unnamed if `naming` and the system allow; or returns the error number.
   static std::pair<std::optional<TemporaryFile>, int> create(const std::filesystem::path& target,
-                                                             Naming naming = Naming::whenWhole);
+                                                             Naming naming = Naming::onCompletion);
   /// Removes the file unless it was moved to its target.
   ~TemporaryFile();
   TemporaryFile(TemporaryFile&& other) noexcept;

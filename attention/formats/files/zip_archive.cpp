@@ -43,9 +43,9 @@ Result<Archive> openArchive(const RegularFile& file) {
 
 Result<std::vector<ZipArchive::Member>> readDirectory(zip_t& archive, const std::filesystem::path& path) {
   const zip_int64_t count = zip_get_num_entries(&archive, 0);
-  if (count > ZipArchive::kMostMembers)
+  if (count > ZipArchive::kMaxMembers)
     return fileError(path,
-                     fmt::format("holds {} files, expected at most {}", count, ZipArchive::kMostMembers));
+                     fmt::format("holds {} files, expected at most {}", count, ZipArchive::kMaxMembers));
   std::vector<ZipArchive::Member> members;
   std::set<std::string> names;
   for (zip_int64_t i = 0; i < count; ++i) {
@@ -157,7 +157,7 @@ Status ZipArchive::read(std::size_t member, std::uint64_t offset, std::span<std:
   return opened_->readHere(member, to);
 }
 
-bool beginsAsZip(std::span<const std::uint8_t> start) {
+bool hasZipSignature(std::span<const std::uint8_t> start) {
   // "PK", and the record of a file or of an empty archive's end. In a safetensors file, these bytes would
   // mean a header of more than 4 GB.
   if (start.size() < 8 || start[0] != 'P' || start[1] != 'K') return false;

@@ -22,9 +22,9 @@ class ZipArchive {
   };
 
   /// Reads only the directory. Returns the errors of RegularFile, and an Error if the file isn't a zip
-  /// archive, has more than kMostMembers, or has members that are encrypted or share a name.
+  /// archive, has more than kMaxMembers, or has members that are encrypted or share a name.
   static Result<ZipArchive> open(const std::filesystem::path& path);
-  static constexpr std::int64_t kMostMembers = 1 << 16;
+  static constexpr std::int64_t kMaxMembers = 1 << 16;
 
   const std::vector<Member>& members() const;
   /// Fills `to` with a member's bytes, starting at `offset`. Throws std::invalid_argument if they exceed its
@@ -38,6 +38,6 @@ class ZipArchive {
 };
 
 /// Whether a file's first bytes (at least eight) are a zip archive's rather than a safetensors file's.
-bool beginsAsZip(std::span<const std::uint8_t> start);
+bool hasZipSignature(std::span<const std::uint8_t> start);
 
 }  // namespace headscope::attention

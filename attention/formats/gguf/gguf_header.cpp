@@ -16,9 +16,9 @@ namespace {
 using Kind = GgufValue::Kind;
 
 constexpr std::uint32_t kGgufMagic = 0x46554747;  // "GGUF"
-constexpr std::uint64_t kLongestKey = 65535, kMostDimensions = 4;
+constexpr std::uint64_t kLongestKey = 65535, kMaxDimensions = 4;
 /// The fewest bytes of a metadata entry and a tensor: a length, a name of one letter, and what follows.
-constexpr std::uint64_t kLeastEntry = 8 + 1 + 4 + 1, kLeastTensor = 8 + 1 + 4 + 8 + 4 + 8;
+constexpr std::uint64_t kMinEntry = 8 + 1 + 4 + 1, kMinTensor = 8 + 1 + 4 + 8 + 4 + 8;
 
 /// Parses the header. Keeps the first error; all later reads return 0.
 class GgufParser {
@@ -90,10 +90,10 @@ class GgufParser {
       return fail(fmt::format("has GGUF version {}, expected 2 or 3", version));
     tensors_ = take<std::uint64_t>("the number of tensors");
     entries_ = take<std::uint64_t>("the number of metadata");
-    if (entries_ > left() / kLeastEntry)
+    if (entries_ > left() / kMinEntry)
       fail(fmt::format("declares {} metadata entries, more than its {} bytes can hold", entries_,
                        file_.size()));
-    if (tensors_ > left() / kLeastTensor)
+    if (tensors_ > left() / kMinTensor)
       fail(fmt::format("declares {} tensors, more than its {} bytes can hold", tensors_, file_.size()));
   }
 
@@ -150,13 +150,13 @@ class GgufParser {
   }
 
   void readAlignment() {
-    constexpr std::int64_t kMostAligned = 1 << 20;
+    constexpr std::int64_t kMaxAligned = 1 << 20;
     const GgufValue* const said = header_.find("general.alignment");
     if (!said || error_) return;
     const auto bytes = said->integer();
-    if (!bytes || *bytes < 8 || *bytes > kMostAligned || *bytes % 8 != 0)
+    if (!bytes || *bytes < 8 || *bytes > kMaxAligned || *bytes % 8 != 0)
       return fail(fmt::format("\"general.alignment\" is {}, expected a multiple of 8 up to {}",
-                              said->described(), kMostAligned));
+                              said->described(), kMaxAligned));
     alignment_ = static_cast<std::uint64_t>(*bytes);
   }
 
@@ -166,8 +166,8 @@ class GgufParser {
     GgufTensor tensor;
     const auto dimensions = take<std::uint32_t>(what);
     if (error_) return;
-    if (dimensions < 1 || dimensions > kMostDimensions)
-      return fail(fmt::format("{} has {} dimensions, expected 1 to {}", what, dimensions, kMostDimensions));
+    if (dimensions < 1 || dimensions > kMaxDimensions)
+      return fail(fmt::format("{} has {} dimensions, expected 1 to {}", what, dimensions, kMaxDimensions));
     for (std::uint32_t i = 0; i < dimensions; ++i) tensor.shape.push_back(take<std::uint64_t>(what));
     const auto id = take<std::uint32_t>(what);
     tensor.begin = take<std::uint64_t>(what);
@@ -233,7 +233,7 @@ const GgufValue* GgufHeader::find(std::string_view key) const {
   return found == metadata.end() ? nullptr : &found->second;
 }
 
-bool startsAsGguf(std::span<const std::uint8_t> file) {
+bool hasGgufMagic(std::span<const std::uint8_t> file) {
   constexpr std::string_view kStart = "GGUF";
   return file.size() >= kStart.size() && std::equal(kStart.begin(), kStart.end(), file.begin());
 }

@@ -27,7 +27,7 @@ struct GgufHeader {
 };
 
 /// Whether a file begins like a GGUF file.
-bool startsAsGguf(std::span<const std::uint8_t> file);
+bool hasGgufMagic(std::span<const std::uint8_t> file);
 
 /// Parses the header of a GGUF file of version 2 or 3 (github.com/ggml-org/ggml, docs/gguf.md). The file's
 /// bytes must outlive the result. Every count, length and offset is checked against the file before

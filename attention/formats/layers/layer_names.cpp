@@ -40,7 +40,7 @@ std::string firstTensor(const LayerSpelling& spelling) {
 
 std::optional<Index> lastNumber(std::string_view prefix) {
   std::optional<Index> number;
-  for (const std::string_view part : partsOfName(prefix))
+  for (const std::string_view part : splitName(prefix))
     if (const auto found = numberInName(part)) number = found;
   return number;
 }
@@ -54,18 +54,18 @@ bool hasOutput(const SafetensorsHeader& header, const LayerPlace& place) {
 std::string numbersText(const std::vector<Index>& numbers) {
   if (numbers.size() > 2 && numbers.back() - numbers.front() + 1 == static_cast<Index>(numbers.size()))
     return fmt::format("{} to {}", numbers.front(), numbers.back());
-  constexpr std::size_t kMost = 12;
-  if (numbers.size() > kMost)
-    return fmt::format("{}, …", fmt::join(numbers.begin(), numbers.begin() + kMost, ", "));
+  constexpr std::size_t kMax = 12;
+  if (numbers.size() > kMax)
+    return fmt::format("{}, …", fmt::join(numbers.begin(), numbers.begin() + kMax, ", "));
   return fmt::format("{}", fmt::join(numbers, ", "));
 }
 
 std::string prefixesText(const std::vector<LayerPlace>& places) {
-  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kMax = 4;
   std::string text;
-  for (std::size_t i = 0; i < std::min(places.size(), kMost); ++i)
+  for (std::size_t i = 0; i < std::min(places.size(), kMax); ++i)
     text += (i > 0 ? ", " : "") + quotedText(places[i].prefix + firstTensor(*places[i].spelling));
-  return text + (places.size() > kMost ? ", …" : "");
+  return text + (places.size() > kMax ? ", …" : "");
 }
 
 std::vector<Index> numbersOf(const std::vector<LayerPlace>& places) {
@@ -101,7 +101,7 @@ std::vector<LayerPlace> findLayers(const SafetensorsHeader& header) {
   std::vector<LayerPlace>& found = complete.empty() ? others : complete;
   const auto before = [](const LayerPlace& a, const LayerPlace& b) {
     if (a.number != b.number) return a.number < b.number;
-    if (a.prefix != b.prefix) return naturallyBefore(a.prefix, b.prefix);
+    if (a.prefix != b.prefix) return naturalLess(a.prefix, b.prefix);
     return a.spelling < b.spelling;
   };
   std::sort(found.begin(), found.end(), before);

@@ -26,7 +26,7 @@ struct Found {
 };
 
 struct NaturalOrder {
-  bool operator()(const std::string& a, const std::string& b) const { return naturallyBefore(a, b); }
+  bool operator()(const std::string& a, const std::string& b) const { return naturalLess(a, b); }
 };
 using FoundLayers = std::map<std::string, Found, NaturalOrder>;
 

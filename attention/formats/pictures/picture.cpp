@@ -11,14 +11,14 @@
 
 namespace {
 
-/// No picture within kMaxPicturePixels needs a larger allocation; data that unpacks to more is damaged.
-constexpr std::size_t kMostAtOnce = std::size_t{8} << 25;
+/// No picture within kMaxImagePixels needs a larger allocation; data that unpacks to more is damaged.
+constexpr std::size_t kMaxAtOnce = std::size_t{8} << 25;
 
 void* allocateBounded(std::size_t bytes) {
-  return bytes > kMostAtOnce ? nullptr : std::malloc(bytes);
+  return bytes > kMaxAtOnce ? nullptr : std::malloc(bytes);
 }
 void* reallocateBounded(void* old, std::size_t bytes) {
-  return bytes > kMostAtOnce ? nullptr : std::realloc(old, bytes);
+  return bytes > kMaxAtOnce ? nullptr : std::realloc(old, bytes);
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ int mostCodes(Bytes bytes, std::size_t at, std::size_t end) {
 /// Checks a JPEG's Huffman tables. Returns what is wrong, or "". The decoder overruns its own table if one
 /// has more than 256 codes.
 std::string tableFault(Bytes bytes) {
-  constexpr int kTables = 0xc4, kMostCodes = 256;
+  constexpr int kTables = 0xc4, kMaxCodes = 256;
   for (std::size_t at = 2; at + 3 < bytes.size();) {
     const int marker = bytes[at + 1];
     // Data between markers is a scan, or something the decoder skips too.
@@ -103,8 +103,8 @@ std::string tableFault(Bytes bytes) {
     }
     const std::size_t length = std::size_t{bytes[at + 2]} << 8 | bytes[at + 3];
     if (marker == kTables)
-      if (const int codes = mostCodes(bytes, at + 4, at + 2 + length); codes > kMostCodes)
-        return fmt::format("has a Huffman table of {} codes, expected at most {}", codes, kMostCodes);
+      if (const int codes = mostCodes(bytes, at + 4, at + 2 + length); codes > kMaxCodes)
+        return fmt::format("has a Huffman table of {} codes, expected at most {}", codes, kMaxCodes);
     at += 2 + length;
   }
   return "";
@@ -121,10 +121,10 @@ std::string jpegFault(Bytes bytes) {
 }
 
 /// Rotates or mirrors a picture according to its EXIF orientation.
-RgbPicture turned(const RgbPicture& from, int orientation) {
+RgbImage turned(const RgbImage& from, int orientation) {
   if (orientation < 2) return from;
   const bool swapped = orientation >= 5;
-  RgbPicture to{swapped ? from.height : from.width, swapped ? from.width : from.height, {}};
+  RgbImage to{swapped ? from.height : from.width, swapped ? from.width : from.height, {}};
   to.rgb.resize(from.rgb.size());
   const bool fromRight = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const bool fromBottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
@@ -145,10 +145,10 @@ bool isPicture(Bytes bytes) {
   return beginsWith(bytes, kPngMagic) || beginsWith(bytes, kJpegMagic);
 }
 
-Result<RgbPicture> decodePicture(Bytes bytes, const std::string& name) {
+Result<RgbImage> decodeImage(Bytes bytes, const std::string& name) {
   if (!isPicture(bytes)) return Error{name + ": is not a PNG or JPEG picture"};
-  if (bytes.size() > kMaxPictureBytes)
-    return Error{fmt::format("{}: has {} bytes, expected at most {}", name, bytes.size(), kMaxPictureBytes)};
+  if (bytes.size() > kMaxImageBytes)
+    return Error{fmt::format("{}: has {} bytes, expected at most {}", name, bytes.size(), kMaxImageBytes)};
   const bool png = beginsWith(bytes, kPngMagic);
   if (const std::string fault = png ? pngFault(bytes) : jpegFault(bytes); !fault.empty())
     return Error{name + ": " + fault};
@@ -158,13 +158,13 @@ Result<RgbPicture> decodePicture(Bytes bytes, const std::string& name) {
     return Error{fmt::format("{}: is a damaged {}: {}", name, png ? "PNG" : "JPEG", stbi_failure_reason())};
   };
   if (stbi_info_from_memory(bytes.data(), size, &width, &height, &channels) == 0) return undecodable();
-  if (width < 1 || height < 1 || Index{width} * height > kMaxPicturePixels)
+  if (width < 1 || height < 1 || Index{width} * height > kMaxImagePixels)
     return Error{
-        fmt::format("{}: has {} × {} pixels, expected at most {}", name, width, height, kMaxPicturePixels)};
+        fmt::format("{}: has {} × {} pixels, expected at most {}", name, width, height, kMaxImagePixels)};
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
       stbi_load_from_memory(bytes.data(), size, &width, &height, &channels, 3), stbi_image_free);
   if (!pixels) return undecodable();
-  RgbPicture picture{width, height, {}};
+  RgbImage picture{width, height, {}};
   picture.rgb.assign(pixels.get(), pixels.get() + Index{3} * width * height);
   return turned(picture, exifOrientation(bytes));
 }

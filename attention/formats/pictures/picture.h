@@ -11,15 +11,15 @@
 namespace headscope::attention {
 
 /// A picture in rows from the top, 8 bits per colour.
-struct RgbPicture {
+struct RgbImage {
   Index width = 0, height = 0;
   std::vector<std::uint8_t> rgb = {};  ///< [height, width, 3]
-  bool operator==(const RgbPicture&) const = default;
+  bool operator==(const RgbImage&) const = default;
 };
 
 /// Limits: larger files and pictures with more pixels aren't decoded.
-inline constexpr std::uint64_t kMaxPictureBytes = std::uint64_t{64} << 20;
-inline constexpr Index kMaxPicturePixels = Index{1} << 25;
+inline constexpr std::uint64_t kMaxImageBytes = std::uint64_t{64} << 20;
+inline constexpr Index kMaxImagePixels = Index{1} << 25;
 
 /// Whether a file begins like a PNG or a JPEG.
 bool isPicture(std::span<const std::uint8_t> bytes);
@@ -27,7 +27,7 @@ bool isPicture(std::span<const std::uint8_t> bytes);
 /// Decodes a PNG or JPEG. Drops transparency, expands grey to RGB, reduces 16 bits to 8, and rotates
 /// according to the EXIF orientation, like Pillow's convert("RGB") and exif_transpose(). Returns an Error,
 /// one sentence that begins with `name`, for other formats, damaged or truncated files, and, before
-/// allocating, for more than kMaxPicturePixels.
-Result<RgbPicture> decodePicture(std::span<const std::uint8_t> bytes, const std::string& name);
+/// allocating, for more than kMaxImagePixels.
+Result<RgbImage> decodeImage(std::span<const std::uint8_t> bytes, const std::string& name);
 
 }  // namespace headscope::attention

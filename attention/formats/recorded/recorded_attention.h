@@ -30,8 +30,8 @@ struct RecordedLayer {
 
 /// The recorded weights of one head, and the range of their row sums, which a softmax makes 1.
 struct RecordedWeights {
-  Matrix weights;                   ///< [n, m], each 0 to 1
-  float leastSum = 1, mostSum = 1;  ///< of the rows; a row without a visible key sums to 0
+  Matrix weights;                ///< [n, m], each 0 to 1
+  float minSum = 1, maxSum = 1;  ///< of the rows; a row without a visible key sums to 0
 };
 
 /// Attention computed and saved by another program: a safetensors, .npz or .npy file with attention [layers,

@@ -60,7 +60,7 @@ std::string_view groupName(RecordedGroup group) {
 
 std::optional<RecordedName> recordedNameOf(std::string_view tensor) {
   const std::string lower = lowerCase(tensor);
-  std::vector<std::string_view> words = partsOfName(lower);
+  std::vector<std::string_view> words = splitName(lower);
   const RecordedGroup group = groupOf(words);
   std::optional<Index> layer;
   if (words.size() > 1 && (layer = numberInName(words.back()))) words.pop_back();

@@ -80,7 +80,7 @@ extern const Detector offset{
         [](Index at) {
           return describe(PlantedHead{Behaviour::offset, at});
         },
-    .tightName = [](Index at) { return (at < 0 ? "i+" : "i−") + std::to_string(std::abs(at)); },
+    .compactName = [](Index at) { return (at < 0 ? "i+" : "i−") + std::to_string(std::abs(at)); },
     .counted = [](const ObservedHead& head, const DetectorScore& score, Index row,
                   std::vector<Index>& keys) { keys.push_back(head.text().positionOf(row) - score.at); },
     .ofOneText = true};

@@ -54,11 +54,11 @@ struct Detector {
   /// Whether this detector may label a head with this profile; null = always.
   bool (*mayLabel)(const HeadProfile& profile) = nullptr;
   /// A head without another label gets this one from this raw score on.
-  std::optional<float> labelsTheRestFrom = std::nullopt;
+  std::optional<float> fallbackLabelThreshold = std::nullopt;
   /// The title of a detector that searches, including its result; null = `title`.
   std::string (*titleOf)(Index at) = nullptr;
   /// A name of at most six letters: "i−2"; null = `shortName` is short enough.
-  std::string (*tightName)(Index at) = nullptr;
+  std::string (*compactName)(Index at) = nullptr;
 
   /// Like `targets`, for detectors whose counted keys depend on the weights or the score.
   void (*counted)(const ObservedHead& head, const DetectorScore& score, Index row,

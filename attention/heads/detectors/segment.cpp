@@ -53,6 +53,6 @@ extern const Detector segment{.name = "segment",
                                                   profile["separator"].raw, profile["same_token"].raw});
                                     return narrower < kMostOfSegment * profile["segment"].raw;
                                   },
-                              .tightName = [](Index) { return std::string("segm."); }};
+                              .compactName = [](Index) { return std::string("segm."); }};
 
 }  // namespace headscope::attention::detectors

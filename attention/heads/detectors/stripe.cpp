@@ -71,7 +71,7 @@ extern const Detector stripe{
     // The first token has a separate detector.
     .mayLabel = [](const HeadProfile& profile) { return profile["stripe"].at > 0; },
     .titleOf = [](Index at) { return fmt::format("stripe at {}", at); },
-    .tightName = [](Index at) { return fmt::format("j={}", at); },
+    .compactName = [](Index at) { return fmt::format("j={}", at); },
     .counted =
         [](const ObservedHead& head, const DetectorScore& score, Index row, std::vector<Index>& keys) {
           if (head.text().crossAttention() || head.text().positionOf(row) != score.at)

@@ -33,7 +33,7 @@ extern const Detector uniform{.name = "uniform",
                               .planted = PlantedHead{Behaviour::uniform},
                               .measure = entropyRatio,
                               .mayLabel = [](const HeadProfile&) { return false; },
-                              .labelsTheRestFrom = 0.95f,
-                              .tightName = [](Index) { return std::string("unif."); }};
+                              .fallbackLabelThreshold = 0.95f,
+                              .compactName = [](Index) { return std::string("unif."); }};
 
 }  // namespace headscope::attention::detectors

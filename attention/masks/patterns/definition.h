@@ -60,13 +60,13 @@ HEADSCOPE_PATTERNS(HEADSCOPE_PATTERN_DECLARATION)
 
 // Helpers that define parameters.
 
-constexpr ParameterInfo wholeNumber(std::string_view name, Index low, Index standard,
+constexpr ParameterInfo wholeNumber(std::string_view name, Index low, Index defaultValue,
                                     std::string_view meaning, Index high = kMaxMaskCount) {
-  return {name, ParameterKind::count, low, high, standard, nullptr, meaning};
+  return {name, ParameterKind::count, low, high, defaultValue, nullptr, meaning};
 }
 /// 1, 3, 5, …
-constexpr ParameterInfo oddNumber(std::string_view name, Index standard, std::string_view meaning) {
-  ParameterInfo number = wholeNumber(name, 1, standard, meaning, kMaxMaskCount - 1);
+constexpr ParameterInfo oddNumber(std::string_view name, Index defaultValue, std::string_view meaning) {
+  ParameterInfo number = wholeNumber(name, 1, defaultValue, meaning, kMaxMaskCount - 1);
   number.step = 2;
   return number;
 }

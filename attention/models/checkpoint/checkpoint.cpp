@@ -101,8 +101,8 @@ Status TensorView::read(std::uint64_t first, std::span<float> values, const std:
 Result<Checkpoint> Checkpoint::open(const std::filesystem::path& folder) {
   Checkpoint checkpoint(folder);
   const auto single = folder / "model.safetensors", index = folder / "model.safetensors.index.json";
-  if (!isThere(single) && !isThere(index)) return withoutWeights(folder);
-  const Status status = isThere(single) ? checkpoint.addSingle(single) : checkpoint.addShards(index);
+  if (!fileExists(single) && !fileExists(index)) return withoutWeights(folder);
+  const Status status = fileExists(single) ? checkpoint.addSingle(single) : checkpoint.addShards(index);
   if (!status) return status.error();
   joinScales(checkpoint.tensors_);
   return checkpoint;
@@ -127,7 +127,7 @@ Status Checkpoint::addShards(const std::filesystem::path& index) {
   std::map<std::string, std::map<std::string, TensorView>> shards;
   for (const auto& [tensor, shard] : *shardOf) {
     if (!shards.contains(shard)) {
-      if (!isThere(folder_ / shard))
+      if (!fileExists(folder_ / shard))
         return fileError(index, "names " + quotedText(shard) + ", which is missing from the folder");
       auto file = MappedFile::open(folder_ / shard);
       if (!file) return file.error();

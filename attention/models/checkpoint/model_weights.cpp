@@ -19,7 +19,7 @@ std::string layerName(std::string_view pattern, Index layer, std::string_view re
 }
 
 /// Whether a transformers class has a head over the vocabulary: "LlamaForCausalLM", "GPT2LMHeadModel".
-bool saysTokens(std::string_view architecture) {
+bool predictsTokens(std::string_view architecture) {
   for (const std::string_view end : {"ForCausalLM", "LMHeadModel", "DoubleHeadsModel", "ForMaskedLM",
                                      "ForPreTraining", "ForConditionalGeneration"})
     if (architecture.ends_with(end)) return true;
@@ -83,13 +83,13 @@ class WeightsReader {
     return finder_.linear(layerName(names_.layer, layer, name), out, in, bias, names_.inFirst);
   }
 
-  PictureWeights picture() {
-    const PictureTokens& tokens = *config_.picture;
+  VisionWeights picture() {
+    const VisionConfig& tokens = *config_.picture;
     const Index d = config_.modelDim;
     const auto table = [&](std::string_view name, Index rows) {
       return finder_.table(std::string(name), rows, d);
     };
-    PictureWeights weights;
+    VisionWeights weights;
     weights.patches = finder_.patches(std::string(names_.patches), d, 3, tokens.patch, tokens.patchBias);
     for (Index i = 0; i < tokens.leading; ++i)
       weights.leading.push_back(table(names_.leadingTokens[asSize(i)], 1));
@@ -100,7 +100,7 @@ class WeightsReader {
   }
 
   std::vector<MappedLinear> classifiers() {
-    const PictureTokens& tokens = *config_.picture;
+    const VisionConfig& tokens = *config_.picture;
     const auto map = [&](std::string_view name) {
       return headFinder_.linear(std::string(name), std::ssize(tokens.classes),
                                 config_.modelDim * (tokens.classifiesMean ? 2 : 1), true, false);
@@ -308,14 +308,14 @@ class WeightsReader {
     const bool own = headFinder_.has(head + ".weight");
     if (!dense.empty() && !headFinder_.has(dense + ".weight"))
       return fmt::format("No predictions: the file has no {}.weight, the language-model head.", dense);
-    if (dense.empty() && !own && !config_.architecture.empty() && !saysTokens(config_.architecture))
+    if (dense.empty() && !own && !config_.architecture.empty() && !predictsTokens(config_.architecture))
       return fmt::format("No predictions: the checkpoint is a {}, which has no language-model head.",
                          config_.architecture);
     if (!own && !config_.tied)
       return fmt::format(
           "No predictions: the file has no {}.weight, and config.json doesn't tie the head to the embedding.",
           head);
-    if (config_.isTwoSidedDecoder())
+    if (config_.isBidirectionalDecoder())
       return "No predictions: attention is bidirectional, so each token already sees the next one.";
     return "";
   }

@@ -112,13 +112,13 @@ struct HeadTransform {
   NormWeights norm;
 };
 
-/// For PictureTokens.
-struct PictureWeights {
+/// For VisionConfig.
+struct VisionWeights {
   MappedLinear patches;             ///< [modelDim, 3 · patch²], one colour after another
   std::vector<MappedRows> leading;  ///< one row each
   MappedRows registers;             ///< may have no rows
   MappedRows positions;             ///< [leading + grid², modelDim]
-  /// [classes, modelDim], or [classes, 2 · modelDim] if PictureTokens::classifiesMean, with biases: one for
+  /// [classes, modelDim], or [classes, 2 · modelDim] if VisionConfig::classifiesMean, with biases: one for
   /// the first token, or one per leading token, whose results are averaged. Empty: pictures aren't
   /// classified.
   std::vector<MappedLinear> classifiers;
@@ -130,8 +130,8 @@ struct ModelWeights {
   MappedRows embedding, positions, tokenTypes;  ///< the last two may have no rows
   std::optional<NormWeights> embeddingNorm, finalNorm;
   std::optional<MappedLinear> embeddingMap;
-  std::optional<PictureWeights> picture;  ///< if set, the embedding has no rows until there is a picture
-  MappedRows bucketBias;                  ///< [buckets, heads], if config.bucketBias is set
+  std::optional<VisionWeights> picture;  ///< if set, the embedding has no rows until there is a picture
+  MappedRows bucketBias;                 ///< [buckets, heads], if config.bucketBias is set
   std::vector<LayerWeights> layers;
   std::optional<HeadTransform> headTransform;
   std::optional<MappedLinear> head;  ///< nothing: the checkpoint makes no predictions

@@ -10,7 +10,7 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::size_t kMostShards = 1024;
+constexpr std::size_t kMaxShards = 1024;
 
 /// Whether a name can only be a file in the folder itself.
 bool isPlainName(const std::string& name) {
@@ -38,8 +38,8 @@ Result<std::map<std::string, std::string>> parseShardIndex(std::string_view text
     shards.insert(shard);
   }
   if (files.empty()) return Error{name + ": its weight_map is empty, expected each tensor's file"};
-  if (shards.size() > kMostShards)
-    return Error{fmt::format("{}: names {} files, expected at most {}", name, shards.size(), kMostShards)};
+  if (shards.size() > kMaxShards)
+    return Error{fmt::format("{}: names {} files, expected at most {}", name, shards.size(), kMaxShards)};
   return files;
 }
 

@@ -17,7 +17,7 @@ namespace headscope::attention {
 
 namespace {
 
-constexpr std::uint64_t kMostHeader = 100'000'000, kMostIndex = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMostHeader = 100'000'000, kMaxIndex = std::uint64_t{16} << 20;
 constexpr JsonBounds kHeaderBounds{8, 20'000'000};
 
 /// Whether a name belongs to numbers that aren't weights: scales, zeros and tables for unpacking.
@@ -118,13 +118,13 @@ Result<WeightCount> countTensors(std::string_view text, double bits, const std::
 
 Result<std::optional<WeightCount>> countWeights(const std::filesystem::path& folder, double bits) {
   const auto index = folder / "model.safetensors.index.json", single = folder / "model.safetensors";
-  if (isThere(single)) {
+  if (fileExists(single)) {
     const auto count = countFile(single, bits);
     if (!count) return count.error();
     return std::optional(*count);
   }
-  if (!isThere(index)) return std::optional<WeightCount>();
-  const auto bytes = readFile(index, kMostIndex);
+  if (!fileExists(index)) return std::optional<WeightCount>();
+  const auto bytes = readFile(index, kMaxIndex);
   if (!bytes) return bytes.error();
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   const auto shards = parseShardIndex(text, "model.safetensors.index.json");
@@ -135,7 +135,7 @@ Result<std::optional<WeightCount>> countWeights(const std::filesystem::path& fol
   files.erase(std::unique(files.begin(), files.end()), files.end());
   WeightCount all;
   for (const std::string& file : files) {
-    if (!isThere(folder / file)) {  // only the index gives the sizes then
+    if (!fileExists(folder / file)) {  // only the index gives the sizes then
       const auto json = parseJsonTree(text, "model.safetensors.index.json");
       const nlohmann::json metadata =
           json && json->contains("metadata") ? (*json)["metadata"] : nlohmann::json();

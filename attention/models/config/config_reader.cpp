@@ -86,9 +86,11 @@ std::optional<Index> ConfigReader::optionalSize(std::string_view key, Index low,
   return number.value_or(low);
 }
 
-Index ConfigReader::size(std::string_view key, std::optional<Index> standard, Index low, Index high) const {
-  if (!has(key) && !standard) refuse(key, "absent", fmt::format("a whole number from {} to {}", low, high));
-  return optionalSize(key, low, high).value_or(standard.value_or(low));
+Index ConfigReader::size(std::string_view key, std::optional<Index> defaultValue, Index low,
+                         Index high) const {
+  if (!has(key) && !defaultValue)
+    refuse(key, "absent", fmt::format("a whole number from {} to {}", low, high));
+  return optionalSize(key, low, high).value_or(defaultValue.value_or(low));
 }
 
 std::optional<double> ConfigReader::optionalPositive(std::string_view key) const {
@@ -99,23 +101,23 @@ std::optional<double> ConfigReader::optionalPositive(std::string_view key) const
   return number.value_or(1);
 }
 
-double ConfigReader::positive(std::string_view key, std::optional<double> standard) const {
-  if (!has(key) && !standard) refuse(key, "absent", "a finite number above 0");
-  return optionalPositive(key).value_or(standard.value_or(1));
+double ConfigReader::positive(std::string_view key, std::optional<double> defaultValue) const {
+  if (!has(key) && !defaultValue) refuse(key, "absent", "a finite number above 0");
+  return optionalPositive(key).value_or(defaultValue.value_or(1));
 }
 
-bool ConfigReader::flag(std::string_view key, bool standard) const {
+bool ConfigReader::flag(std::string_view key, bool defaultValue) const {
   const void* const found = find(key);
-  if (!found) return standard;
+  if (!found) return defaultValue;
   if (!jsonOf(found).is_boolean()) unexpected(key, found, "true or false");
-  return jsonOf(found).is_boolean() ? jsonOf(found).get<bool>() : standard;
+  return jsonOf(found).is_boolean() ? jsonOf(found).get<bool>() : defaultValue;
 }
 
-std::string ConfigReader::text(std::string_view key, std::string_view standard) const {
+std::string ConfigReader::text(std::string_view key, std::string_view defaultValue) const {
   const void* const found = find(key);
-  if (!found) return std::string(standard);
+  if (!found) return std::string(defaultValue);
   if (!jsonOf(found).is_string()) unexpected(key, found, "a text");
-  return jsonOf(found).is_string() ? jsonOf(found).get<std::string>() : std::string(standard);
+  return jsonOf(found).is_string() ? jsonOf(found).get<std::string>() : std::string(defaultValue);
 }
 
 std::vector<double> ConfigReader::list(std::string_view key, Index count, bool positive) const {

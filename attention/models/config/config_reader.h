@@ -29,15 +29,15 @@ class ConfigReader {
   bool isNull(std::string_view key) const;
   /// Reads a whole number from `low` to `high`. An absent field gives `standard`, or an error if there is
   /// none.
-  Index size(std::string_view key, std::optional<Index> standard = {}, Index low = 1,
+  Index size(std::string_view key, std::optional<Index> defaultValue = {}, Index low = 1,
              Index high = kMaxConfigSize) const;
   /// Returns nothing if the field is absent.
   std::optional<Index> optionalSize(std::string_view key, Index low = 1, Index high = kMaxConfigSize) const;
   /// Reads a finite number above 0.
-  double positive(std::string_view key, std::optional<double> standard = {}) const;
+  double positive(std::string_view key, std::optional<double> defaultValue = {}) const;
   std::optional<double> optionalPositive(std::string_view key) const;
-  bool flag(std::string_view key, bool standard) const;
-  std::string text(std::string_view key, std::string_view standard) const;
+  bool flag(std::string_view key, bool defaultValue) const;
+  std::string text(std::string_view key, std::string_view defaultValue) const;
   /// Reads `count` finite numbers above 0.
   std::vector<double> positives(std::string_view key, Index count) const;
   /// Reads `count` finite numbers.

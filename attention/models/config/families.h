@@ -15,7 +15,7 @@ namespace headscope::attention {
 struct TensorNames {
   std::string_view embedding = {}, positions = {}, tokenTypes = {}, embeddingNorm = {};
   std::string_view embeddingMap = {};  ///< from ModelConfig::embeddingDim to the model's width
-  /// For PictureTokens, instead of these: the patches' convolution, then full names.
+  /// For VisionConfig, instead of these: the patches' convolution, then full names.
   std::string_view patches = {}, leadingTokens[2] = {}, registerTokens = {}, picturePositions = {};
 
   std::string_view layer = {};  ///< prefix of a layer's names, with N for its number: "h.N."
@@ -60,7 +60,7 @@ struct TensorNames {
   /// name of the bias after it. A checkpoint without these makes no predictions.
   std::string_view headDense = {}, headNorm = {}, headBias = {};
   std::string_view logitBias = {};  ///< full name of a bias [1, vocabulary]; optional in a file
-  /// For PictureTokens: a map from the first token to classes, or one from each leading token, whose results
+  /// For VisionConfig: a map from the first token to classes, or one from each leading token, whose results
   /// are averaged. Optional in a file.
   std::string_view classifier = {}, classifiers[2] = {};
   std::string_view patchClassifier = {};  ///< instead: from the mean of the patches before the final norm

@@ -48,7 +48,7 @@ void penaliseRepetition(const GenerationRules& rules, const WrittenText& text, L
 }
 
 /// Excludes the tokens that followed earlier occurrences of the last n − 1 tokens.
-void keepRunsFromRepeating(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+void applyNoRepeatNgram(const GenerationRules& rules, const WrittenText& text, Logits logits) {
   const Index n = rules.noRepeatNgram, length = lengthOf(text);
   if (n == 0 || length + 1 < n) return;
   const auto last = text.ids.last(asSize(n - 1));
@@ -57,7 +57,7 @@ void keepRunsFromRepeating(const GenerationRules& rules, const WrittenText& text
       keepOut(logits, text.ids[asSize(from + n - 1)]);
 }
 
-void keepBadWordsOut(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+void applyBadWords(const GenerationRules& rules, const WrittenText& text, Logits logits) {
   for (const std::vector<Index>& word : rules.badWords) {
     // As in transformers, a word only counts if the text has at least as many tokens as the whole word.
     if (word.empty() || (word.size() > 1 && word.size() > text.ids.size())) continue;
@@ -69,11 +69,11 @@ void keepBadWordsOut(const GenerationRules& rules, const WrittenText& text, Logi
   }
 }
 
-void keepShortFromEnding(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+void applyMinLength(const GenerationRules& rules, const WrittenText& text, Logits logits) {
   if (lengthOf(text) < rules.minLength) keepOut(logits, text.endTokens);
 }
 
-void keepFewFromEnding(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+void applyMinNewTokens(const GenerationRules& rules, const WrittenText& text, Logits logits) {
   if (lengthOf(text) - text.given < rules.minNewTokens) keepOut(logits, text.endTokens);
 }
 
@@ -138,22 +138,22 @@ constexpr auto kRules = std::to_array<Rule>({
      [](const ConfigReader& json, const char* field, GenerationRules& rules) {
        rules.noRepeatNgram = json.size(field, 0, 0);
      },
-     keepRunsFromRepeating},
+     applyNoRepeatNgram},
     {"bad_words_ids", "[]",
      [](const ConfigReader& json, const char* field, GenerationRules& rules) {
        rules.badWords = json.tokenLists(field);
      },
-     keepBadWordsOut},
+     applyBadWords},
     {"min_length", "0",
      [](const ConfigReader& json, const char* field, GenerationRules& rules) {
        rules.minLength = json.size(field, 0, 0);
      },
-     keepShortFromEnding},
+     applyMinLength},
     {"min_new_tokens", "0",
      [](const ConfigReader& json, const char* field, GenerationRules& rules) {
        rules.minNewTokens = json.size(field, 0, 0);
      },
-     keepFewFromEnding},
+     applyMinNewTokens},
     {"forced_bos_token_id", "null",
      [](const ConfigReader& json, const char* field, GenerationRules& rules) {
        rules.forcedFirst = oneToken(json, field);

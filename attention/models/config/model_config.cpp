@@ -99,7 +99,7 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 void addNotes(const ConfigReader& json, ModelConfig& config) {
-  if (config.isTwoSidedDecoder())
+  if (config.isBidirectionalDecoder())
     config.notes.emplace_back("config.json makes attention bidirectional: tokens see later ones.");
   if (!json.object("auto_map").names().empty())
     config.notes.push_back(
@@ -162,7 +162,7 @@ ModelConfig ModelConfig::withOtherHeads() const {
   return other;
 }
 
-bool ModelConfig::isTwoSidedDecoder() const {
+bool ModelConfig::isBidirectionalDecoder() const {
   return !causal && family && !family->encoder;
 }
 
@@ -188,7 +188,7 @@ AttentionConfig ModelConfig::attention(Index layer) const {
   return attention;
 }
 
-Status ModelConfig::haveHeadsMaps() const {
+Status ModelConfig::checkHeadMaps() const {
   if (latent.rank == 0) return success();
   return Error{
       fmt::format("Keys and values of this model are computed from a latent of {} numbers after a norm, so "

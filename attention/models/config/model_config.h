@@ -63,8 +63,8 @@ struct Latent {
 
 /// The tokens are square patches of a picture (Dosovitskiy et al. 2021), after one or two leading tokens and
 /// the registers.
-struct PictureTokens {
-  static constexpr Index kMaxSide = 4096, kMostPatches = Index{1} << 16;
+struct VisionConfig {
+  static constexpr Index kMaxSide = 4096, kMaxPatches = Index{1} << 16;
   /// How positions are handled if a picture's patches differ from those they were made for.
   enum class OtherSizes { refused, interpolated, antialiased };
 
@@ -75,10 +75,10 @@ struct PictureTokens {
   OtherSizes otherSizes = OtherSizes::refused;
   std::vector<std::string> classes = {};  ///< names of the classifier's classes, from config.json
   bool classifiesMean = false;            ///< a classifier reads the token and the mean of the patches
-  /// The class that prepares pictures if the folder's file names none (picture_processor.h).
+  /// The class that prepares pictures if the folder's file names none (image_processor.h).
   std::string_view processor = {};
 
-  bool operator==(const PictureTokens&) const = default;
+  bool operator==(const VisionConfig&) const = default;
   Index grid() const { return side / patch; }  ///< patches along a side
 };
 
@@ -117,7 +117,7 @@ struct ModelConfig {
   Index embeddingDim = 0;  ///< width of the embeddings, which are mapped to modelDim; 0: modelDim, no map
   Index tokenTypes = 0;    ///< rows of the table of token types, the first of which is added; 0: none
   /// For a model that reads pictures and has no vocabulary.
-  std::optional<PictureTokens> picture = {};
+  std::optional<VisionConfig> picture = {};
 
   bool causal = true;
   BlockOrder order = BlockOrder::before;
@@ -177,11 +177,11 @@ struct ModelConfig {
   Index embeddingSize() const { return embeddingDim > 0 ? embeddingDim : modelDim; }
   Index layerCount() const { return static_cast<Index>(layers.size()); }
   /// Whether it is bidirectional although its family is a decoder.
-  bool isTwoSidedDecoder() const;
+  bool isBidirectionalDecoder() const;
   /// The most tokens a text can have; nothing: no limit, as with rotary positions.
   std::optional<Index> positionLimit() const;
   /// Returns an Error unless each head's queries, keys and values are linear maps of the normed stream.
-  Status haveHeadsMaps() const;
+  Status checkHeadMaps() const;
   /// Returns the settings of a layer's attention before any edits, without its sinks (Model::attention).
   AttentionConfig attention(Index layer) const;
   /// Returns the layer's mask in mask syntax: "window(4096)", "causal", "full".

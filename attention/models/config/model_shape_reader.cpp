@@ -320,7 +320,7 @@ class ShapeReader {
       const ShapeParameters layer = parametersOf(one);
       const std::uint64_t each = saturatingSum({layer.attention, layer.feedForward, layer.head, layer.head,
                                                 saturatingProduct({2, shape_.modelDim, shape_.modelDim})});
-      shape_.aheadParameters =
+      shape_.mtpParameters =
           saturatingProduct({ahead, static_cast<Index>(std::min<std::uint64_t>(each, kMaxAhead))});
     }
     if (ahead > 0)

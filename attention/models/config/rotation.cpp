@@ -47,7 +47,7 @@ std::vector<double> stretched(std::vector<double> frequencies, double theta, con
   return frequencies;
 }
 
-double yarnSharpness(double factor, double m) {
+double yarnAttentionFactor(double factor, double m) {
   return factor <= 1 ? 1 : 0.1 * m * std::log(factor) + 1;
 }
 
@@ -65,11 +65,11 @@ Matrix rotationTable(const Rotation& rotation, Index first, Index count, Index t
   return table;
 }
 
-void rotateHeads(Stack& heads, const Matrix& table, bool neighbours, Index from) {
+void rotateHeads(Stack& heads, const Matrix& table, bool interleaved, Index from) {
   require(heads.rows() == table.rows() && heads.cols() >= from + table.cols(),
           "a rotation's table is " + shapeText(table.rows(), table.cols()) + ", expected at most " +
               shapeText(heads.rows(), heads.cols()));
-  const Index half = table.cols() / 2, step = neighbours ? 2 : 1, partner = neighbours ? 1 : half;
+  const Index half = table.cols() / 2, step = interleaved ? 2 : 1, partner = interleaved ? 1 : half;
   forEach(heads.count(), {}, [&](Index head) {
     MutableMatrixView x = heads[head];
     for (Index row = 0; row < x.rows(); ++row)

@@ -16,7 +16,7 @@ struct Rotation {
   std::vector<double> longFrequencies;
   Index longBeyond = 0;
   double amplitude = 1;  ///< factor on the rotated dimensions
-  bool neighbours = false;
+  bool interleaved = false;
   Index first = 0;  ///< first rotated dimension of a head
   bool operator==(const Rotation&) const = default;
 
@@ -43,7 +43,7 @@ struct YarnScaling {
 };
 std::vector<double> stretched(std::vector<double> frequencies, double theta, const YarnScaling& scaling);
 /// Returns YaRN's attention factor, 0.1·m·ln(factor) + 1; 1 if nothing is stretched (factor ≤ 1).
-double yarnSharpness(double factor, double m = 1);
+double yarnAttentionFactor(double factor, double m = 1);
 
 /// Returns a table [count, dims] for positions first … first+count−1 of a text of `tokens` tokens: cosines in
 /// the first half of each row, sines in the second, times the amplitude. Angles are in double precision.
@@ -51,6 +51,6 @@ Matrix rotationTable(const Rotation& rotation, Index first, Index count, Index t
 
 /// Rotates table.cols() dimensions of every row of every head [heads, n, headDim], starting at dimension
 /// `from`, by a table of n rows, in pairs of halves or of neighbours.
-void rotateHeads(Stack& heads, const Matrix& table, bool neighbours = false, Index from = 0);
+void rotateHeads(Stack& heads, const Matrix& table, bool interleaved = false, Index from = 0);
 
 }  // namespace headscope::attention

@@ -4,10 +4,10 @@
 
 namespace headscope::attention {
 
-Index SizeFinder::optional(Keys keys, Index standard, Index most) const {
+Index SizeFinder::optional(Keys keys, Index defaultValue, Index most) const {
   for (const char* key : keys)
     if (json_.has(key)) return json_.size(key, {}, 0, most);
-  return standard;
+  return defaultValue;
 }
 
 Index SizeFinder::needed(const char* what, Keys keys, Index most) {

@@ -15,7 +15,7 @@ class SizeFinder {
  public:
   explicit SizeFinder(const ConfigReader& json) : json_(json) {}
 
-  Index optional(Keys keys, Index standard = 0, Index most = kMaxConfigSize) const;
+  Index optional(Keys keys, Index defaultValue = 0, Index most = kMaxConfigSize) const;
   /// If no key is present, adds `what` to missing() and returns 1.
   Index needed(const char* what, Keys keys, Index most = kMaxConfigSize);
   /// If no key is present, adds `what` to assumed() and returns `usual`.

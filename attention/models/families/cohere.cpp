@@ -22,7 +22,7 @@ void readCohere(const ConfigReader& json, ModelConfig& config) {
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
   config.logitScale = static_cast<float>(json.positive("logit_scale", 0.0625));
   families::readRotation(json, {}, config);
-  for (Rotation& rotation : config.rotations) rotation.neighbours = true;
+  for (Rotation& rotation : config.rotations) rotation.interleaved = true;
 }
 
 void readCohere2(const ConfigReader& json, ModelConfig& config) {

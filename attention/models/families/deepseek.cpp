@@ -29,19 +29,19 @@ constexpr TensorNames kDeepSeekNames = [] {
 
 /// Reads the rotation of a head's last qk_rope_head_dim dimensions, and the scale of scores. YaRN's
 /// mscale_all_dim sharpens scores once more, by the square of the returned factor; 1 if it isn't given.
-double readRotatedPart(const ConfigReader& json, bool neighbours, ModelConfig& config) {
+double readRotatedPart(const ConfigReader& json, bool interleaved, ModelConfig& config) {
   const Index whole = config.headDim;
   config.headDim = config.latent.ropeDim;
   families::readRotation(json, {}, config);
   config.headDim = whole;
   config.rotations[0].first = whole - config.latent.ropeDim;
-  config.rotations[0].neighbours = neighbours;
+  config.rotations[0].interleaved = interleaved;
 
   const char* const key = json.object("rope_scaling").names().empty() ? "rope_parameters" : "rope_scaling";
   const ConfigReader rope = json.object(key);
   const double sharpness =
       rope.has("mscale_all_dim") && rope.text(rope.has("rope_type") ? "rope_type" : "type", "") == "yarn"
-          ? yarnSharpness(rope.positive("factor"), rope.positive("mscale_all_dim"))
+          ? yarnAttentionFactor(rope.positive("factor"), rope.positive("mscale_all_dim"))
           : 1;
   for (LayerKind& layer : config.layers)
     layer.scale = static_cast<float>(sharpness * sharpness / std::sqrt(static_cast<double>(whole)));
@@ -92,7 +92,7 @@ void readDeepSeekMixture(const ConfigReader& json, const MixtureDefaults& defaul
                         {.experts = "n_routed_experts",
                          .count = defaults.experts,
                          .used = defaults.used,
-                         .standardDim = defaults.innerDim},
+                         .defaultDim = defaults.innerDim},
                         config);
   Mixture& mixture = config.mixture;
   mixture.sharedDim = json.size("n_shared_experts", defaults.shared, 0) * mixture.innerDim;

@@ -76,15 +76,15 @@ void readYarn(const ConfigReader& rope, std::optional<Index> said, double theta,
   rotation.frequencies = stretched(std::move(rotation.frequencies), theta, scaling);
   const auto ofTurned = rope.optionalPositive("mscale"), ofAll = rope.optionalPositive("mscale_all_dim");
   const double sharpness = ofTurned && ofAll
-                               ? yarnSharpness(factor, *ofTurned) / yarnSharpness(factor, *ofAll)
-                               : yarnSharpness(factor);
+                               ? yarnAttentionFactor(factor, *ofTurned) / yarnAttentionFactor(factor, *ofAll)
+                               : yarnAttentionFactor(factor);
   rotation.amplitude = rope.positive("attention_factor", sharpness);
 }
 
 }  // namespace
 
-void readStartToken(const ConfigReader& json, Index standard, ModelConfig& config) {
-  config.startToken = json.size("decoder_start_token_id", standard, 0);
+void readStartToken(const ConfigReader& json, Index defaultValue, ModelConfig& config) {
+  config.startToken = json.size("decoder_start_token_id", defaultValue, 0);
   if (config.startToken >= config.vocabulary)
     json.refuse("decoder_start_token_id", std::to_string(config.startToken), "a token of the vocabulary");
 }
@@ -119,7 +119,7 @@ void readLlamaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDe
   addLayers(config, json.size("num_hidden_layers", {}, 1, kMaxLayers));
 }
 
-Activation readActivation(const ConfigReader& json, std::string_view key, std::string_view standard) {
+Activation readActivation(const ConfigReader& json, std::string_view key, std::string_view defaultValue) {
   static constexpr std::pair<std::string_view, Activation> kNames[] = {
       {"gelu", Activation::gelu},
       {"gelu_new", Activation::geluTanh},
@@ -129,7 +129,7 @@ Activation readActivation(const ConfigReader& json, std::string_view key, std::s
       {"silu", Activation::silu},
       {"swish", Activation::silu},
       {"relu", Activation::relu}};
-  const std::string name = json.text(key, standard);
+  const std::string name = json.text(key, defaultValue);
   std::string known;
   for (const auto& [each, activation] : kNames) {
     if (each == name) return activation;
@@ -187,13 +187,13 @@ void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelC
   for (LayerKind& layer : config.layers) layer.rotation = 0;
 }
 
-std::optional<Index> readWindow(const ConfigReader& json, Index standard) {
+std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue) {
   if (json.isNull("sliding_window")) return std::nullopt;
-  return json.size("sliding_window", standard, 1, kMaxPositions);
+  return json.size("sliding_window", defaultValue, 1, kMaxPositions);
 }
 
 void readWindows(const ConfigReader& json, std::optional<Index> window,
-                 bool (*standard)(Index layer, Index of), Index of, ModelConfig& config) {
+                 bool (*defaultValue)(Index layer, Index of), Index of, ModelConfig& config) {
   const std::vector<std::string> types = json.texts("layer_types");
   if (!types.empty() && std::ssize(types) != config.layerCount()) {
     json.refuse("layer_types", fmt::format("a list of {}", types.size()),
@@ -202,7 +202,7 @@ void readWindows(const ConfigReader& json, std::optional<Index> window,
   }
   for (Index i = 0; i < config.layerCount(); ++i) {
     bool slides =
-        !types.empty() ? types[static_cast<std::size_t>(i)] == "sliding_attention" : standard(i, of);
+        !types.empty() ? types[static_cast<std::size_t>(i)] == "sliding_attention" : defaultValue(i, of);
     if (!types.empty() && !slides && types[static_cast<std::size_t>(i)] != "full_attention")
       json.refuse("layer_types", quotedText(types[static_cast<std::size_t>(i)]),
                   "sliding_attention or full_attention");
@@ -228,7 +228,7 @@ void readMixture(const ConfigReader& json, const MixtureKeys& keys, ModelConfig&
   mixture.experts = json.size(keys.experts, keys.count);
   mixture.used = json.size("num_experts_per_tok", std::min(keys.used, mixture.experts), 1, mixture.experts);
   mixture.innerDim =
-      json.size(keys.innerDim, keys.standardDim > 0 ? std::optional(keys.standardDim) : std::nullopt);
+      json.size(keys.innerDim, keys.defaultDim > 0 ? std::optional(keys.defaultDim) : std::nullopt);
   for (LayerKind& layer : config.layers) layer.mixture = true;
 }
 

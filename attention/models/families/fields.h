@@ -46,7 +46,7 @@ Index evenShare(const ConfigReader& json, std::string_view whole, Index size, st
 
 /// Reads the token that a decoder begins with: decoder_start_token_id, else `standard`. Refuses one outside
 /// the vocabulary.
-void readStartToken(const ConfigReader& json, Index standard, ModelConfig& config);
+void readStartToken(const ConfigReader& json, Index defaultValue, ModelConfig& config);
 
 /// Values for missing fields, from the family's configuration class; nothing: the file must have the field.
 struct LlamaDefaults {
@@ -67,7 +67,7 @@ extern const ConfigFields kLlamaFields;
 void addLayers(ModelConfig& config, Index count);
 
 /// Reads gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, quick_gelu, silu, swish or relu; an error lists these.
-Activation readActivation(const ConfigReader& json, std::string_view key, std::string_view standard);
+Activation readActivation(const ConfigReader& json, std::string_view key, std::string_view defaultValue);
 
 /// Defaults for readRotation(), which reads rope_scaling or else rope_parameters, as transformers does, and
 /// then the top level. It sets config.rotations to one rotation for all layers.
@@ -85,17 +85,17 @@ Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double t
 /// The fields that describe a file's experts, and the values if they are missing.
 struct MixtureKeys {
   std::string_view experts = "num_experts", innerDim = "moe_intermediate_size";
-  Index count, used, standardDim = 0;  ///< standardDim 0: the file must give it
+  Index count, used, defaultDim = 0;  ///< defaultDim 0: the file must give it
 };
 /// Fills config.mixture and makes all layers use it.
 void readMixture(const ConfigReader& json, const MixtureKeys& keys, ModelConfig& config);
 
 /// Reads sliding_window; nothing if it is null.
-std::optional<Index> readWindow(const ConfigReader& json, Index standard);
+std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue);
 /// Sets windows of `window` keys on the layers that are "sliding_attention" in `layer_types` or, if that is
 /// absent, on those that `standard` picks. Refuses such layers if there is no window.
 void readWindows(const ConfigReader& json, std::optional<Index> window,
-                 bool (*standard)(Index layer, Index of), Index of, ModelConfig& config);
+                 bool (*defaultValue)(Index layer, Index of), Index of, ModelConfig& config);
 /// Qwen's rule: windows only with use_sliding_window, and from layer max_window_layers on.
 void readQwenWindows(const ConfigReader& json, ModelConfig& config);
 

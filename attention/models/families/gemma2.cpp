@@ -8,9 +8,9 @@
 namespace headscope::attention {
 namespace {
 
-std::optional<float> readCap(const ConfigReader& json, std::string_view key, double standard) {
+std::optional<float> readCap(const ConfigReader& json, std::string_view key, double defaultValue) {
   if (json.isNull(key)) return std::nullopt;
-  return static_cast<float>(json.positive(key, standard));
+  return static_cast<float>(json.positive(key, defaultValue));
 }
 
 void readGemma2(const ConfigReader& json, ModelConfig& config) {

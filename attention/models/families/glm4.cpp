@@ -25,7 +25,7 @@ void readGlm(const ConfigReader& json, ModelConfig& config) {
   config.epsilon = json.positive("rms_norm_eps", 1.5625e-7);
   config.qkvBias = json.flag("attention_bias", false);
   families::readRotation(json, {.partial = 0.5}, config);
-  for (Rotation& rotation : config.rotations) rotation.neighbours = true;
+  for (Rotation& rotation : config.rotations) rotation.interleaved = true;
 }
 
 void readGlm4(const ConfigReader& json, ModelConfig& config) {

@@ -27,7 +27,7 @@ void readGptJ(const ConfigReader& json, ModelConfig& config) {
   if (json.isNull("rotary_dim")) json.refuse("rotary_dim", "null", "a whole number");
   if (rotation.dims % 2 != 0) json.refuse("rotary_dim", std::to_string(rotation.dims), "an even number");
   rotation.frequencies = ropeFrequencies(rotation.dims, 10000);
-  rotation.neighbours = true;
+  rotation.interleaved = true;
   config.rotations = {rotation};
   for (LayerKind& layer : config.layers) layer.rotation = 0;
 }

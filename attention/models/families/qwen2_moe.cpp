@@ -29,7 +29,7 @@ void readQwen2Moe(const ConfigReader& json, ModelConfig& config) {
   config.qkvBias = json.flag("qkv_bias", true);
   families::readRotation(json, {}, config);
   families::readQwenWindows(json, config);
-  families::readMixture(json, {.count = 60, .used = 4, .standardDim = 1408}, config);
+  families::readMixture(json, {.count = 60, .used = 4, .defaultDim = 1408}, config);
   config.mixture.sharedDim = json.size("shared_expert_intermediate_size", 5632);
   config.mixture.sumsToOne = json.flag("norm_topk_prob", false);
   readSparseLayers(json, config);
@@ -41,7 +41,7 @@ void readQwen3Moe(const ConfigReader& json, ModelConfig& config) {
   config.qkNorm = true;
   families::readRotation(json, {}, config);
   families::readQwenWindows(json, config);
-  families::readMixture(json, {.count = 128, .used = 8, .standardDim = 768}, config);
+  families::readMixture(json, {.count = 128, .used = 8, .defaultDim = 768}, config);
   config.mixture.sumsToOne = json.flag("norm_topk_prob", false);
   readSparseLayers(json, config);
 }

@@ -82,10 +82,10 @@ class GgufConfigWriter {
   }
 
   std::int64_t sizeOf(const std::string& key) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 31;
+    constexpr std::int64_t kMax = std::int64_t{1} << 31;
     const std::int64_t size = whole(key).value_or(0);
-    if (size < 0 || size > kMost)
-      metadata_.fail(fmt::format("{} is {}, expected 0 to {}", metadata_.at(key), size, kMost));
+    if (size < 0 || size > kMax)
+      metadata_.fail(fmt::format("{} is {}, expected 0 to {}", metadata_.at(key), size, kMax));
     return size;
   }
 
@@ -190,8 +190,8 @@ class GgufConfigWriter {
     const auto found = source_.tensors.find(name);
     if (found == source_.tensors.end()) return std::nullopt;
     const TensorView& tensor = found->second;
-    constexpr std::uint64_t kMost = 1 << 16;
-    if (tensor.type != WeightType::f32 || tensor.numbers() > kMost) {
+    constexpr std::uint64_t kMax = 1 << 16;
+    if (tensor.type != WeightType::f32 || tensor.numbers() > kMax) {
       metadata_.fail(
           fmt::format("tensor {} is {}, expected a few numbers of F32", quotedText(name), tensor.kind));
       return std::nullopt;

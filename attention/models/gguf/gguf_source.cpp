@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMostParts = 1024;
+constexpr std::int64_t kMaxParts = 1024;
 
 struct GgufPart {
   MappedFile file;
@@ -63,9 +63,9 @@ Result<std::vector<GgufPart>> allParts(GgufPart opened) {
     return all;
   }
   const std::string file = path.filename().string();
-  if (parts < 1 || parts > kMostParts || own < 0 || own >= parts)
+  if (parts < 1 || parts > kMaxParts || own < 0 || own >= parts)
     return fileError(
-        path, fmt::format("says it is part {} of {}, expected one of 1 to {}", own + 1, parts, kMostParts));
+        path, fmt::format("says it is part {} of {}, expected one of 1 to {}", own + 1, parts, kMaxParts));
   const std::string ending = partEnding(own, parts);
   if (!file.ends_with(ending))
     return fileError(path, "is one of several files of a model, and its name doesn't end in " + ending);
@@ -76,7 +76,7 @@ Result<std::vector<GgufPart>> allParts(GgufPart opened) {
     }
     const fs::path other =
         path.parent_path() / (file.substr(0, file.size() - ending.size()) + partEnding(i, parts));
-    if (!isThere(other))
+    if (!fileExists(other))
       return fileError(other, fmt::format("is missing, expected all {} files of the model", parts));
     auto part = openPart(other);
     if (!part) return part.error();
@@ -94,7 +94,7 @@ bool isGguf(const fs::path& path) {
   if (!fs::is_regular_file(path, ignored)) return false;
   const auto file = RegularFile::open(path);
   std::array<std::uint8_t, 4> start{};
-  return file && file->size() >= start.size() && file->read(0, start) && startsAsGguf(start);
+  return file && file->size() >= start.size() && file->read(0, start) && hasGgufMagic(start);
 }
 
 Result<GgufSource> GgufSource::open(const fs::path& path) {

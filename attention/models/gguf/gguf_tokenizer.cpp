@@ -56,14 +56,14 @@ class GgufTokenizerWriter {
   }
 
   void readTokens() {
-    constexpr std::size_t kMostTokens = std::size_t{1} << 24;
+    constexpr std::size_t kMaxTokens = std::size_t{1} << 24;
     if (!metadata_.has("tokenizer.ggml.tokens"))
       return metadata_.fail("has no tokenizer: the metadata \"tokenizer.ggml.tokens\" is missing");
     for (const std::string_view text :
          metadata_.texts("tokenizer.ggml.tokens").value_or(std::vector<std::string_view>()))
       tokens_.emplace_back(text);
     types_ = metadata_.integers("tokenizer.ggml.token_type").value_or(std::vector<std::int64_t>());
-    if (tokens_.size() > kMostTokens) metadata_.fail("has more than 16,777,216 tokens");
+    if (tokens_.size() > kMaxTokens) metadata_.fail("has more than 16,777,216 tokens");
     if (!types_.empty() && types_.size() != tokens_.size())
       metadata_.fail(fmt::format("has {} tokens and {} of their types", tokens_.size(), types_.size()));
     for (std::size_t i = 0; i < tokens_.size(); ++i)

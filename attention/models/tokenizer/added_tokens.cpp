@@ -25,7 +25,7 @@ std::size_t spaceBefore(std::string_view text, std::size_t end) {
 }
 
 /// Where the white space after `begin` ends.
-std::size_t spaceBehind(std::string_view text, std::size_t begin) {
+std::size_t spaceAfter(std::string_view text, std::size_t begin) {
   while (begin < text.size()) {
     const DecodedCodePoint c = decodeUtf8(text, begin);
     if (!isSpace(c.value)) break;
@@ -48,14 +48,14 @@ bool wordBeginsAt(std::string_view text, std::size_t begin) {
 AddedToken readToken(const JsonValue& value, FieldReader& fields) {
   AddedToken token;
   const std::int64_t id = fields.integer("id");
-  if (id < 0 || id >= kMostTokens)
-    fields.fail(fmt::format("\"id\" is {}, expected 0 to {}", id, kMostTokens - 1));
+  if (id < 0 || id >= kMaxTokens)
+    fields.fail(fmt::format("\"id\" is {}, expected 0 to {}", id, kMaxTokens - 1));
   else
     token.id = static_cast<TokenId>(id);
   token.content = fields.text("content");
   token.singleWord = fields.flag("single_word", false);
-  token.takesLeft = fields.flag("lstrip", false);
-  token.takesRight = fields.flag("rstrip", false);
+  token.stripsLeft = fields.flag("lstrip", false);
+  token.stripsRight = fields.flag("rstrip", false);
   token.special = fields.flag("special", false);
   token.normalized = fields.flag("normalized", !token.special);
   if (value.find("content") && (token.content.empty() || token.content.size() > kLongest))
@@ -176,8 +176,8 @@ Result<std::vector<AddedTokens::Part>> AddedTokens::cut(std::string_view text, S
     const AddedToken& token = tokens_[stages.tokens[found->which]];
     if (token.singleWord && (wordEndsAt(text, range.begin) || wordBeginsAt(text, range.end))) continue;
     // White space taken by the previous token is no longer available.
-    if (token.takesLeft) range.begin = spaceBefore(text, range.begin);
-    if (token.takesRight) range.end = spaceBehind(text, range.end);
+    if (token.stripsLeft) range.begin = spaceBefore(text, range.begin);
+    if (token.stripsRight) range.end = spaceAfter(text, range.end);
     range.begin = std::max(range.begin, done);
     range.end = std::max(range.end, range.begin);
     if (done < range.begin) parts.push_back({{done, range.begin}, nullptr});

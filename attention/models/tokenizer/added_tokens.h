@@ -18,12 +18,12 @@ namespace headscope::attention {
 struct AddedToken {
   TokenId id = 0;
   std::string content;
-  std::string wanted;       ///< what is searched for and decoded: the content, or its normalized form
-  bool singleWord = false;  ///< only without a word character next to it
-  bool takesLeft = false;   ///< includes the white space before it ("lstrip")
-  bool takesRight = false;  ///< includes the white space after it ("rstrip")
-  bool normalized = false;  ///< searched for in normalized text, and normalized itself
-  bool special = false;     ///< left out of decoded text
+  std::string wanted;        ///< what is searched for and decoded: the content, or its normalized form
+  bool singleWord = false;   ///< only without a word character next to it
+  bool stripsLeft = false;   ///< includes the white space before it ("lstrip")
+  bool stripsRight = false;  ///< includes the white space after it ("rstrip")
+  bool normalized = false;   ///< searched for in normalized text, and normalized itself
+  bool special = false;      ///< left out of decoded text
 };
 
 /// Finds the leftmost of several strings in a text; of those that begin there, the longest.

@@ -13,12 +13,12 @@ namespace headscope::attention {
 
 /// The longest text that can be encoded, and the longest that rewriting may make of it, in bytes: more than
 /// any model reads at once. Each byte takes up to 71 bytes of memory if it becomes a separate token.
-inline constexpr std::size_t kMostTyped = std::size_t{16} << 20, kMostRewritten = std::size_t{36} << 20;
+inline constexpr std::size_t kMaxTyped = std::size_t{16} << 20, kMaxRewritten = std::size_t{36} << 20;
 /// The most bytes that rewriting may make of `typed` bytes. Compatibility decomposition makes at most 11
 /// bytes of one (U+FDFA), and spelling bytes as characters makes two.
 constexpr std::size_t mostRewritten(std::size_t typed) {
   constexpr std::size_t kFloor = std::size_t{64} << 10, kTimes = 32;
-  return typed < (kMostRewritten - kFloor) / kTimes ? kFloor + kTimes * typed : kMostRewritten;
+  return typed < (kMaxRewritten - kFloor) / kTimes ? kFloor + kTimes * typed : kMaxRewritten;
 }
 
 Error tooLongRewritten(std::size_t most);
@@ -59,7 +59,7 @@ class AlignedText {
   std::string text_;
   std::vector<std::uint32_t> origins_;
   std::uint32_t end_ = 0;
-  std::size_t most_ = kMostRewritten;
+  std::size_t most_ = kMaxRewritten;
   bool tooLong_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace headscope::attention {
 using TokenId = std::int32_t;
 
 /// Ids must be below this: no model has as many tokens, and tables are as long as the largest id.
-inline constexpr TokenId kMostTokens = 1 << 22;
+inline constexpr TokenId kMaxTokens = 1 << 22;
 
 /// Bytes [begin, end) of a text.
 struct ByteRange {

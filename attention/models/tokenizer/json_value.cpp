@@ -10,7 +10,7 @@ namespace headscope::attention {
 namespace {
 
 constexpr int kDeepest = 64;
-constexpr std::size_t kMostValues = 2'000'000;
+constexpr std::size_t kMaxValues = 2'000'000;
 
 using JsonKind = JsonValue::Kind;
 
@@ -70,7 +70,7 @@ bool readWord(JsonCursor& cursor, JsonValue& value) {
 
 bool readValue(JsonCursor& cursor, JsonValue& value, int depth, Bounds& bounds) {
   bounds.tooDeep = depth > kDeepest;
-  bounds.tooMany = ++bounds.values > kMostValues;
+  bounds.tooMany = ++bounds.values > kMaxValues;
   if (bounds.tooDeep || bounds.tooMany) return false;
   switch (cursor.peek()) {
     case '{':
@@ -123,7 +123,7 @@ Result<JsonValue> parseJson(std::string_view text) {
   JsonValue value;
   Bounds bounds;
   if (readValue(cursor, value, 1, bounds) && cursor.finish()) return value;
-  if (bounds.tooMany) return Error{fmt::format("found more than {} values", kMostValues)};
+  if (bounds.tooMany) return Error{fmt::format("found more than {} values", kMaxValues)};
   if (bounds.tooDeep) return Error{fmt::format("lists and objects are more than {} deep", kDeepest)};
   return Error{cursor.fault()};
 }

@@ -7,8 +7,8 @@
 #include <bit>
 
 #include "attention/core/stopped.h"
-#include "attention/formats/quote.h"
 #include "attention/formats/json_cursor.h"
+#include "attention/formats/quote.h"
 
 namespace headscope::attention {
 

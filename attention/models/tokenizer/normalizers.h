@@ -21,7 +21,7 @@ class Normalizer {
 using Normalizers = std::vector<std::unique_ptr<const Normalizer>>;
 
 /// The most rules that one part of a tokenizer may have.
-inline constexpr std::size_t kMostRules = 64;
+inline constexpr std::size_t kMaxRules = 64;
 
 /// Adds the rules of a "normalizer" to `rules`. Returns an Error naming any unsupported kind or missing
 /// field, prefixed by `where`.

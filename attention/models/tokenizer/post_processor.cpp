@@ -9,15 +9,16 @@ namespace {
 
 TokenId idOf(const JsonValue& value, FieldReader& fields) {
   const auto id = value.integer();
-  if (id && *id >= 0 && *id < kMostTokens) return static_cast<TokenId>(*id);
-  fields.fail(fmt::format("a token's id is {}, expected 0 to {}", value.described(), kMostTokens - 1));
+  if (id && *id >= 0 && *id < kMaxTokens) return static_cast<TokenId>(*id);
+  fields.fail(fmt::format("a token's id is {}, expected 0 to {}", value.described(), kMaxTokens - 1));
   return 0;
 }
 
 /// Adds tokens outside those that are already there.
-void putAround(const std::vector<TokenId>& before, const std::vector<TokenId>& behind, PutAround& around) {
+void putAround(const std::vector<TokenId>& before, const std::vector<TokenId>& after,
+               SurroundingTokens& around) {
   around.before.insert(around.before.begin(), before.begin(), before.end());
-  around.behind.insert(around.behind.end(), behind.begin(), behind.end());
+  around.after.insert(around.after.end(), after.begin(), after.end());
 }
 
 void appendSpecial(const JsonValue& piece, const JsonValue& explained, FieldReader& fields,
@@ -32,14 +33,14 @@ void appendSpecial(const JsonValue& piece, const JsonValue& explained, FieldRead
   for (const JsonValue& id : list->items) ids.push_back(idOf(id, fields));
 }
 
-Status readTemplate(const JsonValue&, FieldReader& fields, PutAround& around) {
+Status readTemplate(const JsonValue&, FieldReader& fields, SurroundingTokens& around) {
   const JsonValue& single = fields.list("single");
   const JsonValue& explained = fields.object("special_tokens");
-  std::vector<TokenId> before, behind;
+  std::vector<TokenId> before, after;
   int texts = 0;
   for (const JsonValue& piece : single.items) {
     if (const JsonValue* special = piece.find("SpecialToken")) {
-      appendSpecial(*special, explained, fields, texts > 0 ? behind : before);
+      appendSpecial(*special, explained, fields, texts > 0 ? after : before);
     } else if (const JsonValue* sequence = piece.find("Sequence")) {
       const JsonValue* id = sequence->find("id");
       if (!id || id->text != "A") fields.fail("\"single\" has a sequence other than \"A\"");
@@ -50,7 +51,7 @@ Status readTemplate(const JsonValue&, FieldReader& fields, PutAround& around) {
   }
   if (!fields.error() && texts != 1)
     fields.fail(fmt::format("\"single\" has the text {} times, expected once", texts));
-  if (!fields.error()) putAround(before, behind, around);
+  if (!fields.error()) putAround(before, after, around);
   return success();
 }
 
@@ -62,24 +63,24 @@ std::vector<TokenId> readPair(FieldReader& fields, std::string_view name) {
   return {};
 }
 
-Status readBert(const JsonValue&, FieldReader& fields, PutAround& around) {
+Status readBert(const JsonValue&, FieldReader& fields, SurroundingTokens& around) {
   const auto first = readPair(fields, "cls"), last = readPair(fields, "sep");
   putAround(first, last, around);
   return success();
 }
 
 /// Does nothing: ByteLevel only moves the reference's offsets, which treat white space differently from ours.
-Status readByteLevel(const JsonValue&, FieldReader&, PutAround&) {
+Status readByteLevel(const JsonValue&, FieldReader&, SurroundingTokens&) {
   return success();
 }
 
-Status readSequence(const JsonValue&, FieldReader& fields, PutAround& around) {
+Status readSequence(const JsonValue&, FieldReader& fields, SurroundingTokens& around) {
   return readEach(fields, "processors", readPostProcessor, around);
 }
 
 struct Kind {
   std::string_view name;
-  Status (*read)(const JsonValue& component, FieldReader& fields, PutAround& around);
+  Status (*read)(const JsonValue& component, FieldReader& fields, SurroundingTokens& around);
 };
 constexpr Kind kKinds[] = {{"TemplateProcessing", readTemplate},
                            {"BertProcessing", readBert},
@@ -89,11 +90,11 @@ constexpr Kind kKinds[] = {{"TemplateProcessing", readTemplate},
 
 }  // namespace
 
-Status readPostProcessor(const JsonValue& value, const std::string& where, PutAround& around) {
-  constexpr std::size_t kMost = 64;
+Status readPostProcessor(const JsonValue& value, const std::string& where, SurroundingTokens& around) {
+  constexpr std::size_t kMax = 64;
   if (const auto status = readByType(kKinds, value, where, around); !status) return status;
-  if (around.before.size() + around.behind.size() <= kMost) return success();
-  return Error{fmt::format("{}: more than {} tokens around the text", where, kMost)};
+  if (around.before.size() + around.after.size() <= kMax) return success();
+  return Error{fmt::format("{}: more than {} tokens around the text", where, kMax)};
 }
 
 }  // namespace headscope::attention

@@ -267,7 +267,7 @@ constexpr Kind kKinds[] = {{"ByteLevel", readByteLevel},
 
 Status readPreTokenizers(const JsonValue& value, const std::string& where, PreTokenizers& rules) {
   if (const auto status = readByType(kKinds, value, where, rules); !status) return status;
-  if (rules.size() > kMostRules) return Error{fmt::format("{}: more than {} rules", where, kMostRules)};
+  if (rules.size() > kMaxRules) return Error{fmt::format("{}: more than {} rules", where, kMaxRules)};
   return success();
 }
 

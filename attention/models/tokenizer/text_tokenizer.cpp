@@ -37,7 +37,7 @@ class Encoding {
       else if (const auto status = encodeSection(part.range); !status)
         return status.error();
     }
-    if (around == SpecialTokens::keep) addAround(parts_.around.behind, typed_.size());
+    if (around == SpecialTokens::keep) addAround(parts_.around.after, typed_.size());
     closeGaps();
     return std::move(text_);
   }
@@ -152,8 +152,8 @@ Result<TextTokenizer> TextTokenizer::parse(std::string_view json, const std::str
 
 Result<EncodedText> TextTokenizer::encode(std::string_view text, SpecialTokens around,
                                           const std::stop_token& stop) const {
-  if (text.size() > kMostTyped)
-    return Error{fmt::format("the text has {} bytes, expected at most {}", text.size(), kMostTyped)};
+  if (text.size() > kMaxTyped)
+    return Error{fmt::format("the text has {} bytes, expected at most {}", text.size(), kMaxTyped)};
   if (const auto status = validateUtf8(text); !status) return status.error();
   return Encoding(*parts_, text, stop).run(around);
 }

@@ -122,7 +122,7 @@ Result<std::unique_ptr<const TokenModel>> readUnigram(const ModelText& text, Fie
   UnigramOptions options;
   if (text.small.find("unk_id")) {
     const auto unknown = fields.integer("unk_id");
-    options.unknown = static_cast<TokenId>(std::clamp<std::int64_t>(unknown, -1, kMostTokens));
+    options.unknown = static_cast<TokenId>(std::clamp<std::int64_t>(unknown, -1, kMaxTokens));
   }
   options.byteFallback = fields.flag("byte_fallback", false);
   if (fields.error()) return *fields.error();

@@ -55,7 +55,7 @@ Status readMember(std::string_view json, const char* name, Read read, To& to) {
 
 /// Returns an Error if a token to put around texts doesn't exist.
 Status checkAround(const TokenizerParts& parts) {
-  for (const auto* ids : {&parts.around.before, &parts.around.behind})
+  for (const auto* ids : {&parts.around.before, &parts.around.after})
     for (const TokenId id : *ids)
       if (!parts.model->vocabulary().has(id) && !parts.added.find(id))
         return Error{fmt::format("post_processor: the id {} has no token in the vocabulary", id)};

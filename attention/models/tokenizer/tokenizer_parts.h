@@ -19,7 +19,7 @@ struct TokenizerParts {
   Normalizers normalizers;
   PreTokenizers preTokenizers;
   std::unique_ptr<const TokenModel> model;
-  PutAround around;
+  SurroundingTokens around;
   Decoders decoders;
 };
 

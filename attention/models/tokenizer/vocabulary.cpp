@@ -9,8 +9,8 @@
 #include <random>
 
 #include "attention/core/stopped.h"
-#include "attention/formats/quote.h"
 #include "attention/formats/json_cursor.h"
+#include "attention/formats/quote.h"
 
 namespace headscope::attention {
 
@@ -45,13 +45,13 @@ Vocabulary::Vocabulary() : seed_(randomHashSeed()), slots_(1) {}
 
 void Vocabulary::reserve(std::size_t texts, std::size_t bytes) {
   bytes_.reserve(bytes);
-  texts_.reserve(std::min(texts, static_cast<std::size_t>(kMostTokens)));
+  texts_.reserve(std::min(texts, static_cast<std::size_t>(kMaxTokens)));
 }
 
 Status Vocabulary::add(std::string_view text, std::int64_t id) {
-  if (id < 0 || id >= kMostTokens)
+  if (id < 0 || id >= kMaxTokens)
     return Error{
-        fmt::format("token {} has the id {}, expected 0 to {}", quotedText(text), id, kMostTokens - 1)};
+        fmt::format("token {} has the id {}, expected 0 to {}", quotedText(text), id, kMaxTokens - 1)};
   const auto row = static_cast<TokenId>(id);
   if (has(row))
     return Error{fmt::format("tokens {} and {} have the same id {}", quotedText(this->text(row)),
@@ -112,8 +112,8 @@ std::string_view Vocabulary::text(TokenId id) const {
 
 Status readVocabulary(std::string_view json, const std::string& where, Vocabulary& vocabulary,
                       const std::stop_token& stop) {
-  constexpr std::size_t kLeastEntry = 24;  // bytes per token in an indented file
-  vocabulary.reserve(json.size() / kLeastEntry, json.size() / 2);
+  constexpr std::size_t kMinEntry = 24;  // bytes per token in an indented file
+  vocabulary.reserve(json.size() / kMinEntry, json.size() / 2);
   JsonCursor cursor(json);
   std::string buffer;
   std::string_view text;

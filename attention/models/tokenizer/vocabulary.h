@@ -22,7 +22,7 @@ class Vocabulary {
  public:
   Vocabulary();
 
-  /// Returns an Error if the id is negative, kMostTokens or more, or taken, or if all texts together get too
+  /// Returns an Error if the id is negative, kMaxTokens or more, or taken, or if all texts together get too
   /// long. Texts can be found after index().
   Status add(std::string_view text, std::int64_t id);
   /// Reserves space for about `texts` texts with `bytes` bytes in total.

@@ -55,9 +55,9 @@ std::uint8_t summed(const WholeSum& sum, const std::uint8_t* from, Index step) {
   return static_cast<std::uint8_t>(std::clamp<std::int64_t>(value >> kShareBits, 0, 255));
 }
 
-RgbPicture alongRows(const RgbPicture& picture, Index width, ResampleFilter filter) {
+RgbImage alongRows(const RgbImage& picture, Index width, ResampleFilter filter) {
   if (width == picture.width) return picture;
-  RgbPicture to{width, picture.height, {}};
+  RgbImage to{width, picture.height, {}};
   to.rgb.reserve(static_cast<std::size_t>(3 * width * picture.height));
   const std::vector<WholeSum> sums = wholeSums(picture.width, width, filter);
   for (Index y = 0; y < picture.height; ++y)
@@ -67,9 +67,9 @@ RgbPicture alongRows(const RgbPicture& picture, Index width, ResampleFilter filt
   return to;
 }
 
-RgbPicture alongColumns(const RgbPicture& picture, Index height, ResampleFilter filter) {
+RgbImage alongColumns(const RgbImage& picture, Index height, ResampleFilter filter) {
   if (height == picture.height) return picture;
-  RgbPicture to{picture.width, height, {}};
+  RgbImage to{picture.width, height, {}};
   const Index row = 3 * picture.width;
   to.rgb.reserve(static_cast<std::size_t>(row * height));
   for (const WholeSum& sum : wholeSums(picture.height, height, filter))
@@ -116,7 +116,7 @@ std::vector<ResampleSum> cubicSums(Index from, Index to) {
   return sums;
 }
 
-RgbPicture resized(const RgbPicture& picture, Index width, Index height, ResampleFilter filter) {
+RgbImage resized(const RgbImage& picture, Index width, Index height, ResampleFilter filter) {
   return alongColumns(alongRows(picture, width, filter), height, filter);
 }
 

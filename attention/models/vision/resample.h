@@ -27,7 +27,7 @@ std::vector<ResampleSum> cubicSums(Index from, Index to);
 
 /// Resizes a picture bit for bit like Pillow: along rows, then along columns, with shares rounded to 22
 /// fractional bits and 8 bits per colour in between.
-RgbPicture resized(const RgbPicture& picture, Index width, Index height, ResampleFilter filter);
+RgbImage resized(const RgbImage& picture, Index width, Index height, ResampleFilter filter);
 
 /// Resamples the rows of a table, which form a grid [rows · cols, d], to a grid of another size.
 Matrix resampledGrid(const Matrix& table, Index rows, Index cols, const std::vector<ResampleSum>& toRows,

@@ -61,7 +61,7 @@ class Attend : public testing::Test {
 
 class AttendGolden : public testing::TestWithParam<fs::path> {};
 
-TEST_P(AttendGolden, TheProgramComputesWhatFloat64Found) {
+TEST_P(AttendGolden, MatchesFloat64Reference) {
   const TemporaryFolder folder;
   const auto out = folder / "out.safetensors";
   const auto outcome = run({"attend", GetParam().string(), "-o", out.string()});
@@ -94,7 +94,7 @@ TEST_F(Attend, FlagsOverrideTheFile) {
   EXPECT_EQ(masked({"--sinks", "1"}), 4);
 }
 
-TEST_F(Attend, TakesTheLayerThatIsAskedFor) {
+TEST_F(Attend, ReadsTheRequestedLayer) {
   const auto golden = attention::readSafetensors(HEADSCOPE_TEST_DIR "/golden/names_c_attn.safetensors");
   ASSERT_TRUE(golden.ok());
   put(*golden);
@@ -109,7 +109,7 @@ TEST_F(Attend, TakesTheLayerThatIsAskedFor) {
   expectFailure(attend({"--layer", "5"}), 1, "layer is 5, the file holds layers 3, 4");
 }
 
-TEST_F(Attend, AnswersAPickleWithWhatToDo) {
+TEST_F(Attend, RefusesPyTorchPickles) {
   test::putFile(in_, std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15));
   expectFailure(attend(), 1, "in.safetensors: is a PyTorch pickle, which can contain code");
 }
@@ -179,7 +179,7 @@ TEST_F(Attend, WritesEveryArray) {
                                  "q [4, 3, 4]", "scores [4, 3, 3]", "v [2, 3, 4]", "weights [4, 3, 3]"));
 }
 
-TEST_F(Attend, SaysWhatItCouldNotRead) {
+TEST_F(Attend, ReportsUnreadableInput) {
   expectFailure(attend(), 1, in_.string() + ": cannot be opened: No such file or directory");
   test::putFile(in_, "not a safetensors file");
   expectFailure(attend(), 1, in_.string() + ": declares a header of");
@@ -196,7 +196,7 @@ TEST_F(Attend, SaysWhatItCouldNotRead) {
   expectFailure(attend(), 1, "is a pipe, expected a regular file");
 }
 
-TEST_F(Attend, SaysWhatItCouldNotWrite) {
+TEST_F(Attend, ReportsUnwritableOutput) {
   put(test::smallProblem());
   const auto none = (folder_ / "none" / "out").string();
   expectFailure(run({"attend", in_.string(), "-o", none}), 1,
@@ -210,14 +210,14 @@ TEST_F(Attend, SaysWhatItCouldNotWrite) {
   EXPECT_EQ(test::fileText(folder_ / "old"), "old");
 }
 
-TEST_F(Attend, MayWriteOverItsInput) {
+TEST_F(Attend, CanOverwriteItsInput) {
   put(test::smallProblem());
   out_ = in_;
   EXPECT_EQ(attend().exitCode, 0);
   EXPECT_EQ(result().tensors.count("weights"), 1u);
 }
 
-TEST_F(Attend, RefusesNamesItDoesNotKnow) {
+TEST_F(Attend, RefusesUnknownNames) {
   auto file = test::smallProblem();
   file.tensors["q_norm.weight"] = test::gaussianTensor({4}, 1);
   put(file);
@@ -229,7 +229,7 @@ TEST_F(Attend, RefusesNamesItDoesNotKnow) {
   expectFailure(attend(), 1, in_.string() + ": \"widnow\" is not an option; did you mean window?");
 }
 
-TEST_F(Attend, SaysHowItReadTheMaskOfAnotherProgram) {
+TEST_F(Attend, ReportsConventionOfPyTorchMask) {
   auto file = test::smallProblem();
   file.tensors["attn_mask"] =
       test::tensorOf<std::uint8_t>(attention::DType::Bool, {3, 3}, {0, 1, 1, 0, 0, 1, 0, 0, 0});
@@ -248,14 +248,14 @@ TEST_F(Attend, SaysHowItReadTheMaskOfAnotherProgram) {
   EXPECT_EQ(result().tensors.at("weights").bytes, masked.tensors.at("weights").bytes);
 }
 
-TEST_F(Attend, RefusesNumbersThatOverflow) {
+TEST_F(Attend, RefusesOverflowingNumbers) {
   auto file = test::smallProblem();
   file.tensors["x"] = attention::fromFloats(std::vector<float>(24, 3e38F), {3, 8});
   put(file);
   expectFailure(attend(), 1, in_.string() + ": the numbers overflow: q is");
 }
 
-TEST_F(Attend, RefusesAResultBeyondItsBudget) {
+TEST_F(Attend, RefusesResultsOverBudget) {
   auto file = test::smallProblem();
   file.tensors["x"] = test::gaussianTensor({300, 8}, 1);
   put(file);
@@ -265,7 +265,7 @@ TEST_F(Attend, RefusesAResultBeyondItsBudget) {
   EXPECT_FALSE(fs::exists(out_));
 }
 
-TEST_F(Attend, RefusesAResultBeyondTheMachine) {
+TEST_F(Attend, RefusesResultsLargerThanMemory) {
   // 32 MiB of input for 2 · heads · tokens² floats, a quarter of an exbibyte.
   SafetensorsFile file;
   file.metadata = {{"heads", "4096"}};
@@ -280,7 +280,7 @@ TEST_F(Attend, RefusesAResultBeyondTheMachine) {
   expectFailure(attend(), 1, "more than the budget of");
 }
 
-TEST_F(Attend, TellsWrongUsageApart) {
+TEST_F(Attend, WrongUsageExitsWithCode2) {
   put(test::smallProblem());
   const auto in = in_.string(), out = out_.string();
   for (const std::vector<std::string>& arguments :
@@ -305,7 +305,7 @@ TEST_F(Attend, TellsWrongUsageApart) {
   }
 }
 
-TEST_F(Attend, NamesTheFlagThatWasMeant) {
+TEST_F(Attend, SuggestsTheIntendedFlag) {
   put(test::smallProblem());
   expectFailure(attend({"--widnow", "3"}), 2, "--widnow");
   expectFailure(attend({"--widnow=3"}), 2, "did you mean --window?");
@@ -322,7 +322,7 @@ TEST_F(Attend, RegistersItsSubcommand) {
   EXPECT_THAT(app.get_subcommand("attend")->help(), HasSubstr("--cache-length"));
 }
 
-TEST(AttendBudget, IsAShareOfTheMachine) {
+TEST(AttendBudget, IsWithinPlausibleBounds) {
   EXPECT_GT(attendBudget(), std::uint64_t{1} << 26);
   EXPECT_LT(attendBudget(), std::uint64_t{1} << 46);
 }

@@ -29,14 +29,14 @@ Outcome bench(std::vector<std::string> more) {
   return runHeadscope(more);
 }
 
-TEST(BenchMedian, IsTheMiddleOne) {
+TEST(BenchMedian, ReturnsTheMiddleValue) {
   EXPECT_EQ(medianOf({}), 0);
   EXPECT_EQ(medianOf({3}), 3);
   EXPECT_EQ(medianOf({9, 1, 5}), 5);
   EXPECT_EQ(medianOf({8, 1, 2, 4}), 3);
 }
 
-TEST(BenchGrowth, FindsTheExponentOfTheUpperHalf) {
+TEST(BenchGrowth, FitsExponentToUpperHalf) {
   std::vector<PlotPoint> points;
   for (double x = 16; x <= 4096; x *= 2) points.push_back({x, 3e-9 * x * x + (x < 200 ? 1 : 0)});
   EXPECT_NEAR(fittedExponent(points), 2, 1e-6) << "what doesn't grow is at the small sizes";
@@ -44,7 +44,7 @@ TEST(BenchGrowth, FindsTheExponentOfTheUpperHalf) {
   EXPECT_EQ(fittedExponent({}), 0);
 }
 
-TEST(BenchGrowth, MeasuresUpToSomeTokensAndDrawsAFigure) {
+TEST(BenchGrowth, MeasuresUpToGivenLengthAndDrawsFigure) {
   test::TemporaryFolder folder;
   const std::string file = (folder / "growth.svg").string();
   const Outcome outcome =
@@ -59,7 +59,7 @@ TEST(BenchGrowth, MeasuresUpToSomeTokensAndDrawsAFigure) {
   EXPECT_EQ(runHeadscope({"bench", "--growth", "1"}).exitCode, 2);
 }
 
-TEST(BenchThreads, HasARowForEveryNumberOfThreads) {
+TEST(BenchThreads, ListsPowersOfTwoThreadCounts) {
   std::vector<std::string> words = kSmallBench;
   words.insert(words.end(), {"--by-threads", "--only", "forward,decode,map"});
   const Outcome outcome = runHeadscope(words, "export HEADSCOPE_THREADS=5; ");
@@ -72,7 +72,7 @@ TEST(BenchThreads, HasARowForEveryNumberOfThreads) {
   EXPECT_THAT(outcome.output, testing::Not(HasSubstr(" | 5 | ")));
 }
 
-TEST(BenchThreads, ComparesWithOneThread) {
+TEST(BenchThreads, ShowsSpeedupOverOneThread) {
   ThreadsTable table;
   table.rows = {{"forward", 4, 0.01, 3, 0.6, 0.91, 0.97, 7},
                 {"ceiling of reading", 2, 0.01, 1.5, 0, 0, 0, 0}};
@@ -82,7 +82,7 @@ TEST(BenchThreads, ComparesWithOneThread) {
 }
 
 /// Multiply-adds counted one by one.
-TEST(BenchWork, CountsWhatTheDefinitionDoes) {
+TEST(BenchWork, FlopCountMatchesDefinition) {
   BenchShape shape;
   shape.config.modelDim = 6;
   shape.config.heads = 4;
@@ -113,7 +113,7 @@ BenchReport sampleReport() {
   return report;
 }
 
-TEST(BenchReportText, HasAColumnForEverything) {
+TEST(BenchReportText, TableShowsEveryColumn) {
   const std::string table = benchTable(sampleReport());
   EXPECT_THAT(table, HasSubstr("modelDim 64"));
   EXPECT_THAT(table, HasSubstr("10.0 ms    9.00 ms    20.0 ms    100 GFLOP/s    50.0 %\n"));
@@ -122,7 +122,7 @@ TEST(BenchReportText, HasAColumnForEverything) {
   EXPECT_THAT(table, HasSubstr("peak memory: 1 MiB\n"));
 }
 
-TEST(BenchReportText, JsonSaysTheSame) {
+TEST(BenchReportText, JsonMatchesTheTable) {
   BenchReport report = sampleReport();
   report.omitted = "no OpenGL";
   const json parsed = json::parse(benchJson(report));
@@ -136,7 +136,7 @@ TEST(BenchReportText, JsonSaysTheSame) {
   EXPECT_THAT(benchTable(report), HasSubstr("The window was not measured: no OpenGL\n"));
 }
 
-TEST(BenchCommand, MeasuresEveryLine) {
+TEST(BenchCommand, MeasuresEveryRow) {
   const Outcome outcome = bench({"--json"});
   ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
   EXPECT_EQ(outcome.errors, "");
@@ -164,7 +164,7 @@ TEST(BenchCommand, MeasuresEveryLine) {
   EXPECT_GT(parsed["peak_memory_bytes"], 1 << 20);
 }
 
-TEST(BenchCommand, MeasuresPartsAlone) {
+TEST(BenchCommand, MeasuresSelectedParts) {
   const Outcome outcome = bench({"--only", "decode,forward"});
   EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, HasSubstr("decode step over the cache"));
@@ -173,7 +173,7 @@ TEST(BenchCommand, MeasuresPartsAlone) {
   EXPECT_THAT(outcome.output, testing::Not(HasSubstr("slider")));
 }
 
-TEST(BenchCommand, CountsTheBytesThatTheCacheHas) {
+TEST(BenchCommand, CountsCacheBytesByNumberFormat) {
   double fp32 = 0;
   for (const std::string type : {"fp32", "fp16", "bf16"}) {
     const Outcome outcome = bench({"--only", "decode", "--cached-as", type, "--json"});
@@ -186,7 +186,7 @@ TEST(BenchCommand, CountsTheBytesThatTheCacheHas) {
   }
 }
 
-TEST(BenchCommand, GoesOnWithoutWhatTheWindowCantShow) {
+TEST(BenchCommand, SkipsWindowWhenTextIsTooLong) {
   const Outcome outcome = runHeadscope({"bench", "--model-dim", "16", "--heads", "1", "--tokens", "2049",
                                         "--cached", "8", "--map-tokens", "32", "--rounds", "1"});
   EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
@@ -195,7 +195,7 @@ TEST(BenchCommand, GoesOnWithoutWhatTheWindowCantShow) {
   EXPECT_THAT(outcome.output, HasSubstr("forward, all weights stored"));
 }
 
-TEST(BenchCommand, TellsWrongUsageApart) {
+TEST(BenchCommand, WrongUsageExitsWithCode2) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
       {{"--model-dim", "0"}, "--model-dim is 0"},
       {{"--tokens", "-3"}, "--tokens is -3"},
@@ -219,14 +219,14 @@ TEST(BenchCommand, TellsWrongUsageApart) {
   }
 }
 
-TEST(BenchCommand, RefusesSizesBeyondItsBudget) {
+TEST(BenchCommand, RefusesSizesOverBudget) {
   const Outcome outcome = runHeadscope({"bench", "--tokens", "200000", "--only", "forward"});
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_EQ(outcome.output, "");
   EXPECT_THAT(outcome.errors, HasSubstr("the budget is"));
 }
 
-TEST(BenchCommand, NoticesAFullDevice) {
+TEST(BenchCommand, ReportsFullDevice) {
   const Outcome outcome = runHeadscope(
       {"bench", "--model-dim", "8", "--heads", "1", "--only", "decode", "--cached", "8", "--rounds", "1"}, "",
       ">/dev/full");

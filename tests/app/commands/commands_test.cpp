@@ -44,7 +44,7 @@ class Commands : public testing::Test {
   fs::path out_ = folder_ / "out";
 };
 
-TEST_F(Commands, HelpNamesEveryCommandAndOption) {
+TEST_F(Commands, HelpListsEveryCommandAndOption) {
   const Outcome help = runHeadscope({"--help"});
   EXPECT_EQ(help.exitCode, 0);
   EXPECT_EQ(help.errors, "");
@@ -56,13 +56,13 @@ TEST_F(Commands, HelpNamesEveryCommandAndOption) {
     EXPECT_THAT(render.output, HasSubstr(option));
 }
 
-TEST_F(Commands, VersionIsANumber) {
+TEST_F(Commands, PrintsVersionNumber) {
   const Outcome outcome = runHeadscope({"--version"});
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_THAT(outcome.output, testing::MatchesRegex("headscope [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
-TEST_F(Commands, TellWrongUsageApart) {
+TEST_F(Commands, WrongUsageExitsWithCode2) {
   const std::string out = out_.string();
   expectFailure(runHeadscope({"--bogus"}), 2, "--bogus");
   expectFailure(runHeadscope({"scene", "extra"}), 2, "extra");
@@ -91,7 +91,7 @@ TEST_F(Commands, TellWrongUsageApart) {
 }
 
 /// An empty name comes from a script with an empty variable; it is never meant as the opening scene.
-TEST_F(Commands, AnEmptyNameIsWrongUsage) {
+TEST_F(Commands, EmptyNameIsWrongUsage) {
   const std::string out = out_.string(), empty = "the name is empty";
   for (const char* command : {"render", "snapshot", "attend"}) {
     expectFailure(runHeadscope({command, "", "-o", out}), 2, empty);
@@ -103,7 +103,7 @@ TEST_F(Commands, AnEmptyNameIsWrongUsage) {
 }
 
 /// A file's name must not control the terminal or look like another message.
-TEST_F(Commands, NamesInMessagesAreEscaped) {
+TEST_F(Commands, MessagesEscapeFileNames) {
   const std::string name = "a\x1B[31m\x9B\xC2\x9B\nheadscope: b\x7F.json",
                     shown = "a\\x1b[31m\\x9b\\xc2\\x9b\\x0aheadscope: b\\x7f.json";
   const std::string path = (folder_ / name).string();
@@ -120,13 +120,13 @@ TEST_F(Commands, NamesInMessagesAreEscaped) {
   EXPECT_THAT(wrong.errors, HasSubstr("--a\\x1b[31m"));
 }
 
-TEST_F(Commands, HelpAndVersionNoticeAFullDevice) {
+TEST_F(Commands, HelpAndVersionReportFullDevice) {
   for (const char* word : {"--help", "--version"})
     expectFailure(runHeadscope({word}, "", ">/dev/full"), 1, "standard output can't be written");
   expectFailure(runHeadscope({"mask", "--help"}, "", ">/dev/full"), 1, "standard output can't be written");
 }
 
-TEST_F(Commands, SayWhichSceneTheyCouldNotRead) {
+TEST_F(Commands, ReportsUnreadableScenes) {
   const std::string out = out_.string(), none = (folder_ / "none.json").string();
   const std::vector<std::vector<std::string>> commands{{"render", "-o", out}, {"snapshot", "-o", out}, {}};
   test::putFile(folder_ / "broken.json", "{\"format\": 1e999}");
@@ -140,7 +140,7 @@ TEST_F(Commands, SayWhichSceneTheyCouldNotRead) {
   }
 }
 
-TEST_F(Commands, SayWhatTheyCouldNotCompute) {
+TEST_F(Commands, ReportsFailedComputations) {
   Scene scene = openingScene();
   scene.setup.weights.source = WeightSource::file;
   scene.setup.weights.file = "gone.safetensors";
@@ -153,7 +153,7 @@ TEST_F(Commands, SayWhatTheyCouldNotCompute) {
   expectFailure(runHeadscope({"snapshot", put("b.json", scene), "-o", out_.string()}), 1, "no tokens");
 }
 
-TEST_F(Commands, SayWhatTheyCouldNotWrite) {
+TEST_F(Commands, ReportsUnwritableOutput) {
   const std::string missing = (folder_ / "none/out").string();
   for (const char* command : {"render", "snapshot"}) {
     expectFailure(runHeadscope({command, "-o", missing}), 1,
@@ -173,7 +173,7 @@ TEST_F(Commands, SayWhatTheyCouldNotWrite) {
 
 /// The shell's limit on file sizes, in blocks of at most 1024 bytes, simulates a full disk. Its signal would
 /// end the program without a message.
-TEST_F(Commands, LeaveWhatWasThereWhenTheDiskIsFull) {
+TEST_F(Commands, FullDiskLeavesExistingFile) {
   test::putFile(folder_ / "old.json", "old");
   for (const char* command : {"render", "snapshot"}) {
     expectFailure(runHeadscope({command, "-o", (folder_ / "old.json").string()}, "ulimit -f 1; "), 1,
@@ -184,7 +184,7 @@ TEST_F(Commands, LeaveWhatWasThereWhenTheDiskIsFull) {
 }
 
 #ifndef HEADSCOPE_SANITIZE_BUILD  // sanitizers' shadow memory exceeds any such limit
-TEST_F(Commands, DrawingWithoutRoomForItSaysSo) {
+TEST_F(Commands, DrawingReportsInsufficientMemory) {
   const std::string sentence = "more than its limit (ulimit -v) leaves";
   expectFailure(runHeadscope({}, "ulimit -v 500000; "), 1, sentence);
   // Whatever the limit, the result is a picture or one sentence.
@@ -208,13 +208,13 @@ TEST_F(Commands, ScenePrintsTheOpeningScene) {
   EXPECT_EQ(*scene, openingScene());
 }
 
-TEST_F(Commands, SceneNoticesAFullDevice) {
+TEST_F(Commands, SceneReportsFullDevice) {
   const Outcome outcome = runHeadscope({"scene"}, "", ">/dev/full");
   expectFailure(outcome, 1, "standard output");
 }
 
 /// Without a display there is no window, and one sentence says so.
-TEST_F(Commands, TheWindowNeedsADisplay) {
+TEST_F(Commands, ReportsMissingDisplay) {
   const Outcome outcome = runHeadscope({});
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_THAT(outcome.errors, StartsWith("headscope: "));
@@ -242,7 +242,7 @@ class RenderCommand : public Commands {
   }
 };
 
-TEST_F(RenderCommand, WritesAPictureOfExactlyTheSize) {
+TEST_F(RenderCommand, WritesPictureOfExactSize) {
   for (const auto& [size, width, height] : {std::tuple{"640x480", 640, 480}, {"321x241", 321, 241}}) {
     const render::Image image = rendered({"--size", size});
     EXPECT_EQ(image.width, width);
@@ -261,7 +261,7 @@ TEST_F(RenderCommand, WritesTheSameBytesEveryTime) {
   EXPECT_EQ(test::fileText(out_), once);
 }
 
-TEST_F(RenderCommand, EveryOptionIsSeen) {
+TEST_F(RenderCommand, EveryOptionChangesThePicture) {
   const std::string size = "1000x700";
   const render::Image plain = rendered({"--size", size});
   const std::vector<std::vector<std::string>> options{{"--theme", "light"}, {"--head", "3"},
@@ -275,7 +275,7 @@ TEST_F(RenderCommand, EveryOptionIsSeen) {
   EXPECT_EQ(difference(rendered({"--size", size, "--theme", "dark"}), plain), 0u);
 }
 
-TEST_F(RenderCommand, StepsOnlyThroughWhatCanBeDecoded) {
+TEST_F(RenderCommand, RefusesStepWithoutCausalMask) {
   Scene scene = openingScene();
   scene.setup.mask.layers = layersOf({.causal = false});
   const Outcome outcome =
@@ -284,7 +284,7 @@ TEST_F(RenderCommand, StepsOnlyThroughWhatCanBeDecoded) {
   EXPECT_THAT(outcome.errors, HasSubstr("--step"));
 }
 
-TEST_F(RenderCommand, DrawsTheSceneOfTheFile) {
+TEST_F(RenderCommand, DrawsTheSceneFromTheFile) {
   const std::string same = put("same.json", openingScene());
   Scene other = openingScene();
   other.setup.mask.layers = layersOf({.causal = false});
@@ -316,7 +316,7 @@ class SnapshotCommand : public Commands {
   }
 };
 
-TEST_F(SnapshotCommand, WritesWhatAttendWrites) {
+TEST_F(SnapshotCommand, WritesArraysInExpectedShapes) {
   Scene scene = openingScene();
   scene.setup.input.text = "one two three";
   EXPECT_THAT(shapesOf(written(scene)),
@@ -333,7 +333,7 @@ TEST_F(SnapshotCommand, WritesWhatAttendWrites) {
                   "v_proj.weight [64, 256]", "weights [2, 8, 3, 3]", "x [2, 3, 256]"));
 }
 
-TEST_F(SnapshotCommand, WritesTheNumbersOfTheWindow) {
+TEST_F(SnapshotCommand, MatchesComputedSnapshot) {
   for (const char* text : {"The animal didn't cross the street .", "one two three\nfour\nfive six"}) {
     Scene scene = openingScene();
     scene.setup.input.text = text;
@@ -349,7 +349,7 @@ TEST_F(SnapshotCommand, WritesTheNumbersOfTheWindow) {
   }
 }
 
-TEST_F(SnapshotCommand, NamesWhatIsLeftOutAndTheRule) {
+TEST_F(SnapshotCommand, ReportsOmittedLayersAndCausalRule) {
   Scene scene = openingScene();
   scene.setup.mask.layers = test::layersFrom("causal & off: sinks(2)");
   scene.setup.input.cross = true;
@@ -372,7 +372,7 @@ TEST_F(SnapshotCommand, NamesWhatIsLeftOutAndTheRule) {
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-5F);
 }
 
-TEST_F(SnapshotCommand, TakesTheOpeningSceneWhereNoneIsGiven) {
+TEST_F(SnapshotCommand, UsesOpeningSceneByDefault) {
   ASSERT_EQ(runHeadscope({"snapshot", "-o", out_.string()}).exitCode, 0);
   const std::string opening = test::fileText(out_);
   written(openingScene());

@@ -29,7 +29,7 @@ json costOf(std::vector<std::string> arguments) {
   return json::parse(outcome.output);
 }
 
-TEST(CostCommand, printsTheGoldenFiguresAsWholeNumbers) {
+TEST(CostCommand, PrintsGoldenFiguresAsIntegers) {
   json cost = costOf({"--model", "Llama-3.1-70B", "--tensor-parallel", "2"});
   EXPECT_EQ(cost["request"]["tokens"], 131072);
   EXPECT_EQ(cost["cache"]["bytes_per_token"], 327680);
@@ -50,7 +50,7 @@ TEST(CostCommand, printsTheGoldenFiguresAsWholeNumbers) {
   EXPECT_EQ(cost["cache"]["wasted_bytes"], 2 * 28 * 131072);
 }
 
-TEST(CostCommand, saysItInWordsToo) {
+TEST(CostCommand, PrintsFiguresInWords) {
   const test::TemporaryFolder home;
   const Outcome outcome = runCost({"--model", "Llama-3.1-70B", "--tensor-parallel", "16"}, home);
   EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
@@ -59,7 +59,7 @@ TEST(CostCommand, saysItInWordsToo) {
   EXPECT_THAT(outcome.output, HasSubstr("of 16 GPUs, each kv head on 2 of them"));
 }
 
-TEST(CostCommand, listsTheShapes) {
+TEST(CostCommand, ListsModelsAndDevices) {
   const test::TemporaryFolder home;
   const Outcome outcome = runCost({"--list", "--json"}, home);
   EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
@@ -68,7 +68,7 @@ TEST(CostCommand, listsTheShapes) {
   EXPECT_THAT(runCost({"--list"}, home).output, HasSubstr("Brown et al. 2020, tables 2.1"));
 }
 
-TEST(CostCommand, readsAConfigAndTheFoldersOwnShapes) {
+TEST(CostCommand, ReadsConfigsAndCustomModels) {
   const test::TemporaryFolder home;
   std::filesystem::create_directories(home / "headscope");
   test::putFile(home / "headscope" / "models.json", R"([{"name": "Mine", "layers": 2, "model_dim": 64,
@@ -84,7 +84,7 @@ TEST(CostCommand, readsAConfigAndTheFoldersOwnShapes) {
   EXPECT_EQ(json::parse(outcome.output)["cache"]["bytes"], 2 * 2 * 64 * 2 * 10);
 }
 
-TEST(CostCommand, badInputGetsOneSentence) {
+TEST(CostCommand, ReportsBadInputInOneSentence) {
   const test::TemporaryFolder home;
   const auto error = [&](const std::vector<std::string>& arguments, int exitCode) {
     const Outcome outcome = runCost(arguments, home);
@@ -114,7 +114,7 @@ TEST(CostCommand, badInputGetsOneSentence) {
               HasSubstr("kv_heads is 4, expected a divisor of the 6 heads"));
 }
 
-TEST(CostCommand, aScriptLearnsWhetherItFits) {
+TEST(CostCommand, ExitCodeTellsWhetherModelFits) {
   const test::TemporaryFolder home;
   const std::vector<std::string> asked{"--model",
                                        "llama 3.3 70b",
@@ -165,7 +165,7 @@ TEST(CostCommand, aScriptLearnsWhetherItFits) {
   EXPECT_THAT(outcome.errors, HasSubstr("--weights-dtype is \"fp5\", expected one of published, fp32"));
 }
 
-TEST(CostCommand, whatThePageComparesIsPrintedToo) {
+TEST(CostCommand, JsonIncludesComparisonsFromThePage) {
   const json cost =
       costOf({"--model", "Llama-3.1-70B", "--tensor-parallel", "2", "--weights-dtype", "Q4_K_M"});
   EXPECT_EQ(cost["request"]["weights_dtype"], "q4_k_m") << "as files have it";
@@ -179,7 +179,7 @@ TEST(CostCommand, whatThePageComparesIsPrintedToo) {
   EXPECT_EQ(odd["tensor_parallel_choices"][1]["reason"], "25 heads can't be split evenly over 2 GPUs.");
 }
 
-TEST(CostCommand, layersAreListedByKind) {
+TEST(CostCommand, JsonListsLayersByKind) {
   const json cost = costOf({"--model", "Llama-4-Scout", "--tokens", "32768"});
   ASSERT_EQ(cost["layers"].size(), 2u);
   EXPECT_EQ(cost["layers"][0]["kind"], "chunk");
@@ -190,7 +190,7 @@ TEST(CostCommand, layersAreListedByKind) {
   EXPECT_TRUE(mamba["longest_context"].is_null()) << "any";
 }
 
-TEST(CostCommand, saysNothingOfAContextThatIsNotKnown) {
+TEST(CostCommand, WarnsAboutUnknownModelTypeAndContext) {
   const test::TemporaryFolder home;
   test::putFile(home / "config.json",
                 R"({"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4})");
@@ -204,7 +204,7 @@ TEST(CostCommand, saysNothingOfAContextThatIsNotKnown) {
   EXPECT_THAT(warnings[1], HasSubstr("does not say the longest text"));
 }
 
-TEST(CostCommand, warnsBeyondTheModelsContextAndBeyondWhatCanBeCounted) {
+TEST(CostCommand, WarnsAboutLongContextsAndHugeCaches) {
   const test::TemporaryFolder home;
   Outcome outcome = runCost({"--model", "GPT-2", "--tokens", "2048", "--json"}, home);
   EXPECT_EQ(outcome.exitCode, 0);
@@ -222,7 +222,7 @@ TEST(CostCommand, warnsBeyondTheModelsContextAndBeyondWhatCanBeCounted) {
   EXPECT_THAT(outcome.errors, HasSubstr("keeps no cache"));
 }
 
-TEST(CostCatalogue, aMachineOfOnesOwnIsSortedIn) {
+TEST(CostCatalogue, AddsAndReplacesCustomMachines) {
   const test::TemporaryFolder home;
   test::putFile(home / "machines.json",
                 R"([{"name": "Mine", "memory_gb": 64, "bandwidth_gb": 100, "tflops": 5},

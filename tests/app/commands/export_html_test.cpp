@@ -40,7 +40,7 @@ class ExportHtml : public ::testing::Test {
   const std::filesystem::path page_ = folder_ / "page.html", out_ = folder_ / "out.html";
 };
 
-TEST_F(ExportHtml, ThePageHoldsTheScene) {
+TEST_F(ExportHtml, PageContainsTheScene) {
   Scene scene = openingScene();
   scene.setup.input.text = "</script> one two";
   ASSERT_TRUE(writeScene(folder_ / "mine & yours.json", scene).ok());
@@ -51,14 +51,14 @@ TEST_F(ExportHtml, ThePageHoldsTheScene) {
   EXPECT_EQ(parseScene(given(page, "mine___yours.json"), "given").value(), scene);
 }
 
-TEST_F(ExportHtml, ThePageHoldsRecordedAttentionByteByByte) {
+TEST_F(ExportHtml, PageContainsRecordedAttentionUnchanged) {
   const std::string bytes("\0\1recorded\xFF", 11);
   ASSERT_TRUE(attention::writeFile(folder_ / "a.npz", bytes).ok());
   EXPECT_EQ(run((folder_ / "a.npz").string()).exitCode, 0);
   EXPECT_EQ(given(textOf(out_), "a.npz"), bytes);
 }
 
-TEST_F(ExportHtml, SaysWhatAPageCannotHold) {
+TEST_F(ExportHtml, RefusesContentAPageCannotHold) {
   Scene scene = openingScene();
   scene.cost.config = (folder_ / "config.json").string();
   ASSERT_TRUE(writeScene(folder_ / "s.json", scene).ok());

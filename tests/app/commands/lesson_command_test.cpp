@@ -23,7 +23,7 @@ class LessonCommand : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(LessonCommand, checksWhatIsSaid) {
+TEST_F(LessonCommand, ChecksClaimsAndQuestions) {
   const Outcome good = runHeadscope({"lesson", "--check", write("good.json", "n==12")});
   EXPECT_EQ(good.exitCode, 0) << good.errors;
   EXPECT_EQ(
@@ -31,7 +31,7 @@ TEST_F(LessonCommand, checksWhatIsSaid) {
       "good.json: A lesson\n  one: 2 claims, B of 2 is right\n  1 step, 2 claims, 1 question: all holds\n");
 }
 
-TEST_F(LessonCommand, saysWhatDoesNotHoldAndWhatWasFound) {
+TEST_F(LessonCommand, ReportsFailedClaimsWithFoundValues) {
   const Outcome bad =
       runHeadscope({"lesson", "--check", write("bad.json", "visible==77"), write("good.json", "n==12")});
   EXPECT_EQ(bad.exitCode, 1);
@@ -42,7 +42,7 @@ TEST_F(LessonCommand, saysWhatDoesNotHoldAndWhatWasFound) {
   EXPECT_THAT(bad.output, HasSubstr("all holds"));
 }
 
-TEST_F(LessonCommand, refusesWhatIsNoLesson) {
+TEST_F(LessonCommand, RefusesInvalidLessons) {
   std::ofstream(folder_.path() / "none.json") << "{\n\"format\": 3}";
   const Outcome none = runHeadscope(
       {"lesson", "--check", (folder_.path() / "none.json").string(), write("good.json", "n==12")});
@@ -56,7 +56,7 @@ TEST_F(LessonCommand, refusesWhatIsNoLesson) {
   EXPECT_EQ(runHeadscope({"lesson", "a.json", "b.json"}).exitCode, 2);
 }
 
-TEST_F(LessonCommand, showsWhatAnExpressionComesTo) {
+TEST_F(LessonCommand, EvaluatesExpressions) {
   const std::string file = write("good.json", "n==12");
   const Outcome shown = runHeadscope({"lesson", file, "--show", "W[1][11][8:]*0 + visible", "--step", "one"});
   EXPECT_EQ(shown.exitCode, 0) << shown.errors;

@@ -24,7 +24,7 @@ std::string refusal(const std::vector<std::string>& arguments, int exitCode) {
   return outcome.errors;
 }
 
-TEST(LinkCommand, APrintedLinkOpensWhereASceneDoes) {
+TEST(LinkCommand, PrintedLinkOpensLikeASceneFile) {
   const test::TemporaryFolder folder;
   Scene scene = openingScene();
   scene.setup.input.text = "one two three";
@@ -47,7 +47,7 @@ TEST(LinkCommand, APrintedLinkOpensWhereASceneDoes) {
   EXPECT_EQ(lesson.output, "headscope:#lesson=06&step=2\n");
 }
 
-TEST(LinkCommand, SaysWhatIsWrong) {
+TEST(LinkCommand, ReportsInvalidLinks) {
   const test::TemporaryFolder folder;
   const std::string out = (folder / "a.png").string();
   EXPECT_THAT(refusal({"render", "headscope:#scene=AXja", "-o", out}, 1), HasSubstr("the link is cut off"));
@@ -67,7 +67,7 @@ TEST(LinkCommand, SaysWhatIsWrong) {
               AllOf(HasSubstr("config.json"), HasSubstr("opens no files")));
 }
 
-TEST(LinkCommand, ALongLinkIsPrintedAndSaid) {
+TEST(LinkCommand, WarnsAboutLongLinks) {
   const test::TemporaryFolder folder;
   Scene scene = openingScene();
   std::string text;

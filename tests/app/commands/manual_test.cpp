@@ -31,12 +31,12 @@ std::map<std::string, std::string> documents() {
   return all;
 }
 
-TEST(Manual, itsTablesAreTheProgramsOwn) {
+TEST(Manual, TablesMatchTheProgram) {
   const Outcome outcome = runHeadscope({"help", "--check"});
   EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
 }
 
-TEST(Manual, hasAChapterForEveryFile) {
+TEST(Manual, HasAChapterForEveryFile) {
   const auto manual = readManual();
   ASSERT_TRUE(manual.ok()) << manual.error().message;
   EXPECT_EQ(manual->size() + 1, documents().size());
@@ -59,7 +59,7 @@ std::vector<std::string> commandsIn(const std::string& text) {
   return commands;
 }
 
-TEST(Manual, itsCommandsRun) {
+TEST(Manual, ExampleCommandsRun) {
   std::size_t ran = 0;
   for (const auto& [path, text] : documents()) {
     const test::TemporaryFolder folder;
@@ -76,7 +76,7 @@ TEST(Manual, itsCommandsRun) {
 }
 
 /// Checks every link of a document: the file has to exist, and the anchor has to be one of its headings.
-TEST(Manual, itsLinksLeadSomewhere) {
+TEST(Manual, LinksResolve) {
   const auto all = documents();
   std::size_t links = 0;
   for (const auto& [path, text] : all) {
@@ -105,24 +105,24 @@ TEST(Manual, itsLinksLeadSomewhere) {
   EXPECT_GE(links, 20u);
 }
 
-TEST(Manual, theReadmeIsShort) {
+TEST(Manual, ReadmeIsShort) {
   EXPECT_LE(test::fileText(kRoot / "README.md").size(), 8192u);
 }
 
-TEST(HelpCommand, printsAChapterACommandOrTheList) {
+TEST(HelpCommand, PrintsChaptersCommandsOrTheList) {
   EXPECT_THAT(runHeadscope({"help", "cache"}).output, StartsWith("# Cache\n"));
   EXPECT_THAT(runHeadscope({"help", "render"}).output, HasSubstr("--what"));
   EXPECT_THAT(runHeadscope({"help"}).output, HasSubstr("\n  glossary\n"));
 }
 
-TEST(HelpCommand, anUnknownTopicIsAnsweredWithTheNearest) {
+TEST(HelpCommand, SuggestsNearestTopic) {
   const Outcome outcome = runHeadscope({"help", "cahce"});
   EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(outcome.errors, HasSubstr("no chapter is named \"cahce\""));
   EXPECT_THAT(outcome.errors, HasSubstr("did you mean cache?"));
 }
 
-TEST(Tables, areReplacedBetweenTheirMarks) {
+TEST(Tables, ReplacesTextBetweenMarkers) {
   const auto name = [](std::string_view wanted) { return "[" + std::string(wanted) + "]\n"; };
   const auto text = withTables("a\n<!-- table: x -->\nold\n<!-- end -->\nb\n", name);
   ASSERT_TRUE(text.ok());
@@ -132,7 +132,7 @@ TEST(Tables, areReplacedBetweenTheirMarks) {
   EXPECT_THAT(open.error().message, HasSubstr("<!-- table: x -->"));
 }
 
-TEST(Markdown, isReadAsBlocks) {
+TEST(Markdown, ParsesBlocks) {
   using Kind = MarkdownBlock::Kind;
   const auto blocks = parseMarkdown(
       "# Title\n\nOne **bold** `code`\n[link](a.md#b).\n\n- item\n  - deeper\n\n```sh\nx y\n```\n\n"

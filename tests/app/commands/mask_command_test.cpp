@@ -59,7 +59,7 @@ class MaskCommand : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(MaskCommand, SaysWhatAMaskLetsSee) {
+TEST_F(MaskCommand, PrintsSummaryOfAMask) {
   EXPECT_EQ(printed({"causal&((window(window=128))|sinks(4))", "--queries", "4096"}),
             "mask: causal & (window(128) | sinks(4))\n"
             "size: 4,096 queries × 4,096 keys, 1 head\n"
@@ -73,7 +73,7 @@ TEST_F(MaskCommand, SaysWhatAMaskLetsSee) {
             "  FLOPs saved by skipping empty blocks: 90.92%\n");
 }
 
-TEST_F(MaskCommand, CountsWhatIsLostAndWhatLeaks) {
+TEST_F(MaskCommand, CountsBlindRowsUnseenKeysAndLeaks) {
   const std::string text = printed({"!causal & window_both(3)", "--queries", "6"});
   EXPECT_THAT(text, HasSubstr("density: 25.00%, 9 of 36 cells\n"));
   EXPECT_THAT(text, HasSubstr("rows that see nothing: 1 (5)\n"));
@@ -85,7 +85,7 @@ TEST_F(MaskCommand, CountsWhatIsLostAndWhatLeaks) {
                     HasSubstr("0 full, 0 partial, 1 empty\n"), HasSubstr("empty blocks: 100%")));
 }
 
-TEST_F(MaskCommand, TellsHeadsApart) {
+TEST_F(MaskCommand, DescribesHeadsSeparately) {
   const std::string text =
       printed({"causal & heads(kv 1): window(2)", "--queries", "8", "--heads", "6", "--kv-heads", "3"});
   EXPECT_THAT(text, HasSubstr("\nheads 0-1, 4-5: j ≤ i\n"));
@@ -96,7 +96,7 @@ TEST_F(MaskCommand, TellsHeadsApart) {
   EXPECT_THAT(one, Not(HasSubstr("0-1")));
 }
 
-TEST_F(MaskCommand, TheFirstQueryStandsAtTheCachesEnd) {
+TEST_F(MaskCommand, CacheLengthSetsFirstQueryPosition) {
   const std::string taken = ", first query at position 0 (--cache is not given)\n";
   EXPECT_THAT(printed({"causal", "--queries", "2", "--keys", "5"}),
               AllOf(HasSubstr("2 queries × 5 keys, 1 head" + taken), HasSubstr("3 of 10 cells")));
@@ -117,7 +117,7 @@ TEST_F(MaskCommand, TheFirstQueryStandsAtTheCachesEnd) {
   EXPECT_THAT(code.output, HasSubstr("i, j = q_idx, kv_idx\n"));
 }
 
-TEST_F(MaskCommand, ReadsStructureOffAText) {
+TEST_F(MaskCommand, DerivesStructureFromText) {
   // Three sentences of 2, 3 and 4 tokens.
   const std::string text = printed({"documents", "--text", "One. Two too! Three and three?"});
   EXPECT_THAT(text, AllOf(HasSubstr("9 queries × 9 keys"), HasSubstr("29 of 81 cells")));
@@ -125,7 +125,7 @@ TEST_F(MaskCommand, ReadsStructureOffAText) {
               AllOf(HasSubstr("4 queries × 9 keys, 1 head, 5 tokens cached"), HasSubstr("16 of 36 cells")));
 }
 
-TEST_F(MaskCommand, SaysWhatIsLeftOut) {
+TEST_F(MaskCommand, ReportsOmittedLayers) {
   EXPECT_THAT(printed({"causal & off: sinks(2)", "--queries", "4"}),
               HasSubstr("omitted: off: sinks(2) (switched off)\n"));
   EXPECT_THAT(printed({"causal & (full | off: sinks(2))", "--queries", "4"}),
@@ -149,7 +149,7 @@ TEST_F(MaskCommand, WritesFilesAndNamesTheConvention) {
   EXPECT_EQ(test::fileText(folder_ / "n.csv"), "0,1,1\n0,0,1\n0,0,0\n");
 }
 
-TEST_F(MaskCommand, WritesEveryHeadOrOne) {
+TEST_F(MaskCommand, WritesAllHeadsOrOne) {
   const std::vector<std::string> mask{"causal & heads(1): window(1)", "--queries", "2", "--heads", "2"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), mask.begin(), mask.end());
@@ -176,7 +176,7 @@ TEST_F(MaskCommand, DrawsCells) {
       EXPECT_EQ(image.rgba[static_cast<std::size_t>(4 * (row * 5 + col))] > 128, col <= row + 2);
 }
 
-TEST_F(MaskCommand, PoolsLargeMasksInAPicture) {
+TEST_F(MaskCommand, PoolsLargeMasksInPictures) {
   EXPECT_EQ(printed({"sinks(1) | dilated(window=0)", "--queries", "9000", "--keys", "8193", "--cache", "0",
                      "-o", at("m.png")}),
             at("m.png") + ": 9000 × 8193, light = visible, a pixel is 3 × 3 cells\n");
@@ -193,7 +193,7 @@ TEST_F(MaskCommand, PoolsLargeMasksInAPicture) {
   EXPECT_EQ(light(1000, 1000), light(1, 0));
 }
 
-TEST_F(MaskCommand, HandlesMasksLargerThanMemoryWouldBe) {
+TEST_F(MaskCommand, HandlesMasksLargerThanMemory) {
   // Neither 32,768² cells nor their shares would fit into this address space.
   const auto bounded = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "mask");
@@ -233,7 +233,7 @@ TEST_F(MaskCommand, ListsEveryPattern) {
       HasSubstr("  prefix: 0 to 1073741824, default: from the text; first tokens, which see each other\n"));
 }
 
-TEST_F(MaskCommand, PointsAtWhatIsWrongInTheMask) {
+TEST_F(MaskCommand, PointsAtMaskErrors) {
   EXPECT_EQ(errorOf({"causal & windwo(8)", "--queries", "8"}, 1),
             "\"windwo\" is not a pattern; did you mean window?\ncausal & windwo(8)\n         ^\n");
   EXPECT_EQ(errorOf({"window(0)", "--queries", "8"}, 1),
@@ -246,7 +246,7 @@ TEST_F(MaskCommand, PointsAtWhatIsWrongInTheMask) {
             "         ^\n");
 }
 
-TEST_F(MaskCommand, SaysWhatItCouldNotDo) {
+TEST_F(MaskCommand, ReportsFailures) {
   EXPECT_EQ(errorOf({"heads(4): causal", "--queries", "8", "--heads", "4"}, 1),
             "heads(…) names head 4, expected 0 to 3\n");
   EXPECT_EQ(errorOf({"painted(\"p\")", "--queries", "8"}, 1), "there is no painting \"p\"\n");
@@ -258,7 +258,7 @@ TEST_F(MaskCommand, SaysWhatItCouldNotDo) {
               HasSubstr("m.npy: would be 4295032832 bytes, expected at most 4294967296"));
 }
 
-TEST_F(MaskCommand, TellsWrongUsageApart) {
+TEST_F(MaskCommand, WrongUsageExitsWithCode2) {
   const auto usage = [&](const std::vector<std::string>& arguments) {
     const std::string error = errorOf(arguments, 2);
     EXPECT_EQ(std::count(error.begin(), error.end(), '\n'), 1) << error;

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using test::Outcome;
 using test::runHeadscope;
 
-TEST(MaskNotes, SnapshotAndRenderSayHowAFilesLargeNumbersAreRead) {
+TEST(MaskNotes, ReportsLargeNegativesReadAsMasked) {
   const test::TemporaryFolder folder;
   const fs::path mask = folder / "added.csv";
   ASSERT_TRUE(attention::writeFile(mask, std::string("0,-1e9,-1e9\n0,0,-1e4\n0.5,0,0\n")).ok());

@@ -24,7 +24,7 @@ std::string failing(const std::vector<std::string>& arguments, int code) {
   return outcome.errors;
 }
 
-TEST(ModelImage, IsReadAndWritten) {
+TEST(ModelImage, ReadsImagesAndWritesAttention) {
   const VitFolder vit;
   const test::TemporaryFolder folder;
   const std::string model = vit.path().string(), picture = vit.picture().string(),
@@ -51,7 +51,7 @@ TEST(ModelImage, IsReadAndWritten) {
   }
 }
 
-TEST(ModelImage, ClassesAreNamedWithTheirProbabilities) {
+TEST(ModelImage, PrintsClassesWithProbabilities) {
   const VitFolder vit(3), plain;
   const std::string model = vit.path().string(), picture = vit.picture().string();
   const Outcome table = runHeadscope({"model", model, "--image", picture});
@@ -69,7 +69,7 @@ TEST(ModelImage, ClassesAreNamedWithTheirProbabilities) {
               HasSubstr("the file has no classifier.weight"));
 }
 
-TEST(ModelImage, WhatDoesNotFitIsOneSentence) {
+TEST(ModelImage, ReportsMismatchedInputInOneSentence) {
   const VitFolder vit;
   const std::string model = vit.path().string(), picture = vit.picture().string(),
                     text = std::string(HEADSCOPE_TEST_DIR) + "/golden_models/gpt2";

@@ -50,7 +50,7 @@ double distance(const attention::NamedTensor& a, const attention::NamedTensor& b
   return most;
 }
 
-TEST(ModelCommand, writesWhatTheGoldenFilesHave) {
+TEST(ModelCommand, MatchesGoldenFiles) {
   for (const char* family :
        {"gpt2", "llama", "mistral", "qwen2", "qwen3", "gemma2", "phi3", "gpt_neox", "bert"}) {
     const SafetensorsFile golden = fileAt(folderOf(family) + "/expected.safetensors");
@@ -76,7 +76,7 @@ TEST(ModelCommand, writesWhatTheGoldenFilesHave) {
   }
 }
 
-TEST(ModelCommand, writesSomeLayersAndArraysAlone) {
+TEST(ModelCommand, WritesSelectedLayersAndArrays) {
   const test::TemporaryFolder folder;
   const auto out = (folder / "out.safetensors").string();
   const Outcome outcome = runHeadscope({"model", folderOf("gemma2"), "--ids", "5,6,7", "-o", out, "--layers",
@@ -89,7 +89,7 @@ TEST(ModelCommand, writesSomeLayersAndArraysAlone) {
   EXPECT_EQ(file.tensors.at("hidden").shape, (std::vector<std::uint64_t>{2, 3, 40}));
 }
 
-TEST(ModelCommand, whatItWritesOpensAsRecordedAttentionWithItsWords) {
+TEST(ModelCommand, OutputOpensAsRecordedAttentionWithTokens) {
   const test::TemporaryFolder folder;
   const auto out = (folder / "out.safetensors").string();
   const Outcome outcome = runHeadscope({"model", "learned", "--text", "The dog saw a zebrafish.", "-o", out});
@@ -102,7 +102,7 @@ TEST(ModelCommand, whatItWritesOpensAsRecordedAttentionWithItsWords) {
   EXPECT_EQ(recorded->keyTokens().back(), ".");
 }
 
-TEST(ModelCommand, saysWhatItGuessesAndWrites) {
+TEST(ModelCommand, PrintsPredictionsAndGeneratedText) {
   const std::vector<std::string> arguments{
       "model", folderOf("qwen3"), "--ids", "5,6,7",  "--generate", "6", "--temperature",
       "1.5",   "--top-k",         "20",    "--seed", "4"};
@@ -127,7 +127,7 @@ TEST(ModelCommand, saysWhatItGuessesAndWrites) {
   EXPECT_THAT(table.output, HasSubstr("tokens/s"));
 }
 
-TEST(ModelCommand, saysInOneSentenceWhatIsWrong) {
+TEST(ModelCommand, ReportsErrorsInOneSentence) {
   const auto expectError = [](const std::vector<std::string>& arguments, int exitCode,
                               const std::string& text) {
     const Outcome outcome = runHeadscope(arguments);
@@ -170,7 +170,7 @@ void copyWith(const test::TemporaryFolder& folder, const std::string& family, co
   test::putFile(folder / "config.json", config);
 }
 
-TEST(ModelCommand, aCheckpointWithoutAHeadSaysWhy) {
+TEST(ModelCommand, ExplainsMissingPredictionsWithoutLmHead) {
   const test::TemporaryFolder folder;
   copyWith(folder, "qwen2", "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
   const std::string path = folder.path().string();
@@ -185,7 +185,7 @@ TEST(ModelCommand, aCheckpointWithoutAHeadSaysWhy) {
   EXPECT_THAT(refused.errors, HasSubstr("No predictions"));
 }
 
-TEST(ModelCommand, fieldsThatNobodyKnowsAreNoted) {
+TEST(ModelCommand, NotesUnknownConfigFields) {
   const test::TemporaryFolder folder;
   copyWith(folder, "qwen2", "\"use_cache\": true", "\"half_the_heads\": true");
   const std::string path = folder.path().string();
@@ -195,7 +195,7 @@ TEST(ModelCommand, fieldsThatNobodyKnowsAreNoted) {
 }
 
 /// A model's folder with a tokenizer: a text and the ids of that text give the same run.
-TEST(ModelCommand, readsATextWithTheFoldersTokenizer) {
+TEST(ModelCommand, TokenizesTextWithTheModelsTokenizer) {
   const test::TemporaryFolder folder;
   for (const char* name : {"config.json", "model.safetensors"})
     std::filesystem::copy_file(folderOf("gpt2") + "/" + name, folder / name);
@@ -233,7 +233,7 @@ std::string recordedGroups(const test::TemporaryFolder& folder) {
   return path;
 }
 
-TEST(RecordedCommands, DrawAndWriteWhatTheFileHas) {
+TEST(RecordedCommands, DrawsAndWritesRecordedAttention) {
   const test::TemporaryFolder folder;
   const std::string path = recordedGroups(folder), out = (folder / "out.svg").string();
   for (const char* what : {"heads", "head"}) {
@@ -257,7 +257,7 @@ TEST(RecordedCommands, DrawAndWriteWhatTheFileHas) {
   EXPECT_EQ(again->keyTokens()[1], "Tier");
 }
 
-TEST(RecordedCommands, ChooseAGroupOfAFile) {
+TEST(RecordedCommands, SelectsAGroupByName) {
   const test::TemporaryFolder folder;
   const std::string path = recordedGroups(folder), out = (folder / "out.svg").string();
   const Outcome cross = runHeadscope({"render", path + "#cross", "-o", out, "--what", "heads"});
@@ -281,7 +281,7 @@ TEST(RecordedCommands, ChooseAGroupOfAFile) {
   EXPECT_THAT(test::fileText(out), HasSubstr("3 queries × 3 keys"));
 }
 
-TEST(RenderOfAModel, DrawsTheLearnedModelAndALesson) {
+TEST(RenderOfAModel, DrawsLearnedModelAndLesson) {
   const test::TemporaryFolder folder;
   const std::string out = (folder / "out.svg").string();
   const Outcome learned = runHeadscope({"render", "learned", "-o", out, "--what", "heads"});
@@ -291,7 +291,7 @@ TEST(RenderOfAModel, DrawsTheLearnedModelAndALesson) {
   EXPECT_EQ(drawn.exitCode, 0) << drawn.errors;
 }
 
-TEST(ModelCommand, switchesHeadsOffAndSaysHowHeadsCompose) {
+TEST(ModelCommand, SwitchesHeadsOffAndPrintsComposition) {
   const std::vector<std::string> base{"model", "learned", "--text", "Mia lost her", "--json"};
   const auto run = [&](std::vector<std::string> more) {
     std::vector<std::string> all = base;

@@ -52,7 +52,7 @@ class HeadscopePy : public testing::Test {
   std::string python_;
 };
 
-TEST_F(HeadscopePy, savesWhatTheProgramOpens) {
+TEST_F(HeadscopePy, SavesFilesTheProgramOpens) {
   ASSERT_TRUE(run(R"(
 headscope.save("layers.safetensors", list(weights), tokens)
 headscope.save("one.safetensors", weights[:, 0], tokens, q=weights[:, 0], k=weights[:, 0])
@@ -72,7 +72,7 @@ np.save("expected.npy", weights[1, 0])
   EXPECT_TRUE(attention::RecordedAttention::open(folder_ / "one.safetensors")->layers()[0].q.has_value());
 }
 
-TEST_F(HeadscopePy, groupsOfAnEncoderDecoderKeepTheirNames) {
+TEST_F(HeadscopePy, KeepsEncoderDecoderGroupNames) {
   ASSERT_TRUE(run(R"(
 both = types.SimpleNamespace(encoder_attentions=weights, decoder_attentions=weights, cross_attentions=weights)
 headscope.save("t5.safetensors", both, {"encoder": tokens, "decoder": tokens})
@@ -81,7 +81,7 @@ headscope.save("t5.safetensors", both, {"encoder": tokens, "decoder": tokens})
     EXPECT_TRUE(attention::RecordedAttention::open(folder_ / "t5.safetensors", group).ok()) << group;
 }
 
-TEST_F(HeadscopePy, aFigureIsAnSvgOfWhatWasAskedFor) {
+TEST_F(HeadscopePy, DrawsRequestedFigureAsSvg) {
   ASSERT_TRUE(run(R"(
 every = headscope.figure(list(weights), tokens)
 one = headscope.figure(list(weights), tokens, layer=1, head=2)
@@ -90,7 +90,7 @@ assert "slept" in one and one != every
 )"));
 }
 
-TEST_F(HeadscopePy, whatIsShownGoesToTheOpenWindow) {
+TEST_F(HeadscopePy, ShowSendsFileToOpenWindow) {
   SentFiles window(folder_ / "headscope", "", [] {});
   ASSERT_TRUE(run(R"(
 import os
@@ -106,7 +106,7 @@ os.wait()
   EXPECT_TRUE(attention::RecordedAttention::open(sent[0]).ok());
 }
 
-TEST_F(HeadscopePy, whatIsWrongIsASentence) {
+TEST_F(HeadscopePy, ReportsErrorsInOneSentence) {
   ASSERT_TRUE(run(R"(
 def refusal(call):
     try:

@@ -44,7 +44,7 @@ class Recorded : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Recorded, ADecodeIsItsFramesAndEndsWhereTheWindowWould) {
+TEST_F(Recorded, LastDecodeFrameMatchesTheWindow) {
   // The first key, which all queries see, so that it is highlighted in every frame.
   nlohmann::json scene = nlohmann::json::parse(runHeadscope({"scene"}).output);
   scene["cursor"]["key"] = 0;
@@ -67,7 +67,7 @@ TEST_F(Recorded, ADecodeIsItsFramesAndEndsWhereTheWindowWould) {
       << "the last frame isn't the window with the whole text";
 }
 
-TEST_F(Recorded, FilmsHaveEveryFrame) {
+TEST_F(Recorded, FilmsContainEveryFrame) {
   if (printed("ffprobe -version").empty()) GTEST_SKIP() << "ffmpeg isn't installed";
   for (const std::string name : {"film.mp4", "film.webm", "film.gif"}) {
     const Outcome outcome =
@@ -82,7 +82,7 @@ TEST_F(Recorded, FilmsHaveEveryFrame) {
   EXPECT_EQ(folder_.count(), 3u) << "nothing else is left";
 }
 
-TEST_F(Recorded, EveryKindOfFilmIsRecorded) {
+TEST_F(Recorded, RecordsEveryKindOfFilm) {
   // A step has to last longer than the fade between views.
   const std::vector<std::string> small{"--size", "640x360", "--fps", "2", "--seconds", "20"};
   const auto with = [&](std::vector<std::string> more) {
@@ -102,7 +102,7 @@ TEST_F(Recorded, EveryKindOfFilmIsRecorded) {
   }
 }
 
-TEST_F(Recorded, WhatCantBeRecordedIsSaid) {
+TEST_F(Recorded, ReportsImpossibleRecordings) {
   const auto expectError = [&](std::vector<std::string> arguments, const std::string& name, int code,
                                const std::string& part) {
     const Outcome outcome = record(std::move(arguments), name);
@@ -132,7 +132,7 @@ class Handout : public Recorded {
   }
 };
 
-TEST_F(Handout, ALessonHasAPageAStepWithItsTextAndQuestion) {
+TEST_F(Handout, LessonHasOnePagePerStep) {
   const Outcome outcome = runHeadscope({"handout", kLesson, "-o", path("lesson.pdf")});
   ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
   const std::string text = textOf("lesson.pdf");
@@ -147,7 +147,7 @@ TEST_F(Handout, ALessonHasAPageAStepWithItsTextAndQuestion) {
   EXPECT_THAT(textOf("answers.pdf"), HasSubstr("is right."));
 }
 
-TEST_F(Handout, ATalkHasAPageAndAFilmAPartForEachView) {
+TEST_F(Handout, TalkHasPageAndFilmPartPerView) {
   putFile(folder_ / "talk.json", R"({"format": "headscope scene", "version": 2, "talk": [
     {"name": "Opening words", "notes": "Say hello to all", "page": "heads", "scene": {}},
     {"name": "Its masks", "notes": "", "page": "mask", "scene": {}}]})");
@@ -166,7 +166,7 @@ TEST_F(Handout, ATalkHasAPageAndAFilmAPartForEachView) {
   EXPECT_NE(fileBytes(frames[9]), fileBytes(frames[19]));
 }
 
-TEST_F(Handout, AFastWalkThroughATalkReachesEachViewInTheFilm) {
+TEST_F(Handout, FastFilmReachesEveryView) {
   std::string views;
   for (int i = 0; i < 5; ++i)
     views += std::string(i == 0 ? "" : ",") + R"({"page": "heads", "scene": {"model.kv_heads": )" +
@@ -187,7 +187,7 @@ TEST_F(Handout, AFastWalkThroughATalkReachesEachViewInTheFilm) {
         << "view " << view << " is whole before the next comes";
 }
 
-TEST_F(Handout, HasWhatThePenDrewOnItsCell) {
+TEST_F(Handout, PenStrokesFollowTheirCell) {
   if (printed("command -v pdftoppm").empty()) GTEST_SKIP() << "pdftoppm isn't installed";
   const auto page = [&](const std::string& strokes) {
     putFile(folder_ / "drawn.json",
@@ -209,7 +209,7 @@ TEST_F(Handout, HasWhatThePenDrewOnItsCell) {
   EXPECT_TRUE(page("") == none) << "something else differs";
 }
 
-TEST_F(Handout, RefusesWhatIsNoPdfAndWhatCantBeRead) {
+TEST_F(Handout, RefusesOtherFormatsAndUnreadableInput) {
   EXPECT_EQ(runHeadscope({"handout", kLesson, "-o", path("lesson.png")}).exitCode, 2);
   EXPECT_EQ(runHeadscope({"handout", path("none.json"), "-o", path("a.pdf")}).exitCode, 1);
   EXPECT_EQ(folder_.count(), 0u);

@@ -31,7 +31,7 @@ class RenderPicture : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(RenderPicture, ASceneOfManyTextsOpensWithThem) {
+TEST_F(RenderPicture, OpensSceneOfManyTexts) {
   std::ofstream(folder_ / "texts.json")
       << R"({"format": "headscope scene", "version": 2, "subject": {"model": "learned"},
              "compare": {"texts": "examples"}, "cursor": {"page": "model", "model": {"view": "study"}}})";
@@ -39,7 +39,7 @@ TEST_F(RenderPicture, ASceneOfManyTextsOpensWithThem) {
   EXPECT_EQ(page.exitCode, 0) << page.errors;
 }
 
-TEST_F(RenderPicture, KnowsLessonsByNameAndSaysHowTensorsOfPyTorchAreSaved) {
+TEST_F(RenderPicture, FindsLessonsByNameAndExplainsPickles) {
   const Outcome lesson = render({"07-kv-cache", "--what", "heads"}, "lesson.svg");
   EXPECT_EQ(lesson.exitCode, 0) << lesson.errors;
   std::ofstream(folder_ / "attention.pt", std::ios::binary) << "PK\3\4 archive/data.pkl";
@@ -62,7 +62,7 @@ TEST_F(RenderPicture, WritesEveryKindAsSvgAndPng) {
 }
 
 /// Each view of the page Model is a separate figure.
-TEST_F(RenderPicture, WhatMakesAModelAnswerCanBeDrawn) {
+TEST_F(RenderPicture, DrawsEveryModelView) {
   std::ofstream(folder_ / "two.json")
       << R"({"format": "headscope scene", "version": 2, "subject": {"model": "learned"},
              "input": {"text": "When Anna and Ben went to the lake , Ben gave the key to"},
@@ -95,7 +95,7 @@ TEST_F(RenderPicture, FiguresHaveNoControls) {
                                       testing::Not(HasSubstr("Search"))));
 }
 
-TEST_F(RenderPicture, TakesTheHeadAndTheStep) {
+TEST_F(RenderPicture, DrawsTheGivenHeadAndStep) {
   EXPECT_EQ(render({"--what", "head", "--head", "5", "--step", "3"}, "a.svg").exitCode, 0);
   const std::string svg = fileText(folder_ / "a.svg");
   EXPECT_THAT(svg, HasSubstr(">Head 5<"));
@@ -103,7 +103,7 @@ TEST_F(RenderPicture, TakesTheHeadAndTheStep) {
   EXPECT_THAT(fileText(folder_ / "b.svg"), testing::AllOf(HasSubstr(">Head 5<"), HasSubstr("Cache bytes")));
 }
 
-TEST_F(RenderPicture, TheWindowIsLinesAndTextWhereItsOptionsAreGiven) {
+TEST_F(RenderPicture, DrawsTheWindowAsVectorGraphics) {
   const Outcome presented = render({"--page", "model", "--size", "1280x720", "--present"}, "model.pdf");
   EXPECT_EQ(presented.exitCode, 0) << presented.errors;
   EXPECT_THAT(fileText(folder_ / "model.pdf"), testing::StartsWith("%PDF"));
@@ -113,7 +113,7 @@ TEST_F(RenderPicture, TheWindowIsLinesAndTextWhereItsOptionsAreGiven) {
   EXPECT_THAT(fileText(folder_ / "lessons.svg"), HasSubstr("width=\"1920\""));
 }
 
-TEST_F(RenderPicture, RefusesWhatCantBe) {
+TEST_F(RenderPicture, RefusesInvalidOptions) {
   expectUsage({"--what", "everything"}, "a.png", "--what");
   expectUsage({"--what", "head"}, "a.jpg", "expected .png, .svg or .pdf");
   expectUsage({"--what", "head", "--width", "wide"}, "a.png", "--width");

@@ -56,7 +56,7 @@ class StackCommands : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(StackCommands, SnapshotOfEachLayerIsWhatAttendComputesFromIt) {
+TEST_F(StackCommands, SnapshotOfEachLayerMatchesAttend) {
   struct Choice {
     const char* name;
     std::function<void(Scene&)> make;
@@ -112,7 +112,7 @@ TEST_F(StackCommands, RenderDrawsEveryLayerOnEveryPage) {
   }
 }
 
-TEST_F(StackCommands, FourLayersAtTheSizeLimitAreOneSentence) {
+TEST_F(StackCommands, RefusesFourLayersAtSizeLimit) {
   Scene scene = stackScene(4, 3);
   scene.setup.model.linked = false;
   scene.setup.model.heads = scene.setup.model.kvHeads = kMaxHeads;

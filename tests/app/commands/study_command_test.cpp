@@ -34,7 +34,7 @@ class StudyCommand : public testing::Test {
   const test::TemporaryFolder folder;
 };
 
-TEST_F(StudyCommand, printsALineForEachTextInTheirOrder) {
+TEST_F(StudyCommand, PrintsOneLinePerTextInOrder) {
   const Outcome outcome = run({"--measure", "attribution,patch", "--jobs", "3"});
   ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
   std::istringstream lines(outcome.output);
@@ -51,7 +51,7 @@ TEST_F(StudyCommand, printsALineForEachTextInTheirOrder) {
   EXPECT_THAT(outcome.errors, HasSubstr("line 3: "));
 }
 
-TEST_F(StudyCommand, writesTheSameNumbersAsJsonCsvAndArrays) {
+TEST_F(StudyCommand, WritesSameNumbersAsJsonCsvAndArrays) {
   for (const char* name : {"out.json", "out.csv", "out.npz"})
     ASSERT_EQ(run({"-o", (folder / name).string()}).exitCode, 0);
   std::ifstream file(folder / "out.json");
@@ -77,7 +77,7 @@ TEST_F(StudyCommand, writesTheSameNumbersAsJsonCsvAndArrays) {
   EXPECT_NEAR(value, first, 1e-4);
 }
 
-TEST_F(StudyCommand, saysWhatIsWrong) {
+TEST_F(StudyCommand, ReportsErrors) {
   EXPECT_THAT(run({"-o", "out.txt"}).errors, HasSubstr("ends in none of .json, .csv and .npz"));
   EXPECT_THAT(run({"--off", "1"}).errors, HasSubstr("expected LAYER.HEAD such as 1.2"));
   EXPECT_THAT(run({"--off", "9.1"}).errors, HasSubstr("this model has layers 0 to 3 and heads 0 to 5"));

@@ -48,7 +48,7 @@ void putModel(const test::TemporaryFolder& folder) {
   test::putFile(folder / "tokenizer.json", tokenizer.dump());
 }
 
-TEST(Terminal, AGeneratedTextIsEscapedThereAndStaysAsItIsInAPipe) {
+TEST(Terminal, EscapesGeneratedTextOnlyOnTerminals) {
   const test::TemporaryFolder folder;
   putModel(folder);
   const std::vector<std::string> run = {"model", folder.path().string(), "--text", "zq", "--generate", "2"};
@@ -61,7 +61,7 @@ TEST(Terminal, AGeneratedTextIsEscapedThereAndStaysAsItIsInAPipe) {
   EXPECT_TRUE(isHarmless(shown.output)) << shown.output;
 }
 
-TEST(Terminal, JsonStaysJson) {
+TEST(Terminal, JsonStaysValidOnTerminals) {
   const test::TemporaryFolder folder;
   putModel(folder);
   for (std::vector<std::string> run :
@@ -76,7 +76,7 @@ TEST(Terminal, JsonStaysJson) {
   }
 }
 
-TEST(Terminal, NamesOfOnesOwnModelsAreEscaped) {
+TEST(Terminal, EscapesCustomModelNames) {
   const test::TemporaryFolder home;
   fs::create_directory(home / "headscope");
   test::putFile(home / "headscope" / "models.json", json::array({{{"name", "Mine " + kSteering},
@@ -101,7 +101,7 @@ TEST(Terminal, NamesOfOnesOwnModelsAreEscaped) {
 }
 
 /// Errors are read by a person, wherever they are written to.
-TEST(Terminal, NamesOfFilesAndTheirContentsAreEscapedInErrors) {
+TEST(Terminal, ErrorsEscapeFileNamesAndContents) {
   const test::TemporaryFolder folder;
   const std::string odd = (folder / ("odd" + kSteering)).string();
   test::putFile(odd, std::string_view("{\"format\": \"\\u001b[2J\u202E\"}"));
@@ -125,7 +125,7 @@ TEST(Terminal, NamesOfFilesAndTheirContentsAreEscapedInErrors) {
   }
 }
 
-TEST(Terminal, EveryCommandPrintsThroughOnePlace) {
+TEST(Terminal, CommandsPrintOnlyThroughReport) {
   for (const auto& entry :
        fs::recursive_directory_iterator(fs::path(HEADSCOPE_SOURCE_DIR) / "app" / "commands")) {
     const std::string name = entry.path().filename().string();

@@ -24,7 +24,7 @@ json goldenCases(const std::string& name) {
 }
 
 /// Texts of all kinds are passed in a file, because a shell would change some of them.
-TEST(TokenizeCommand, printsTheGoldenTokensAsJson) {
+TEST(TokenizeCommand, PrintsGoldenTokensAsJson) {
   const test::TemporaryFolder folder;
   const auto path = folder / "text";
   for (const std::string name : {"small-byte-bpe", "small-wordpiece"}) {
@@ -45,7 +45,7 @@ TEST(TokenizeCommand, printsTheGoldenTokensAsJson) {
   }
 }
 
-TEST(TokenizeCommand, printsATableForPeople) {
+TEST(TokenizeCommand, PrintsReadableTable) {
   const Outcome outcome =
       runHeadscope({"tokenize", kGolden + "small-byte-bpe.tokenizer.json", "--text", "the héads"});
   EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
@@ -59,7 +59,7 @@ TEST(TokenizeCommand, printsATableForPeople) {
             "    382        7-10        ads\n");
 }
 
-TEST(TokenizeCommand, takesAFolder) {
+TEST(TokenizeCommand, AcceptsAFolder) {
   const test::TemporaryFolder folder;
   std::filesystem::copy_file(kGolden + "small-wordpiece.tokenizer.json", folder / "tokenizer.json");
   const Outcome outcome = runHeadscope({"tokenize", folder.path().string(), "--text", "the", "--json"});
@@ -67,7 +67,7 @@ TEST(TokenizeCommand, takesAFolder) {
             "{\"ids\":[2,85,3],\"tokens\":[\"[CLS]\",\"the\",\"[SEP]\"],\"spans\":[[0,0],[0,3],[3,3]]}\n");
 }
 
-TEST(TokenizeCommand, saysWhereNothingIsLeftOfTheText) {
+TEST(TokenizeCommand, NotesWhenWholeTextIsDropped) {
   const Outcome outcome =
       runHeadscope({"tokenize", kGolden + "small-wordpiece.tokenizer.json", "--text", "\u200B", "--json"});
   EXPECT_EQ(outcome.exitCode, 0);
@@ -75,7 +75,7 @@ TEST(TokenizeCommand, saysWhereNothingIsLeftOfTheText) {
   EXPECT_EQ(outcome.errors, "headscope: the tokenizer drops the whole text and gives no tokens\n");
 }
 
-TEST(TokenizeCommand, saysWhatIsWrong) {
+TEST(TokenizeCommand, ReportsErrors) {
   const test::TemporaryFolder folder;
   const std::string tokenizer = kGolden + "small-wordpiece.tokenizer.json";
   const auto failing = [](const std::vector<std::string>& arguments, int exitCode) {

@@ -60,7 +60,7 @@ class SentFilesTest : public testing::Test {
   const fs::path windows_ = folder_ / "headscope";
 };
 
-TEST_F(SentFilesTest, aPathComesAndWakesTheWindow) {
+TEST_F(SentFilesTest, SentPathWakesTheWindow) {
   std::atomic<int> woken = 0;
   SentFiles window(windows_, ":1", [&] { ++woken; });
   ASSERT_TRUE(sendFile(windows_, ":1", "/data/one file.npz"));
@@ -71,7 +71,7 @@ TEST_F(SentFilesTest, aPathComesAndWakesTheWindow) {
   EXPECT_FALSE(sendFile(windows_, ":2", "/data/one")) << "a window on another display";
 }
 
-TEST_F(SentFilesTest, withoutAWindowNobodyTakesIt) {
+TEST_F(SentFilesTest, FailsWithoutOpenWindow) {
   EXPECT_FALSE(sendFile(windows_, "", "/a"));
   EXPECT_FALSE(sendFile("", "", "/a"));
   {
@@ -81,13 +81,13 @@ TEST_F(SentFilesTest, withoutAWindowNobodyTakesIt) {
   EXPECT_FALSE(sendFile(windows_, "", "/a"));
 }
 
-TEST_F(SentFilesTest, aFolderOfALongNameWillDo) {
+TEST_F(SentFilesTest, AcceptsLongFolderNames) {
   const fs::path deep = folder_ / std::string(150, 'x') / "headscope";
   SentFiles window(deep, "", [] {});
   EXPECT_TRUE(sendFile(deep, "", "/a"));
 }
 
-TEST_F(SentFilesTest, theFolderIsThisPersonsAlone) {
+TEST_F(SentFilesTest, FolderIsPrivateToTheUser) {
   fs::create_directories(windows_);
   fs::permissions(windows_, fs::perms::all);
   const SentFiles window(windows_, "", [] {});
@@ -98,7 +98,7 @@ TEST_F(SentFilesTest, theFolderIsThisPersonsAlone) {
 }
 
 /// A window in a separate process, which is then killed.
-TEST_F(SentFilesTest, whatAKilledWindowLeftIsNoObstacle) {
+TEST_F(SentFilesTest, RemovesSocketOfKilledWindow) {
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
@@ -117,7 +117,7 @@ TEST_F(SentFilesTest, whatAKilledWindowLeftIsNoObstacle) {
   EXPECT_THAT(sockets(), IsEmpty());
 }
 
-TEST_F(SentFilesTest, theNewestWindowThatAnswersTakesIt) {
+TEST_F(SentFilesTest, NewestRespondingWindowTakesTheFile) {
   std::atomic<int> woken = 0;
   SentFiles older(windows_, "", [&] { ++woken; });
   const fs::path own = sockets().front();
@@ -135,7 +135,7 @@ TEST_F(SentFilesTest, theNewestWindowThatAnswersTakesIt) {
   EXPECT_TRUE(fs::exists(windows_ / "1@.window")) << "it may answer again";
 }
 
-TEST_F(SentFilesTest, whatIsNoPathIsNotTaken) {
+TEST_F(SentFilesTest, RefusesInvalidPaths) {
   SentFiles window(windows_, "", [] {});
   const fs::path own = sockets().front();
   const std::string zero(1, '\0');
@@ -150,7 +150,7 @@ TEST_F(SentFilesTest, whatIsNoPathIsNotTaken) {
   EXPECT_TRUE(sendFile(windows_, "", "/a")) << "it goes on listening";
 }
 
-TEST_F(SentFilesTest, aClientThatSaysNothingKeepsNoWindowOpen) {
+TEST_F(SentFilesTest, SilentClientDoesNotBlockClosing) {
   auto window = std::make_unique<SentFiles>(windows_, "", [] {});
   const RawSocket silent(sockets().front());
   ASSERT_TRUE(silent.connect());

@@ -83,7 +83,7 @@ class ShapedText : public ::testing::Test {
   std::unique_ptr<Typeface> typeface_;
 };
 
-TEST_F(ShapedText, ArabicIsJoinedAndRunsFromRightToLeft) {
+TEST_F(ShapedText, JoinsArabicFromRightToLeft) {
   const std::string text = "سلام";
   expectAsHarfBuzz(text, HB_SCRIPT_ARABIC, HB_DIRECTION_RTL);
   hb_codepoint_t alone = 0;
@@ -91,7 +91,7 @@ TEST_F(ShapedText, ArabicIsJoinedAndRunsFromRightToLeft) {
   EXPECT_NE(line(text).pieces[0].glyphs.back().glyph, alone) << "the first letter has its initial form";
 }
 
-TEST_F(ShapedText, DevanagariAndThaiAreShaped) {
+TEST_F(ShapedText, ShapesDevanagariAndThai) {
   expectAsHarfBuzz("हिन्दी", HB_SCRIPT_DEVANAGARI, HB_DIRECTION_LTR);
   const ShapedLine hindi = line("हिन्दी");
   ASSERT_FALSE(hindi.clusters.empty());
@@ -100,7 +100,7 @@ TEST_F(ShapedText, DevanagariAndThaiAreShaped) {
   EXPECT_EQ(line("ที่นี่").clusters.size(), 2u) << "marks above belong to their consonant";
 }
 
-TEST_F(ShapedText, HebrewStandsInItsOrderBesideLatinAndDigits) {
+TEST_F(ShapedText, OrdersHebrewWithLatinAndDigits) {
   open(HB_SCRIPT_HEBREW);
   const ShapedLine mixed = line("ab שלום 12");
   const auto leftOf = [&](std::size_t byte) { return mixed.clusters[byte].left; };
@@ -118,7 +118,7 @@ TEST_F(ShapedText, HebrewStandsInItsOrderBesideLatinAndDigits) {
   EXPECT_FALSE(runsRightToLeft("ab שלום"));
 }
 
-TEST_F(ShapedText, CaretsStandBetweenClustersAndComeBackFromTheirPlaces) {
+TEST_F(ShapedText, CaretPositionsRoundTrip) {
   open(HB_SCRIPT_ARABIC);
   for (const std::string text : {"سلام", "لا إله", "ab سلام cd", "abc"}) {
     const ShapedLine shaped = line(text, Direction::leftToRight);
@@ -138,7 +138,7 @@ TEST_F(ShapedText, CaretsStandBetweenClustersAndComeBackFromTheirPlaces) {
   EXPECT_EQ(salam.caretAt(8), 0);
 }
 
-TEST_F(ShapedText, ALigatureIsSharedByItsLetters) {
+TEST_F(ShapedText, LettersShareALigature) {
   open(HB_SCRIPT_ARABIC);
   const ShapedLine ligature = line("لا");
   ASSERT_EQ(ligature.clusters.size(), 2u);
@@ -147,7 +147,7 @@ TEST_F(ShapedText, ALigatureIsSharedByItsLetters) {
   EXPECT_GT(ligature.clusters[1].right, ligature.clusters[1].left);
 }
 
-TEST_F(ShapedText, WhatNoFontHasIsANumberAndOneCluster) {
+TEST_F(ShapedText, UnsupportedCharactersShowAsCodepoints) {
   const ShapedLine thai = line("ที่a");
   ASSERT_EQ(thai.pieces.size(), 2u);
   EXPECT_EQ(thai.pieces[0].text, "<E17><E35><E48>");
@@ -159,7 +159,7 @@ TEST_F(ShapedText, WhatNoFontHasIsANumberAndOneCluster) {
   EXPECT_EQ(line("❤\uFE0F").pieces[0].text, "<2764>");
 }
 
-TEST_F(ShapedText, AnyBytesAreTiledByClusters) {
+TEST_F(ShapedText, ClustersTileAnyBytes) {
   open(HB_SCRIPT_ARABIC);
   std::uint32_t dice = 7;
   for (int round = 0; round < 400; ++round) {
@@ -185,7 +185,7 @@ TEST_F(ShapedText, AnyBytesAreTiledByClusters) {
   }
 }
 
-TEST(FontFinder, AnswersForAScriptWithAFontThatHasIt) {
+TEST(FontFinder, FindsFontsForScripts) {
   const FoundFont thai = fontFor(HB_SCRIPT_THAI), deva = fontFor(HB_SCRIPT_DEVANAGARI);
   EXPECT_TRUE(Typeface::open(thai.bytes, thai.index)->has(0xE17)) << thai.path;
   EXPECT_TRUE(Typeface::open(deva.bytes, deva.index)->has(0x939)) << deva.path;

@@ -16,11 +16,11 @@
 #include <string_view>
 #include <vector>
 
-#include "app/platform/web/stand_ins/bit.h"
-#include "app/platform/web/stand_ins/charconv.h"
-#include "app/platform/web/stand_ins/condition_variable.h"
-#include "app/platform/web/stand_ins/ranges.h"
-#include "app/platform/web/stand_ins/stop_token.h"
+#include "app/platform/web/polyfills/bit.h"
+#include "app/platform/web/polyfills/charconv.h"
+#include "app/platform/web/polyfills/condition_variable.h"
+#include "app/platform/web/polyfills/ranges.h"
+#include "app/platform/web/polyfills/stop_token.h"
 
 namespace headscope::test {
 namespace {
@@ -52,7 +52,7 @@ void expectReadAlike(const std::string& text, std::chars_format format) {
                                << static_cast<int>(standard.code);
 }
 
-TEST(StandIns, ReadNumbersAsTheStandardLibrary) {
+TEST(StandIns, FromCharsMatchesTheStandardLibrary) {
   for (const char* text : {"",         "-",        "+1",     "1",
                            "-0",       ".5",       "5.",     ".",
                            "1e5",      "1e",       "1e+",    "1E-3x",
@@ -88,7 +88,7 @@ void expectReadsBack(T value) {
   EXPECT_EQ(text.size(), expected.size()) << text << " and " << expected;
 }
 
-TEST(StandIns, WriteNumbersThatReadBackInTheFewestCharacters) {
+TEST(StandIns, ToCharsWritesShortestRoundTrip) {
   std::mt19937_64 random(36);
   for (int i = 0; i < 2000; ++i) {
     const auto number = std::bit_cast<double>(random());
@@ -104,7 +104,7 @@ TEST(StandIns, WriteNumbersThatReadBackInTheFewestCharacters) {
   EXPECT_EQ(writtenOwn(-std::numeric_limits<float>::infinity()), "-inf");
 }
 
-TEST(StandIns, WriteNumbersWithAPrecision) {
+TEST(StandIns, ToCharsHonoursPrecision) {
   for (const double value : {0.0, 1.0, 1234567.0, 0.000012345, -3.14159265, 1e100}) {
     char own[64], standard[64];
     const auto general = std::chars_format::general;
@@ -114,12 +114,12 @@ TEST(StandIns, WriteNumbersWithAPrecision) {
   }
 }
 
-TEST(StandIns, ANumberThatDoesNotFitIsRefused) {
+TEST(StandIns, ToCharsRefusesSmallBuffers) {
   char text[3];
   EXPECT_EQ(stand_in::to_chars(text, text + sizeof text, 0.125).ec, std::errc::value_too_large);
 }
 
-TEST(StandIns, BitsAreKept) {
+TEST(StandIns, BitCastKeepsBits) {
   EXPECT_EQ(stand_in::bit_cast<std::uint32_t>(1.5f), std::bit_cast<std::uint32_t>(1.5f));
 }
 
@@ -128,7 +128,7 @@ struct Named {
   std::string name;
 };
 
-TEST(StandIns, RangesFindCountAndOrderByProjections) {
+TEST(StandIns, RangesSupportProjections) {
   std::vector<Named> all{{3, "c"}, {1, "a"}, {2, "b"}, {1, "d"}};
   EXPECT_EQ(stand_in::find(all, "b", &Named::name), std::ranges::find(all, "b", &Named::name));
   EXPECT_EQ(stand_in::find(all, "x", &Named::name), all.end());
@@ -162,12 +162,12 @@ void expectStops() {
   EXPECT_EQ(token, source.get_token());
 }
 
-TEST(StandIns, TokensTellOfAStop) {
+TEST(StandIns, StopTokensReportStopRequests) {
   expectStops<std::stop_source, std::stop_token>();
   expectStops<stand_in::stop_source, stand_in::stop_token>();
 }
 
-TEST(StandIns, AQuestionForAStopLetsOthersGoOn) {
+TEST(StandIns, StopCheckCallsItsHook) {
   int times = 0;
   stand_in::atStopCheck = [&times] { ++times; };
   const stand_in::stop_source source;
@@ -178,7 +178,7 @@ TEST(StandIns, AQuestionForAStopLetsOthersGoOn) {
   EXPECT_EQ(times, 2);
 }
 
-TEST(StandIns, CallbacksAreCalledOnceAndNotAfterTheyHaveGone) {
+TEST(StandIns, StopCallbacksRunOnceUnlessDestroyed) {
   stand_in::stop_source source;
   int called = 0, gone = 0, late = 0;
   const stand_in::stop_callback kept(source.get_token(), [&] { ++called; });
@@ -193,7 +193,7 @@ TEST(StandIns, CallbacksAreCalledOnceAndNotAfterTheyHaveGone) {
   EXPECT_EQ(late, 1);
 }
 
-TEST(StandIns, AThreadIsStoppedAndWaitedForWhenItGoes) {
+TEST(StandIns, ThreadIsStoppedAndJoinedOnDestruction) {
   bool stopped = false;
   {
     const stand_in::jthread thread([&](stand_in::stop_token stop) {
@@ -204,7 +204,7 @@ TEST(StandIns, AThreadIsStoppedAndWaitedForWhenItGoes) {
   EXPECT_TRUE(stopped);
 }
 
-TEST(StandIns, AWaitEndsByNoticeByStopAndByTime) {
+TEST(StandIns, WaitEndsOnNotifyStopOrTimeout) {
   std::mutex mutex;
   stand_in::condition_variable_any changed;
   stand_in::stop_source source;

@@ -36,7 +36,7 @@ class Screen {
   float wheel = 0;  ///< steps of the last wheel event
 };
 
-TEST(Touches, ATapIsAClick) {
+TEST(Touches, TapIsAClick) {
   Screen screen;
   screen.put({{10, 20}}, 0);
   screen.wait(0.1);
@@ -45,7 +45,7 @@ TEST(Touches, ATapIsAClick) {
   EXPECT_EQ(screen.said(), "m10,20 L l ");
 }
 
-TEST(Touches, ATapDuringALongFrameIsAClick) {
+TEST(Touches, TapDuringLongFrameIsAClick) {
   Screen screen;
   screen.put({{10, 20}}, 0);
   screen.wait(3);  // before the release of the finger has been reported
@@ -53,7 +53,7 @@ TEST(Touches, ATapDuringALongFrameIsAClick) {
   EXPECT_EQ(screen.said(), "m10,20 L l ");
 }
 
-TEST(Touches, AFingerThatMovesDragsHoweverLong) {
+TEST(Touches, MovingFingerDragsForAnyDuration) {
   Screen screen;
   screen.put({{10, 20}}, 0);
   screen.put({{60, 20}}, 0.3);
@@ -62,7 +62,7 @@ TEST(Touches, AFingerThatMovesDragsHoweverLong) {
   EXPECT_EQ(screen.said(), "m10,20 L m60,20 l ");
 }
 
-TEST(Touches, AFingerThatRestsGivesItsPressUpAndIsTheRightButton) {
+TEST(Touches, LongPressIsARightClick) {
   for (const bool waits : {true, false}) {  // or the time is only noticed when the finger leaves
     Screen screen;
     screen.put({{10, 20}}, 0);
@@ -73,7 +73,7 @@ TEST(Touches, AFingerThatRestsGivesItsPressUpAndIsTheRightButton) {
   }
 }
 
-TEST(Touches, TwoFingersScrollAndZoomAndClickNothing) {
+TEST(Touches, TwoFingersScrollAndZoomWithoutClicking) {
   Screen screen;
   screen.put({{10, 20}}, 0);
   screen.put({{10, 20}, {30, 20}}, 0.1);

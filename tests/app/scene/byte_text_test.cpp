@@ -7,7 +7,7 @@
 namespace headscope::app {
 namespace {
 
-TEST(ByteText, hasFourDigitsThatMeanSomething) {
+TEST(ByteText, ShowsFourSignificantDigits) {
   EXPECT_EQ(fourDigitBytes(std::uint64_t{0}), "0 B");
   EXPECT_EQ(fourDigitBytes(std::uint64_t{256}), "256 B");
   EXPECT_EQ(fourDigitBytes(std::uint64_t{2304}), "2.25 KiB");
@@ -24,7 +24,7 @@ TEST(ByteText, hasFourDigitsThatMeanSomething) {
   EXPECT_EQ(exactBytes(42949672960), "42,949,672,960 B");
 }
 
-TEST(ByteText, fractionsHaveDenominatorsUpToSixteen) {
+TEST(ByteText, FractionsUseDenominatorsUpToSixteen) {
   EXPECT_EQ(fractionText(2, 8), "¼");
   EXPECT_EQ(fractionText(3, 4), "¾");
   EXPECT_EQ(fractionText(1, 16), "1/16");
@@ -34,7 +34,7 @@ TEST(ByteText, fractionsHaveDenominatorsUpToSixteen) {
   EXPECT_EQ(fractionText(0, 0), "0 %");
 }
 
-TEST(ByteText, tokensAreInUnitsOf1024WhereThatIsExact) {
+TEST(ByteText, TokensUseUnitsOf1024WhenExact) {
   EXPECT_EQ(tokensText(131072), "128 k");
   EXPECT_EQ(tokensText(1000), "1,000");
   EXPECT_EQ(tokensText(4096), "4 k");

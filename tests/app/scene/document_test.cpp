@@ -20,7 +20,7 @@ void edit(Document& document, std::uint64_t seed) {
   document.record();
 }
 
-TEST(Document, UndoOfOpeningGoesBackToTheFormerFile) {
+TEST(Document, UndoingOpenRestoresFormerFile) {
   Document document(withSeed(1));
   document.open(withSeed(2), "a.json");
   edit(document, 3);
@@ -39,7 +39,7 @@ TEST(Document, UndoOfOpeningGoesBackToTheFormerFile) {
   EXPECT_EQ(document.scene().setup.weights.seed, 4u);
 }
 
-TEST(Document, WhatWasEditedBeforeAnotherSceneWasOpenedIsUnsaved) {
+TEST(Document, OpeningAnotherSceneKeepsEditsUnsaved) {
   Document document(withSeed(1));
   EXPECT_TRUE(document.unsaved().empty());
   edit(document, 2);
@@ -60,7 +60,7 @@ TEST(Document, WhatWasEditedBeforeAnotherSceneWasOpenedIsUnsaved) {
   EXPECT_EQ(document.unsaved().size(), 1u) << "an edit that was undone is none";
 }
 
-TEST(Document, TheSameSceneOpenedAgainIsNoStep) {
+TEST(Document, ReopeningSameSceneAddsNoStep) {
   Document document(withSeed(1));
   document.open(withSeed(1), "");
   EXPECT_FALSE(document.canUndo());
@@ -73,7 +73,7 @@ TEST(Document, TheSameSceneOpenedAgainIsNoStep) {
   EXPECT_TRUE(document.canUndo()) << "the same in another file is another document";
 }
 
-TEST(Document, ASceneOfNoFileIsUnsavedUntilItIsSaved) {
+TEST(Document, SceneWithoutFileIsUnsaved) {
   Document document(withSeed(1));
   document.open(withSeed(2), SceneFile{"lost.json", std::nullopt});
   EXPECT_TRUE(document.dirty());
@@ -82,7 +82,7 @@ TEST(Document, ASceneOfNoFileIsUnsavedUntilItIsSaved) {
   EXPECT_FALSE(document.dirty());
 }
 
-TEST(Document, WorkBeforeAnotherSceneOutlivesManySteps) {
+TEST(Document, UnsavedWorkSurvivesManySteps) {
   Document document(withSeed(0));
   edit(document, 7);
   document.open(withSeed(1), "");

@@ -25,7 +25,7 @@ std::vector<std::string> namesIn(const std::vector<CachedModel>& models) {
   return names;
 }
 
-TEST(Downloads, ollamasModelsHaveTheirNames) {
+TEST(Downloads, ListsOllamaModelsByName) {
   const TemporaryFolder folder;
   const fs::path manifests = folder / "manifests";
   const auto add = [&](const std::string& name, const std::string& manifest) {
@@ -50,7 +50,7 @@ TEST(Downloads, ollamasModelsHaveTheirNames) {
   EXPECT_TRUE(ollamaModels(folder / "nowhere").empty());
 }
 
-TEST(Downloads, aSplitModelIsListedOnceAndPicturesPartsNever) {
+TEST(Downloads, ListsSplitModelsOnceWithoutImageParts) {
   const TemporaryFolder folder;
   const fs::path model = folder / "publisher" / "model-GGUF";
   fs::create_directories(model);
@@ -60,7 +60,7 @@ TEST(Downloads, aSplitModelIsListedOnceAndPicturesPartsNever) {
   EXPECT_THAT(namesIn(ggufModels(folder.path())), testing::ElementsAre("large", "small-Q4_K_M"));
 }
 
-TEST(Downloads, aGgufFileIsCalledByItsNameWithoutItsEnding) {
+TEST(Downloads, GgufNameOmitsItsExtension) {
   EXPECT_EQ(modelName("/models/llama-Q4_K.gguf"), "llama-Q4_K");
   EXPECT_EQ(modelName("/models/a-00002-of-00003.gguf"), "a");
   EXPECT_EQ(modelName("/models/x.gguf/snapshot"), "snapshot");

@@ -69,7 +69,7 @@ std::vector<Json> illegalValues(const Field& field) {
   return values;
 }
 
-TEST(Fields, AreAllThatASceneFileHoldsInItsOrder) {
+TEST(Fields, MatchTheSceneFileInOrder) {
   const Json json = Json::parse(formatScene(openingScene()));
   std::vector<std::string> leaves;
   const auto walk = [&](const auto& self, const Json& object, const std::string& path) -> void {
@@ -105,7 +105,7 @@ TEST(Fields, HaveHelpRangesAndLabels) {
   }
 }
 
-TEST(Fields, HaveControlsThatFitTheirValues) {
+TEST(Fields, ControlsFitTheirValues) {
   for (const Field& field : allFields()) {
     SCOPED_TRACE(field.path);
     if (const auto* slider = std::get_if<Slider>(&field.control)) {
@@ -125,7 +125,7 @@ TEST(Fields, HaveControlsThatFitTheirValues) {
   }
 }
 
-TEST(Fields, AreReadAndWrittenAtTheEndsOfTheirRanges) {
+TEST(Fields, RoundTripAtTheEndsOfTheirRanges) {
   for (const Field& field : allFields())
     for (const Json& value : legalValues(field)) {
       Json json = roomyScene();
@@ -143,7 +143,7 @@ TEST(Fields, AreReadAndWrittenAtTheEndsOfTheirRanges) {
     }
 }
 
-TEST(Fields, AreRefusedByNameBeyondTheirRanges) {
+TEST(Fields, RefusesOutOfRangeValuesByName) {
   for (const Field& field : allFields())
     for (const Json& value : illegalValues(field)) {
       Json json = roomyScene();
@@ -156,14 +156,14 @@ TEST(Fields, AreRefusedByNameBeyondTheirRanges) {
     }
 }
 
-TEST(Fields, AreTheManualsTable) {
+TEST(Fields, MatchTheTableInTheManual) {
   std::ifstream file(HEADSCOPE_SOURCE_DIR "/assets/manual/scenes.md");
   const std::string manual(std::istreambuf_iterator<char>(file), {});
   EXPECT_NE(manual.find(fieldsMarkdown()), std::string::npos)
       << "the manual has another table of the scene's fields; `headscope help --update` rewrites it";
 }
 
-TEST(Fields, AMisspelledPathIsSaid) {
+TEST(Fields, RefusesMisspelledPaths) {
   EXPECT_EQ(fieldAt("model.softcap").path, "model.softcap");
   EXPECT_THROW(fieldAt("model.soft_cap"), std::invalid_argument);
 }

@@ -9,7 +9,7 @@
 namespace headscope::app {
 namespace {
 
-TEST(Glossary, FindsTermsInAnyCaseAndNumberAndByBothNames) {
+TEST(Glossary, FindsTermsByAnyCasePluralOrAbbreviation) {
   const Glossary glossary(
       "# Glossary\n\n| term | what it means | formula |\n|---|---|---|\n"
       "| kv head | A head's keys. | ⌊h·G/H⌋ |\n| latent attention (MLA) | One vector. | |\n"
@@ -27,7 +27,7 @@ TEST(Glossary, FindsTermsInAnyCaseAndNumberAndByBothNames) {
   for (const char* word : {"", "s", "head", "latent", "term"}) EXPECT_FALSE(glossary.find(word)) << word;
 }
 
-TEST(Glossary, TheManualsHasASentenceForEachTerm) {
+TEST(Glossary, ManualDefinesEachTermInASentence) {
   const auto read = readGlossary();
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_GE(read->terms().size(), 50u);

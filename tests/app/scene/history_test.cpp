@@ -12,7 +12,7 @@ Scene sceneWithSeed(std::uint64_t seed) {
   return scene;
 }
 
-TEST(History, BeginsWithNothingToUndoOrRedo) {
+TEST(History, StartsWithNothingToUndoOrRedo) {
   History history(sceneWithSeed(1));
   EXPECT_FALSE(history.canUndo());
   EXPECT_FALSE(history.canRedo());
@@ -24,7 +24,7 @@ TEST(History, BeginsWithNothingToUndoOrRedo) {
   EXPECT_TRUE(scene == before) << "where there is no step, nothing is touched";
 }
 
-TEST(History, WalksBackAndForward) {
+TEST(History, UndoesAndRedoesAllSteps) {
   History history(sceneWithSeed(0));
   for (std::uint64_t seed = 1; seed <= 5; ++seed) history.record(sceneWithSeed(seed));
   EXPECT_EQ(history.undoSteps(), 5u);
@@ -43,7 +43,7 @@ TEST(History, WalksBackAndForward) {
   EXPECT_FALSE(history.canRedo());
 }
 
-TEST(History, TheSameSceneAgainIsNoStep) {
+TEST(History, RecordingSameSceneAddsNoStep) {
   History history(sceneWithSeed(1));
   history.record(sceneWithSeed(1));
   EXPECT_FALSE(history.canUndo());
@@ -51,7 +51,7 @@ TEST(History, TheSameSceneAgainIsNoStep) {
   EXPECT_TRUE(history.differs(sceneWithSeed(2)));
 }
 
-TEST(History, SetupAndLookAreStepsAndTheCursorIsNot) {
+TEST(History, RecordsSetupAndLookButNotCursor) {
   Scene scene = sceneWithSeed(1);
   History history(scene);
   scene.cursor.focus = 3;
@@ -68,7 +68,7 @@ TEST(History, SetupAndLookAreStepsAndTheCursorIsNot) {
   EXPECT_TRUE(scene.cursor == cursor) << "where the person looks stays";
 }
 
-TEST(History, ANewStepEndsWhatCouldBeRedone) {
+TEST(History, NewStepClearsRedo) {
   History history(sceneWithSeed(0));
   history.record(sceneWithSeed(1));
   history.record(sceneWithSeed(2));
@@ -84,7 +84,7 @@ TEST(History, ANewStepEndsWhatCouldBeRedone) {
   EXPECT_EQ(scene.setup.weights.seed, 9u);
 }
 
-TEST(History, RecordingTheCurrentStateAfterUndoKeepsWhatCanBeRedone) {
+TEST(History, RecordingUnchangedSceneKeepsRedo) {
   History history(sceneWithSeed(0));
   history.record(sceneWithSeed(1));
   Scene scene = sceneWithSeed(1);
@@ -93,7 +93,7 @@ TEST(History, RecordingTheCurrentStateAfterUndoKeepsWhatCanBeRedone) {
   EXPECT_TRUE(history.canRedo());
 }
 
-TEST(History, ForgetsTheOldestBeyondItsLength) {
+TEST(History, ForgetsOldestStepsBeyondLimit) {
   constexpr std::uint64_t kMany = 1200;
   History history(sceneWithSeed(0));
   for (std::uint64_t seed = 1; seed <= kMany; ++seed) history.record(sceneWithSeed(seed));
@@ -109,7 +109,7 @@ TEST(History, ForgetsTheOldestBeyondItsLength) {
 
 #ifndef HEADSCOPE_SANITIZE_BUILD
 /// Undo steps that don't change a long text share it: 500 copies of a text of 20 KB would take 10 MB.
-TEST(History, KeepsATextOnceHoweverManyStepsThereAre) {
+TEST(History, StepsShareOneCopyOfTheText) {
   Scene scene = openingScene();
   scene.setup.input.text = std::string(20000, 'a');
   const std::size_t before = ::mallinfo2().uordblks;
@@ -125,7 +125,7 @@ TEST(History, KeepsATextOnceHoweverManyStepsThereAre) {
 }
 #endif
 
-TEST(History, WhatWasTypedOrGeneratedIsTakenBackWhereverItIs) {
+TEST(History, UndoesTypedAndGeneratedText) {
   Scene scene = sceneWithSeed(1);
   History history(scene);
   scene.cursor.lab.patchText = std::string("another text");

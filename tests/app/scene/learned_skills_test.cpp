@@ -10,7 +10,7 @@
 namespace headscope::app {
 namespace {
 
-TEST(LearnedSkills, OfTheMiniatureAreThoseOfItsFile) {
+TEST(LearnedSkills, ReadsSkillsOfTheLearnedModel) {
   const auto learned = readLearned(miniatureFolder());
   ASSERT_TRUE(learned.ok()) << learned.error().message;
   const std::vector<LearnedSkill>& skills = learned->skills;
@@ -26,7 +26,7 @@ TEST(LearnedSkills, OfTheMiniatureAreThoseOfItsFile) {
   EXPECT_EQ(skills.back().of, 0);
 }
 
-TEST(LearnedSkills, AFileThatIsSomethingElseIsAnError) {
+TEST(LearnedSkills, RefusesInvalidFiles) {
   const test::TemporaryFolder folder;
   EXPECT_THAT(readLearned(folder.path()).error().message, HasSubstr("No such file"));
   for (const char* text :
@@ -41,7 +41,7 @@ TEST(LearnedSkills, AFileThatIsSomethingElseIsAnError) {
 }
 
 /// The miniature's word list contains exactly its tokenizer's single-token words.
-TEST(LearnedSkills, WordsAreOneTokenEachAndOthersAreNot) {
+TEST(LearnedSkills, EveryWordIsOneToken) {
   const auto learned = readLearned(miniatureFolder());
   const auto tokenizer = attention::TextTokenizer::open(miniatureFolder());
   ASSERT_TRUE(learned.ok() && tokenizer.ok());
@@ -55,7 +55,7 @@ TEST(LearnedSkills, WordsAreOneTokenEachAndOthersAreNot) {
     EXPECT_THAT(wordsOutside(learned->words, skill.text), IsEmpty()) << skill.text;
 }
 
-TEST(LearnedSkills, WordsThatFallToPiecesAreNamedOnceEach) {
+TEST(LearnedSkills, NamesUnknownWordsOnce) {
   const std::vector<std::string> words{"The", "didn't", "dog"};
   EXPECT_THAT(wordsOutside(words, "The zebra didn't see the Häuser, zebra dog."),
               ElementsAre("zebra", "see", "the", "Häuser"));

@@ -63,7 +63,7 @@ std::string withStep(const std::string& fields) {
          fields + "}]}";
 }
 
-TEST(Lesson, readsEverything) {
+TEST(Lesson, ReadsEveryField) {
   const Parsed read = parse(kSinks);
   ASSERT_TRUE(read.ok()) << read.error().message;
   const Lesson& lesson = **read;
@@ -95,7 +95,7 @@ TEST(Lesson, readsEverything) {
   EXPECT_EQ(back.setup.model.heads, 4);
 }
 
-TEST(Lesson, textsKeepTheirMarksAndFindTheirNumbers) {
+TEST(Lesson, TextsKeepMarkupAndInsertNumbers) {
   const auto text = LessonText::parse(
       "a {1+1:.2} \\{b\\} $x_{1}$ `c` **d** {2048:,} {0.125:%} {2304:B} {1/3} {[1, 2]} [w](key)");
   ASSERT_TRUE(text.ok()) << text.error().message;
@@ -111,7 +111,7 @@ TEST(Lesson, textsKeepTheirMarksAndFindTheirNumbers) {
   EXPECT_EQ(*filled, "a 2.00 {b} $x_{1}$ `c` **d** 2,048 12.5 % 2.25 KiB 0.333 1, 2 [w](key)");
 }
 
-TEST(Lesson, numbersInWords) {
+TEST(Lesson, FormatsNumbers) {
   using Kind = NumberFormatText::Kind;
   EXPECT_EQ(formatNumber(-0.001, {Kind::decimals, 2}), "0.00");
   EXPECT_EQ(formatNumber(-1.5, {Kind::decimals, 1}), "−1.5");
@@ -124,7 +124,7 @@ TEST(Lesson, numbersInWords) {
   EXPECT_EQ(formatNumber(-std::numeric_limits<double>::infinity(), {}), "−∞");
 }
 
-TEST(Lesson, textsThatDontClose) {
+TEST(Lesson, RefusesUnclosedText) {
   const auto refused = [](const std::string& text) {
     const auto parsed = LessonText::parse(text);
     EXPECT_FALSE(parsed.ok()) << text;
@@ -142,7 +142,7 @@ TEST(Lesson, textsThatDontClose) {
         << text;
 }
 
-TEST(Lesson, errorsNameLineAndKey) {
+TEST(Lesson, ErrorsNameLineAndKey) {
   EXPECT_EQ(
       refusal(withStep(", \n\"patch\": {\n\"model.head\": 3}")),
       "a.json, line 4: steps[0].patch.model.head: \"model.head\" is not a field of a scene; did you mean "
@@ -186,7 +186,7 @@ TEST(Lesson, errorsNameLineAndKey) {
               HasSubstr("options[0].true_if is missing"));
 }
 
-TEST(Lesson, idsThatExpressionsCouldntName) {
+TEST(Lesson, RefusesIdsUnusableInExpressions) {
   for (const char* id : {"", "A", "1a", "a-b", "a.b", "W W"})
     EXPECT_THAT(refusal(replaced(withStep(""), "\"one\"", fmt::format("\"{}\"", id))),
                 HasSubstr("lower-case letters"))
@@ -197,7 +197,7 @@ TEST(Lesson, idsThatExpressionsCouldntName) {
         << id;
 }
 
-TEST(Lesson, whatIsNoLesson) {
+TEST(Lesson, RefusesInvalidLessons) {
   EXPECT_THAT(refusal("{\n\"format\": \"headscope lesson\",,}"),
               StartsWith("a.json, line 2: this is not JSON"));
   EXPECT_THAT(refusal(""), HasSubstr("not JSON"));
@@ -216,7 +216,7 @@ TEST(Lesson, whatIsNoLesson) {
   EXPECT_THAT(refusal(withStep(", \"text\": \"twice\"")), HasSubstr("appears twice"));
 }
 
-TEST(Lesson, hostileFilesEndEarly) {
+TEST(Lesson, RefusesHostileFilesEarly) {
   for (const std::size_t depth : {20u, 10'000u, 1'000'000u}) {
     const std::string open(depth, '['), close(depth, ']');
     refusal(open + close);
@@ -236,7 +236,7 @@ TEST(Lesson, hostileFilesEndEarly) {
       (void)parse(withStep(fmt::format(", \"{}\": {}", field, value)));
 }
 
-TEST(Lesson, manyStepsTakeLinearTime) {
+TEST(Lesson, ReadsUpTo200Steps) {
   const auto lesson = [](int steps) {
     std::string text =
         "{\"format\": \"headscope lesson\", \"version\": 1, \"id\": \"a\", \"title\": \"A\", \"steps\": [";
@@ -253,7 +253,7 @@ TEST(Lesson, manyStepsTakeLinearTime) {
   EXPECT_THAT(refusal(lesson(201)), HasSubstr("steps has 201 entries, expected 1 to 200"));
 }
 
-TEST(Lesson, modelsAreOpenedOnceAndLeftAgain) {
+TEST(Lesson, OpensAModelOnceAcrossSteps) {
   const Parsed read = parse(withStep(
       ", \"patch\": {\"subject.model\": \"learned\", \"subject.layer\": 2}}, "
       "{\"id\": \"two\", \"title\": \"T\", \"text\": \"x\", \"patch\": {\"subject.layer\": 1}}, "
@@ -273,7 +273,7 @@ TEST(Lesson, modelsAreOpenedOnceAndLeftAgain) {
   EXPECT_THAT(refusal(withStep(", \"patch\": {\"subject.model\": \"/nowhere\"}")), HasSubstr("nowhere"));
 }
 
-TEST(Lesson, filesAreNamedRelativeToTheLesson) {
+TEST(Lesson, FilePathsAreRelativeToTheLesson) {
   const test::TemporaryFolder folder;
   std::ofstream(folder.path() / "a.json") << withStep(", \"patch\": {\"weights.file\": \"w.safetensors\"}");
   const Parsed read = readLesson(folder.path() / "a.json");
@@ -283,7 +283,7 @@ TEST(Lesson, filesAreNamedRelativeToTheLesson) {
 
 // --- Writing ---------------------------------------------------------------------------------------------
 
-TEST(LessonWriting, aNewLessonIsOneStepOfTheScene) {
+TEST(LessonWriting, NewLessonHasOneStepOfTheScene) {
   Scene now = openingScene();
   now.setup.model.sharpness = 2;
   now.cursor.focus = 3;
@@ -296,7 +296,7 @@ TEST(LessonWriting, aNewLessonIsOneStepOfTheScene) {
   EXPECT_EQ((*read)->steps[0].scene, now);
 }
 
-TEST(LessonWriting, aStepHoldsWhatIsOtherAndLeavesTheRestOfTheFileAlone) {
+TEST(LessonWriting, AppendedStepHoldsOnlyChanges) {
   Scene now = (*parse(kSinks))->steps.back().scene;
   now.setup.model.heads = 2;
   now.setup.model.modelDim = 64;
@@ -313,7 +313,7 @@ TEST(LessonWriting, aStepHoldsWhatIsOtherAndLeavesTheRestOfTheFileAlone) {
   EXPECT_FALSE(appendStep("{}", now, "x").ok());
 }
 
-TEST(LessonWriting, randomScenesComeBack) {
+TEST(LessonWriting, RandomScenesRoundTrip) {
   std::string text = newLesson(openingScene());
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     test::Dice dice(seed);
@@ -331,7 +331,7 @@ TEST(LessonWriting, randomScenesComeBack) {
   }
 }
 
-TEST(LessonWriting, aModelsStep) {
+TEST(LessonWriting, AppendsAStepWithAModel) {
   Scene now = openingScene();
   now.setup.subject.model = kLearned;
   adoptModel(now, kLearned, *openModel(kLearned));
@@ -346,7 +346,7 @@ TEST(LessonWriting, aModelsStep) {
 
 // --- The tables ------------------------------------------------------------------------------------------
 
-TEST(LessonNames, controlsOfOlderLessonsAreFoundByTheirFormerNames) {
+TEST(LessonNames, FindsControlsByFormerNames) {
   for (const auto& [former, now] : {std::pair("hand.plane", "embeddings.plane"),
                                     {"room.biases", "studio_view.biases"},
                                     {"ablation.room", "ablation.view"},
@@ -356,7 +356,7 @@ TEST(LessonNames, controlsOfOlderLessonsAreFoundByTheirFormerNames) {
     EXPECT_EQ(currentControl(former), now);
 }
 
-TEST(LessonNames, areFoundWithAndWithoutAStep) {
+TEST(LessonNames, FindsNamesWithAndWithoutAStep) {
   EXPECT_EQ(splitLessonName("W", false).name->name, "W");
   EXPECT_EQ(splitLessonName("cost.bytes", false).step, "");
   EXPECT_EQ(splitLessonName("open.cost.bytes", false).step, "open");

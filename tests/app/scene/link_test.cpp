@@ -47,7 +47,7 @@ std::string packed(const std::string& json) {
   return "#scene=" + packText(json, kLinkVersion);
 }
 
-TEST(Link, fiveSlidersTakeAtMost200Characters) {
+TEST(Link, FiveSlidersTakeAtMost200Characters) {
   Scene scene = openingScene();
   scene.setup.model.softcap = 12.5F;
   scene.setup.model.sharpness = 1.37F;
@@ -61,7 +61,7 @@ TEST(Link, fiveSlidersTakeAtMost200Characters) {
 }
 
 /// Strokes of every kind over 64 tokens, as a user would draw them.
-TEST(Link, aPaintedMaskTakesAtMost2000Characters) {
+TEST(Link, PaintedMaskTakesAtMost2000Characters) {
   Dice dice(5);
   Scene scene = openingScene();
   Index selected = -1;
@@ -84,7 +84,7 @@ TEST(Link, aPaintedMaskTakesAtMost2000Characters) {
   EXPECT_EQ(opened(link), scene);
 }
 
-TEST(Link, holdsWhateverASceneHolds) {
+TEST(Link, RoundTripsAnyScene) {
   Dice dice(36);
   int links = 0;
   for (int i = 0; i < 200; ++i) {
@@ -100,7 +100,7 @@ TEST(Link, holdsWhateverASceneHolds) {
   EXPECT_GT(links, 20);
 }
 
-TEST(Link, aLessonIsNamedWithItsStep) {
+TEST(Link, NamesALessonWithItsStep) {
   Scene scene = openingScene();
   scene.cursor.page = "lessons";
   scene.cursor.lesson = {"shared_heads", 1, 2, true};
@@ -120,7 +120,7 @@ TEST(Link, aLessonIsNamedWithItsStep) {
     EXPECT_THAT(refused(wrong), StartsWith("the link")) << wrong;
 }
 
-TEST(Link, tellsLinksFromFiles) {
+TEST(Link, DistinguishesLinksFromFiles) {
   for (const char* link :
        {"headscope:#scene=A", "headscope:", "https://a.b/c#scene=A", "#lesson=01", " #scene=A\n"})
     EXPECT_TRUE(isLink(link)) << link;
@@ -128,7 +128,7 @@ TEST(Link, tellsLinksFromFiles) {
     EXPECT_FALSE(isLink(file)) << file;
 }
 
-TEST(Link, whatIsCutOrDamagedIsRefused) {
+TEST(Link, RefusesCutOrDamagedLinks) {
   Scene scene = openingScene();
   scene.setup.input.text = "the cat sat on the mat";
   const std::string link = linkOf(scene);
@@ -154,14 +154,14 @@ TEST(Link, whatIsCutOrDamagedIsRefused) {
 }
 
 /// A few hundred kilobytes that would unpack to gigabytes.
-TEST(Link, unpacksNoMoreThanIsAllowed) {
+TEST(Link, LimitsUnpackedSize) {
   EXPECT_TRUE(unpackText(packText(std::string(kMaxLinkBytes, ' '), 1), 1, kMaxLinkBytes).ok());
   EXPECT_THAT(refused(packed(std::string(kMaxLinkBytes + 1, ' '))), HasSubstr("more than 4 MiB"));
   EXPECT_THAT(refused("#scene=" + std::string(kMaxLinkBytes + 1, 'A')),
               HasSubstr("characters, expected no more"));
 }
 
-TEST(Link, namesNoFiles) {
+TEST(Link, RefusesScenesNamingFiles) {
   const test::TemporaryFolder folder;
   const std::string path = (folder / "secret").string();
   for (const char* field : {"subject.model", "weights.file", "map.file", "cost.config", "compare.recorded"}) {
@@ -183,7 +183,7 @@ TEST(Link, namesNoFiles) {
   EXPECT_THAT(linkTo(scene).error().message, AllOf(HasSubstr(path), HasSubstr("share the scene's file")));
 }
 
-TEST(Link, theAddressIsOne) {
+TEST(Link, RefusesInvalidBaseAddresses) {
   for (const char* wrong : {"a b", "x#", "ä", "a\n"})
     EXPECT_FALSE(linkTo(openingScene(), wrong).ok()) << wrong;
   EXPECT_THAT(linkTo(openingScene(), "").value(), StartsWith("#scene="));
@@ -191,7 +191,7 @@ TEST(Link, theAddressIsOne) {
 
 /// A link contains the differences from the opening scene, including last year's. Whoever changes that scene
 /// has to raise kLinkVersion and read links of the previous version relative to the previous opening scene.
-TEST(Link, theOpeningSceneIsWhatLinksOfThisVersionAreMadeFrom) {
+TEST(Link, OpeningSceneMatchesLinkVersion) {
   const auto then = nlohmann::ordered_json::parse(test::fileText(std::string(HEADSCOPE_TEST_DIR) +
                                                                  "/app/scene/opening_of_links_1.json"))
                         .flatten();

@@ -63,7 +63,7 @@ TEST(MaskJson, RoundTripsAnyMask) {
   }
 }
 
-TEST(MaskJson, WritesWhatPeopleCanRead) {
+TEST(MaskJson, WritesReadableJson) {
   MaskSetup mask;
   mask.layers = test::layersFrom("causal & window(3) | painted(\"a\")");
   mask.paintings["a"] = CellTable{1, 3, 9, {row({{0, 2}, {4, 5}}, {{8, 9}}), nullptr, row({}, {})}};
@@ -86,7 +86,7 @@ TEST(MaskJson, WritesWhatPeopleCanRead) {
 }
 
 /// Empty lists are marks too: no document begins, there is no image. They differ from missing marks.
-TEST(MaskJson, TellsEmptyMarksFromNone) {
+TEST(MaskJson, DistinguishesEmptyMarksFromNone) {
   MaskSetup mask;
   std::vector<attention::TextMarks> marks(2);
   marks[0].documentStarts.emplace();
@@ -100,7 +100,7 @@ TEST(MaskJson, TellsEmptyMarksFromNone) {
   EXPECT_NE(again.setup.mask.marks->at(0), again.setup.mask.marks->at(1));
 }
 
-TEST(MaskJson, AnUntouchedPaintingAndAFullOneRoundTrip) {
+TEST(MaskJson, EmptyAndFullPaintingsRoundTrip) {
   MaskSetup mask;
   mask.paintings["new"] = CellTable{};
   CellTable full{1, kMaxTokens, kMaxTokens, {}};
@@ -109,13 +109,13 @@ TEST(MaskJson, AnUntouchedPaintingAndAFullOneRoundTrip) {
   EXPECT_EQ(read(formatScene(sceneWith(mask))).setup.mask, mask);
 }
 
-TEST(MaskJson, AnEmptyExpressionLetsEverythingBeSeen) {
+TEST(MaskJson, EmptyExpressionMasksNothing) {
   EXPECT_TRUE(read(fileWith({{"expression", ""}})).setup.mask.layers.empty());
   EXPECT_EQ(read(fileWith(Json::object())).setup.mask.layers, openingMask()) << "missing, it stays";
 }
 
 /// Adjacent runs mean the same as one run; the rest of the program relies on the joined form.
-TEST(MaskJson, JoinsRunsThatTouch) {
+TEST(MaskJson, JoinsAdjacentRuns) {
   const Scene scene = read(fileWith(Json::parse(R"({"paintings": [{"name": "a", "queries": 1, "keys": 9,
       "rows": [{"row": 0, "visible": [[0, 2], [2, 4], [5, 6]], "masked": [[6, 7], [7, 9]]}]}]})")));
   EXPECT_EQ(*scene.setup.mask.paintings.at("a")->rows[0], (CellRow{{{0, 4}, {5, 6}}, {{6, 9}}}));
@@ -125,7 +125,7 @@ Json painting(const std::string& rows, const std::string& name = "a", Index quer
   return {{"name", name}, {"queries", queries}, {"keys", keys}, {"rows", Json::parse(rows)}};
 }
 
-TEST(MaskJson, NamesWhatIsWrongWithAPainting) {
+TEST(MaskJson, NamesErrorsInPaintings) {
   const auto refusedRows = [](const std::string& rows) {
     return refusedMask({{"paintings", {painting(rows)}}});
   };
@@ -154,7 +154,7 @@ TEST(MaskJson, NamesWhatIsWrongWithAPainting) {
 }
 
 /// A painting of a few bytes in the file must not take unlimited memory.
-TEST(MaskJson, LimitsThePaintingsOfAFile) {
+TEST(MaskJson, LimitsTheSizeOfPaintings) {
   Json paintings = Json::array();
   for (int i = 0; i <= 512; ++i)
     paintings.push_back({{"name", std::to_string(i)}, {"queries", kMaxTokens}, {"keys", 1}});
@@ -178,7 +178,7 @@ TEST(MaskJson, CutsLongEntriesBetweenCharacters) {
 
 /// The position of an error in an expression is marked below it, in a form that a terminal and the window can
 /// show.
-TEST(MaskJson, PointsAtWhatIsWrongInAnExpression) {
+TEST(MaskJson, PointsAtErrorsInExpressions) {
   for (const char* field : {"expression", "other"})
     for (const std::string wrong :
          {"causal & wimdow(3)", "causal &", "(causal", "window(0)", "\x1B[2J\x07"}) {
@@ -190,7 +190,7 @@ TEST(MaskJson, PointsAtWhatIsWrongInAnExpression) {
     }
 }
 
-TEST(MaskJson, EachVersionKnowsItsOwnFields) {
+TEST(MaskJson, EachVersionAcceptsOnlyItsFields) {
   EXPECT_THAT(refusedMask({{"causal", true}}, 2), HasSubstr("\"mask.causal\" is not a field"));
   EXPECT_THAT(refusedMask({{"expression", "causal"}}, 1), HasSubstr("\"mask.expression\" is not a field"));
   EXPECT_THAT(refusedMask({{"window_size", 0}}, 1), HasSubstr("mask.window_size is 0, expected 1 to 2048"));
@@ -198,7 +198,7 @@ TEST(MaskJson, EachVersionKnowsItsOwnFields) {
   EXPECT_THAT(refusedMask({{"sinks", 1}}, 1), HasSubstr("mask.sinks is 1, expected true or false"));
 }
 
-TEST(MaskJson, AFirstSceneIsSavedAsASecond) {
+TEST(MaskJson, SavesVersion1ScenesAsVersion2) {
   const Scene scene = read(fileWith({{"window", true}, {"window_size", 5}}, 1));
   EXPECT_EQ(Json::parse(formatScene(scene))["version"], 2);
   EXPECT_EQ(read(formatScene(scene)), scene);
@@ -208,7 +208,7 @@ TEST(MaskJson, AFirstSceneIsSavedAsASecond) {
 /// Every mask of version 1, over a batch of unequal lines, compared with the rules themselves: causal,
 /// window, sinks and the length of the keys. Between two texts, windows, sinks and causality never had an
 /// effect.
-TEST(MaskJson, FirstScenesKeepTheirMasksCellByCell) {
+TEST(MaskJson, Version1MasksKeepEveryCell) {
   for (int choice = 0; choice < 32; ++choice)
     for (const auto& [windowSize, sinkCount] :
          {std::pair<Index, Index>{1, 1}, {3, 2}, {2, 9}, {2048, 2048}}) {

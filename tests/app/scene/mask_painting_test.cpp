@@ -76,7 +76,7 @@ void expectCovers(PaintTool tool, const std::function<bool(const Stroke&, Index,
   }
 }
 
-TEST(Strokes, ToolsCoverWhatTheyAreNamedAfter) {
+TEST(Strokes, ToolsCoverTheirShapes) {
   expectCovers(PaintTool::look, [](const Stroke&, Index, Index) { return false; });
   expectCovers(PaintTool::rectangle, [](const Stroke& s, Index i, Index j) {
     return i >= std::min(s.fromRow, s.toRow) && i <= std::max(s.fromRow, s.toRow) &&
@@ -99,7 +99,7 @@ TEST(Strokes, ToolsCoverWhatTheyAreNamedAfter) {
 
 /// A thin line has one cell per step along its longer side, the nearest to the straight line. A thick line
 /// has a square around each of those cells.
-TEST(Strokes, LinesAreTheNearestCellsToTheStraightWay) {
+TEST(Strokes, LinesCoverCellsNearestToTheStraightLine) {
   Dice dice(8);
   for (int round = 0; round < 400; ++round) {
     const Index size = 40;
@@ -141,7 +141,7 @@ TEST(Strokes, LinesAreTheNearestCellsToTheStraightWay) {
   }
 }
 
-TEST(Strokes, MirrorAddsTheCellsWithQueryAndKeyExchanged) {
+TEST(Strokes, MirrorAddsCellsWithQueryAndKeySwapped) {
   Dice dice(9);
   for (int round = 0; round < 1000; ++round) {
     const Index size = dice.between(1, 14);
@@ -160,7 +160,7 @@ TEST(Strokes, MirrorAddsTheCellsWithQueryAndKeyExchanged) {
             (Cells{{1, 0}, {1, 1}, {1, 2}, {1, 3}, {0, 1}}));
 }
 
-TEST(Strokes, FarOutsideTouchNothing) {
+TEST(Strokes, StrokesOutsideTouchNothing) {
   for (const PaintTool tool : {PaintTool::brush, PaintTool::rectangle, PaintTool::row, PaintTool::line}) {
     EXPECT_TRUE(covered({tool, -50, -50, -40, -40, 3, true}, 8, 8).empty());
     EXPECT_TRUE(covered({tool, 50, 50, 40, 40, 3, true}, 8, 8).empty());
@@ -182,7 +182,7 @@ Said said(const CellTable& table, Index row, Index key) {
 }
 
 /// Overlapping strokes with all tools, compared with a picture whose cells are set one by one.
-TEST(Painting, StrokesSetTheirCellsAndLeaveTheOthers) {
+TEST(Painting, StrokesSetOnlyTheirCells) {
   Dice dice(10);
   for (int round = 0; round < 60; ++round) {
     CellTable table;
@@ -213,7 +213,7 @@ TEST(Painting, StrokesSetTheirCellsAndLeaveTheOthers) {
   }
 }
 
-TEST(Painting, CopiesShareTheRowsAStrokeDidNotTouch) {
+TEST(Painting, CopiesShareUntouchedRows) {
   SharedValue<CellTable> painting;
   paint(painting.edit(), {PaintTool::rectangle, 0, 0, 7, 7, 1, false}, 8, 8, true);
   const SharedValue<CellTable> before = painting;
@@ -225,7 +225,7 @@ TEST(Painting, CopiesShareTheRowsAStrokeDidNotTouch) {
     EXPECT_EQ(painting->rows[row] == before->rows[row], row != 2 && row != 3 && row != 5) << "row " << row;
 }
 
-TEST(Painting, ErasedCellsAreAsIfNeverPainted) {
+TEST(Painting, ErasedCellsEqualUnpaintedOnes) {
   CellTable painted;
   paint(painted, {PaintTool::diagonal, 0, 0, 0, 2, 1, true}, 6, 6, true);
   erase(painted, {PaintTool::rectangle, 0, 0, 5, 5, 1, false}, 6, 6);
@@ -236,7 +236,7 @@ TEST(Painting, ErasedCellsAreAsIfNeverPainted) {
 }
 
 /// A painted layer sets the cells that were painted and leaves the rest to the layers before it.
-TEST(Painting, ReachesTheMask) {
+TEST(Painting, PaintedCellsOverrideEarlierLayers) {
   app::Setup setup = test::plainSetup("a b c d e");
   setup.mask.layers = test::layersFrom("causal then painted(\"p\")");
   CellTable table;
@@ -250,7 +250,7 @@ TEST(Painting, ReachesTheMask) {
       EXPECT_EQ(mask.visible(0, i, j), j != 0 && (j <= i || (i < 2 && j > 2))) << i << ", " << j;
 }
 
-TEST(Painting, BiasesAreSetAndGrowWithZeros) {
+TEST(Painting, PaintedBiasesGrowWithZeros) {
   Matrix additive = Matrix::Constant(2, 3, 7);
   const Stroke stroke{PaintTool::diagonal, 0, 1, 0, 1, 1, false};
   paint(additive, stroke, 4, 5, -1.5F);
@@ -274,7 +274,7 @@ std::string chosenFor(const char* expression, Index& selected, MaskSetup& mask) 
   return paintingFor(mask, mask.layers.edit(), selected);
 }
 
-TEST(PaintingFor, TakesTheSelectedPaintingElseTheLastThatIsOn) {
+TEST(PaintingFor, UsesSelectedOrLastEnabledPainting) {
   MaskSetup mask;
   Index selected = 1;
   EXPECT_EQ(chosenFor("causal & painted(\"a\") & painted(\"b\")", selected, mask), "a");
@@ -298,7 +298,7 @@ TEST(PaintingFor, TakesTheSelectedPaintingElseTheLastThatIsOn) {
   }
 }
 
-TEST(PaintingFor, AddsALayerThatDecidesWhereItIsPainted) {
+TEST(PaintingFor, AddsPaintedLayerWhenNoneExists) {
   MaskSetup mask;
   mask.paintings["painting 1"] = CellTable{};
   Index selected = 0;
@@ -330,7 +330,7 @@ TEST(SharedValue, CopiesShareUntilOneIsEdited) {
 }
 
 /// Whoever still holds the value, such as a worker, sees it unchanged.
-TEST(SharedValue, EditingLeavesWhatOthersHold) {
+TEST(SharedValue, EditingLeavesOtherHoldersUnchanged) {
   SharedValue<std::string> value(std::string("before"));
   const auto held = value.pointer();
   value.edit() = "after";

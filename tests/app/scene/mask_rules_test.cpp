@@ -21,7 +21,7 @@ std::string switched(const char* expression, PatternKind kind, bool on) {
   return maskText(layers);
 }
 
-TEST(MaskRules, SeeThePlainLayersThatAreOn) {
+TEST(MaskRules, FindsEnabledPlainLayers) {
   const MaskLayers layers = layersFrom("causal & off: padding & window(3)");
   EXPECT_TRUE(hasRule(layers, PatternKind::causal));
   EXPECT_FALSE(hasRule(layers, PatternKind::padding)) << "there, but off";
@@ -31,7 +31,7 @@ TEST(MaskRules, SeeThePlainLayersThatAreOn) {
 }
 
 /// A switch for a rule must not touch a layer that does more than the rule.
-TEST(MaskRules, OverlookLayersThatAreMoreThanTheRule) {
+TEST(MaskRules, IgnoresLayersBeyondThePlainRule) {
   for (const char* expression :
        {"heads(0): causal", "sequences(1): causal", "!causal", "full | causal", "full then causal",
         "!(causal & full)", "full & (causal | sinks(1))", "documents(causal)", "chunked(4)"}) {
@@ -42,7 +42,7 @@ TEST(MaskRules, OverlookLayersThatAreMoreThanTheRule) {
   }
 }
 
-TEST(MaskRules, TakeTheFirstPlainLayer) {
+TEST(MaskRules, UsesTheFirstPlainLayer) {
   MaskLayers layers = layersFrom("heads(1): window(2) & window(3) & window(4)");
   EXPECT_EQ(plainLayer(layers, PatternKind::window), &layers[1]);
   // The first layer isn't joined to anything, so its way of joining doesn't matter.
@@ -53,14 +53,14 @@ TEST(MaskRules, TakeTheFirstPlainLayer) {
   EXPECT_EQ(plainLayer(layers, PatternKind::causal), &layers[0]) << "a name changes nothing";
 }
 
-TEST(MaskRules, SwitchLayersAndKeepTheirNumbers) {
+TEST(MaskRules, SwitchingLayersKeepsTheirNumbers) {
   EXPECT_EQ(switched("causal & window(7)", PatternKind::window, false), "causal & off: window(7)");
   EXPECT_EQ(switched("causal & off: window(7)", PatternKind::window, true), "causal & window(7)");
   EXPECT_EQ(switched("causal", PatternKind::causal, true), "causal");
   EXPECT_EQ(switched("off: causal & causal", PatternKind::causal, true), "causal & causal");
 }
 
-TEST(MaskRules, AddWhatIsNotThereWithStandardNumbers) {
+TEST(MaskRules, AddsMissingLayersWithDefaultNumbers) {
   EXPECT_EQ(switched("", PatternKind::causal, true), "causal");
   EXPECT_EQ(switched("causal", PatternKind::window, true), "causal & window(4)");
   EXPECT_EQ(switched("causal", PatternKind::streaming, true), "causal & streaming(sinks=1, window=4)");
@@ -71,14 +71,14 @@ TEST(MaskRules, AddWhatIsNotThereWithStandardNumbers) {
   EXPECT_EQ(switched("causal", PatternKind::padding, false), "causal") << "nothing to turn off";
 }
 
-TEST(MaskRules, LayersOfOnePattern) {
+TEST(MaskRules, BuildsSinglePatternLayers) {
   EXPECT_EQ(attention::layerText(layerOf(PatternKind::window)), "window(4)");
   EXPECT_EQ(attention::layerText(layerOf(PatternKind::streaming, {2})), "streaming(sinks=2, window=4)");
   EXPECT_EQ(attention::layerText(layerOf(PatternKind::streaming, {2, 9})), "streaming(sinks=2, window=9)");
   EXPECT_EQ(attention::layerText(layerOf(PatternKind::padding)), "padding");
 }
 
-TEST(MaskRules, PlainRulesAreLayersInTheirWords) {
+TEST(MaskRules, WritesPlainRulesAsExpressions) {
   const auto text = [](const PlainRules& rules) { return maskText(layersOf(rules)); };
   EXPECT_EQ(text({}), "causal & padding");
   EXPECT_EQ(layersOf({}), openingMask());
@@ -92,7 +92,7 @@ TEST(MaskRules, PlainRulesAreLayersInTheirWords) {
 }
 
 /// The side panel's switches for the layers that layersOf makes.
-TEST(MaskRules, PlainRulesAreSeenBySwitches) {
+TEST(MaskRules, SwitchesRecognisePlainRules) {
   for (const bool causal : {false, true})
     for (const bool padding : {false, true})
       for (const Index window : {0, 3}) {

@@ -8,7 +8,7 @@ namespace headscope::app {
 namespace {
 
 /// Any sequence of moves of both sliders leaves a legal model, and moving back restores the original one.
-TEST(ChosenHeads, EveryWalkIsLegalAndComesBack) {
+TEST(ChosenHeads, SliderMovesStayValidAndReversible) {
   for (const Index kvHeads : {1, 2, 8}) {
     Scene scene = openingScene();
     ModelSetup& model = scene.setup.model;
@@ -30,7 +30,7 @@ TEST(ChosenHeads, EveryWalkIsLegalAndComesBack) {
   }
 }
 
-TEST(ChosenHeads, WhatSomebodyElseChoseCounts) {
+TEST(ChosenHeads, RespectsHeadsChosenElsewhere) {
   ModelSetup model = openingScene().setup.model;
   ChosenHeads chosen;
   chosen.setHeads(model, 1);
@@ -40,7 +40,7 @@ TEST(ChosenHeads, WhatSomebodyElseChoseCounts) {
   EXPECT_EQ(model.kvHeads, 8) << "every head has keys of its own, as it was then";
 }
 
-TEST(GrowModelDim, MakesRoomInWholeHeads) {
+TEST(GrowModelDim, GrowsByWholeHeads) {
   ModelSetup model = openingScene().setup.model;
   model.heads = 6;
   model.kvHeads = 3;

@@ -14,7 +14,7 @@ namespace {
 
 using test::Dice;
 
-TEST(BytesText, UsesTheLargestUnitThatLeavesOneOrMore) {
+TEST(BytesText, UsesLargestFittingUnit) {
   EXPECT_EQ(bytesText(0), "0 B");
   EXPECT_EQ(bytesText(384), "384 B");
   EXPECT_EQ(bytesText(1023), "1023 B");
@@ -28,7 +28,7 @@ TEST(BytesText, UsesTheLargestUnitThatLeavesOneOrMore) {
   EXPECT_EQ(bytesText(std::ldexp(1, 60)), "1024 PiB") << "there is no larger unit";
 }
 
-TEST(BytesText, NeverRoundsUpToAThousandAndTwentyFour) {
+TEST(BytesText, NeverRoundsUpTo1024) {
   for (int unit = 1; unit < 6; ++unit) {
     const double nearly = std::ldexp(1.0, 10 * unit) * (1 - 1e-9);
     if (unit > 1) {
@@ -37,7 +37,7 @@ TEST(BytesText, NeverRoundsUpToAThousandAndTwentyFour) {
   }
 }
 
-TEST(WeightText, SaysZeroAndOneOnlyWhenExactlySo) {
+TEST(WeightText, ShowsZeroAndOneOnlyWhenExact) {
   EXPECT_EQ(weightText(0), "0");
   EXPECT_EQ(weightText(1), "1");
   EXPECT_EQ(weightText(0.819F), "0.819");
@@ -48,7 +48,7 @@ TEST(WeightText, SaysZeroAndOneOnlyWhenExactlySo) {
   }
 }
 
-TEST(NumberText, NamesWhatIsNotANumber) {
+TEST(NumberText, NamesNonFiniteNumbers) {
   EXPECT_EQ(numberText(NAN), "NaN");
   EXPECT_EQ(numberText(INFINITY), "∞");
   EXPECT_EQ(numberText(-INFINITY), "−∞");
@@ -56,7 +56,7 @@ TEST(NumberText, NamesWhatIsNotANumber) {
   EXPECT_EQ(numberText(-0.0), "0");
 }
 
-TEST(NumberText, ShowsSignificantDigitsAndATrueMinusSign) {
+TEST(NumberText, ShowsSignificantDigitsAndTrueMinusSign) {
   EXPECT_EQ(numberText(5.59), "5.590");
   EXPECT_EQ(numberText(31.62), "31.62");
   EXPECT_EQ(numberText(-31.62), "−31.62");
@@ -81,7 +81,7 @@ double readBack(std::string text) {
 }
 
 /// Within half a unit of the last digit shown; with one digit, that is half of the number itself.
-TEST(NumberText, ReadsAsTheNumberItCameFrom) {
+TEST(NumberText, ReadsBackWithinRounding) {
   Dice dice(1);
   for (int i = 0; i < 20'000; ++i) {
     const int significant = static_cast<int>(dice.between(2, 6));
@@ -108,7 +108,7 @@ TEST(CountText, SeparatesThousands) {
   EXPECT_EQ(countText(std::numeric_limits<std::uint64_t>::max()), "18,446,744,073,709,551,615");
 }
 
-TEST(TimeText, ChoosesItsUnit) {
+TEST(TimeText, ChoosesASuitableUnit) {
   EXPECT_EQ(timeText(0.00031), "0.31 ms");
   EXPECT_EQ(timeText(0.012), "12 ms");
   EXPECT_EQ(timeText(1.42), "1.4 s");
@@ -121,7 +121,7 @@ class NumberStyles : public testing::Test {
   ~NumberStyles() override { setNumberStyle(NumberStyle::point); }
 };
 
-TEST_F(NumberStyles, EachHasItsMarks) {
+TEST_F(NumberStyles, EachStyleUsesItsSeparators) {
   const auto written = [](NumberStyle style) {
     setNumberStyle(style);
     return std::vector<std::string>{fixedText(-0.5, 2), signedText(1.25, 1), roundedText(1.0 / 12, 3),
@@ -136,14 +136,14 @@ TEST_F(NumberStyles, EachHasItsMarks) {
               ElementsAre("−0,50", "+1,2", "0,0833", "1\u202f048\u202f576", "2,40·10⁻⁶", "2,3 KiB"));
 }
 
-TEST_F(NumberStyles, WhatRoundsToNothingHasNoSign) {
+TEST_F(NumberStyles, RoundedZeroHasNoSign) {
   EXPECT_EQ(fixedText(-0.004, 2), "0.00");
   EXPECT_EQ(signedText(0.004, 2), "0.00");
   EXPECT_EQ(signedText(-0.004, 2), "0.00");
   EXPECT_EQ(roundedText(-0.0), "0");
 }
 
-TEST_F(NumberStyles, TypedNumbersAreReadInBothWaysWhereTheyCanBe) {
+TEST_F(NumberStyles, ReadsTypedNumbersInEveryStyle) {
   for (const NumberStyle style : {NumberStyle::point, NumberStyle::comma, NumberStyle::space}) {
     setNumberStyle(style);
     for (const char* half : {"0.5", "0,5", ".5", ",5", " 0,50 ", "+0.5", "5e-1"})
@@ -165,14 +165,14 @@ TEST_F(NumberStyles, TypedNumbersAreReadInBothWaysWhereTheyCanBe) {
   EXPECT_EQ(typedNumber("12.288"), 12288);
 }
 
-TEST_F(NumberStyles, InProseNumbersFollowAndNamesStay) {
+TEST_F(NumberStyles, ProseNumbersFollowStyleButNamesStay) {
   const char* const prose = "1,024 at 0.5 and .25; Llama-3.1, 2.1.2, `x = 0.5`, 12,34, V0.1, 7.5.";
   EXPECT_EQ(shownProse(prose), prose);
   setNumberStyle(NumberStyle::comma);
   EXPECT_EQ(shownProse(prose), "1.024 at 0,5 and ,25; Llama-3.1, 2.1.2, `x = 0.5`, 12,34, V0.1, 7,5.");
 }
 
-TEST_F(NumberStyles, WhatIsWrittenIsRead) {
+TEST_F(NumberStyles, FormattedNumbersRoundTrip) {
   Dice dice(5);
   for (const NumberStyle style : {NumberStyle::point, NumberStyle::comma, NumberStyle::space}) {
     setNumberStyle(style);

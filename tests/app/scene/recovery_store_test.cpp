@@ -36,7 +36,7 @@ class Recoveries : public testing::Test {
   const TemporaryFolder folder_;
 };
 
-TEST_F(Recoveries, GiveBackScenesPathsAndTime) {
+TEST_F(Recoveries, RestoresScenesPathsAndTime) {
   const RecoveryStore::Clock::time_point at(std::chrono::seconds(1'764'000'000));
   const std::string odd = "/tmp/a \"quoted\"\n名.json";
   const KeptScene first = kept("the first \\ \"one\"\n名", odd), second = kept("the second");
@@ -59,7 +59,7 @@ TEST_F(Recoveries, GiveBackScenesPathsAndTime) {
   }
 }
 
-TEST_F(Recoveries, AreWrittenWhenAWindowGoesWithoutSayingSo) {
+TEST_F(Recoveries, DestructorWritesNotedScenes) {
   {
     RecoveryStore window(folder_.path());
     window.note({kept("typed")});
@@ -68,7 +68,7 @@ TEST_F(Recoveries, AreWrittenWhenAWindowGoesWithoutSayingSo) {
   EXPECT_EQ(offered(), (std::vector<std::vector<std::string>>{{"typed"}}));
 }
 
-TEST_F(Recoveries, GoWithWhatWasSavedOrGivenUp) {
+TEST_F(Recoveries, RemovesFilesWhenNothingIsUnsaved) {
   RecoveryStore window(folder_.path());
   window.note({kept("typed")});
   ASSERT_TRUE(window.write().ok());
@@ -80,7 +80,7 @@ TEST_F(Recoveries, GoWithWhatWasSavedOrGivenUp) {
   EXPECT_EQ(files(), 0u) << "neither file nor lock is left";
 }
 
-TEST_F(Recoveries, OfWindowsThatAreOpenAreNeitherOfferedNorOverwritten) {
+TEST_F(Recoveries, LeavesFilesOfOpenWindowsAlone) {
   RecoveryStore first(folder_.path()), second(folder_.path());
   first.note({kept("the first window's")});
   second.note({kept("the second window's")});
@@ -93,7 +93,7 @@ TEST_F(Recoveries, OfWindowsThatAreOpenAreNeitherOfferedNorOverwritten) {
   EXPECT_EQ(files(), 2u) << "the first window's file and its lock";
 }
 
-TEST_F(Recoveries, AreOfferedByOneStartAtATimeTheNewestFirst) {
+TEST_F(Recoveries, OffersNewestFirstToOneStartAtATime) {
   for (const int second : {100, 300, 200}) {
     RecoveryStore window(folder_.path());
     window.note({kept("at " + std::to_string(second))});
@@ -106,7 +106,7 @@ TEST_F(Recoveries, AreOfferedByOneStartAtATimeTheNewestFirst) {
   EXPECT_EQ(offered(), (std::vector<std::vector<std::string>>{{"at 300"}, {"at 200"}, {"at 100"}}));
 }
 
-TEST_F(Recoveries, ThatWereTakenOverGoOnceTheNewWindowsOwnIsWritten) {
+TEST_F(Recoveries, RemovesAdoptedFileAfterWritingItsOwn) {
   {
     RecoveryStore(folder_.path()).note({});
     RecoveryStore window(folder_.path());
@@ -132,7 +132,7 @@ TEST_F(Recoveries, ThatWereTakenOverGoOnceTheNewWindowsOwnIsWritten) {
   EXPECT_EQ(files(), 0u);
 }
 
-TEST_F(Recoveries, ThatWereDiscardedAreGone) {
+TEST_F(Recoveries, DiscardRemovesTheFiles) {
   {
     RecoveryStore window(folder_.path());
     window.note({kept("left")});
@@ -141,7 +141,7 @@ TEST_F(Recoveries, ThatWereDiscardedAreGone) {
   EXPECT_EQ(files(), 0u);
 }
 
-TEST_F(Recoveries, ThatAreBrokenSayWhyAndStay) {
+TEST_F(Recoveries, ReportsAndKeepsBrokenFiles) {
   const std::string scene = formatScene(openingScene());
   const std::vector<std::pair<std::string, std::string>> broken{
       {"", "not a recovery file"},
@@ -170,13 +170,13 @@ TEST_F(Recoveries, ThatAreBrokenSayWhyAndStay) {
   EXPECT_FALSE(recoveredScene(found[0]->entries[0]).ok());
 }
 
-TEST_F(Recoveries, LeaveNoLocksBehind) {
+TEST_F(Recoveries, RemovesOrphanedLocks) {
   putFile(folder_ / "77-0.json.lock", "");
   EXPECT_TRUE(offered().empty());
   EXPECT_EQ(files(), 0u);
 }
 
-TEST_F(Recoveries, ThatCantBeWrittenAreAnErrorAndTriedAgain) {
+TEST_F(Recoveries, RetriesAfterFailedWrite) {
   putFile(folder_ / "blocked", "a file");
   RecoveryStore window(folder_ / "blocked");
   window.note({kept("typed")});

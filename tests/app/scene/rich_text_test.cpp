@@ -18,7 +18,7 @@ std::string problemOf(std::string_view text) {
   return rich ? "" : rich.error().message;
 }
 
-TEST(RichText, WordsKeepWhatTheyMean) {
+TEST(RichText, ParsesMarkedWords) {
   const RichText text = parsed("Row [it](query) **wants** [The](key), see `W[0]` [1](mark)");
   ASSERT_EQ(text.size(), 1u);
   const std::vector<std::pair<Kind, std::string>> expected{
@@ -32,7 +32,7 @@ TEST(RichText, WordsKeepWhatTheyMean) {
   }
 }
 
-TEST(RichText, WhatIsBoldMayHoldColours) {
+TEST(RichText, BoldTextMayContainColours) {
   const RichText text = parsed("**the row of [it](query), all** of it");
   ASSERT_EQ(text[0].size(), 4u);
   EXPECT_EQ(text[0][0].kind, Kind::bold);
@@ -41,17 +41,17 @@ TEST(RichText, WhatIsBoldMayHoldColours) {
   EXPECT_EQ(text[0][3].kind, Kind::plain);
 }
 
-TEST(RichText, AnEmptyLineEndsAParagraphAndOneBreakIsASpace) {
+TEST(RichText, EmptyLineEndsAParagraph) {
   const RichText text = parsed("one\ntwo\n\nthree");
   ASSERT_EQ(text.size(), 2u);
   EXPECT_EQ(plainText(text), "one two\nthree");
 }
 
-TEST(RichText, ABackslashTakesSignsAsTheyAreAndBracketsAloneAreBrackets) {
+TEST(RichText, KeepsEscapedSignsAndPlainBrackets) {
   EXPECT_EQ(plainText(parsed(R"(5 \* 3 costs \$2, shape [8, 12, 12])")), "5 * 3 costs $2, shape [8, 12, 12]");
 }
 
-TEST(RichText, FormulasAreTrees) {
+TEST(RichText, ParsesFormulasAsTrees) {
   const auto formula = parseFormula(R"(w_j = \frac{e^{s_j}}{\sum_k e^{s_k}})");
   ASSERT_TRUE(formula);
   ASSERT_EQ(formula->children.size(), 3u);
@@ -65,7 +65,7 @@ TEST(RichText, FormulasAreTrees) {
   EXPECT_TRUE(below.children[0].children[1].empty());
 }
 
-TEST(RichText, SignsThatJoinStandBetweenSpacesAndThoseOfNumbersDoNot) {
+TEST(RichText, SpacesBinaryButNotUnarySigns) {
   EXPECT_EQ(plainText(parsed("$e^0=1$")), "e^0 = 1");
   EXPECT_EQ(plainText(parsed("$a+b*c$")), "a + b · c");
   EXPECT_EQ(plainText(parsed("$-2 = (-1) \\cdot -x$")), "−2 = (−1) · −x");
@@ -73,7 +73,7 @@ TEST(RichText, SignsThatJoinStandBetweenSpacesAndThoseOfNumbersDoNot) {
   EXPECT_EQ(plainText(parsed("weighs $=1$")), "weighs = 1");
 }
 
-TEST(RichText, WhatDoesNotCloseIsNamed) {
+TEST(RichText, ReportsUnclosedAndUnknownMarkup) {
   EXPECT_EQ(problemOf("so **bold"), "** at \"**bold\" doesn't close");
   EXPECT_NE(problemOf("see `W[0]").find("doesn't close"), std::string::npos);
   EXPECT_NE(problemOf("half $a + b").find("doesn't close"), std::string::npos);
@@ -85,7 +85,7 @@ TEST(RichText, WhatDoesNotCloseIsNamed) {
   EXPECT_NE(problemOf("[it](quarry)").find("expected query, key, value or mark"), std::string::npos);
 }
 
-TEST(RichText, DeepFormulasAreRefusedAndLongTextTakesLittle) {
+TEST(RichText, RefusesDeepFormulasAndReadsLongText) {
   std::string deep = "$";
   for (int i = 0; i < 5000; ++i) deep += "{";
   EXPECT_NE(problemOf(deep + "$").find("nested more than 16 deep"), std::string::npos);

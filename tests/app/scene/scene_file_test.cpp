@@ -58,7 +58,7 @@ class SceneFiles : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(SceneFiles, RoundTrips) {
+TEST_F(SceneFiles, RoundTripsRandomScenes) {
   Dice dice(7);
   for (int i = 0; i < 20; ++i) {
     const Scene scene = test::randomScene(dice, test::kAnyScene);
@@ -70,7 +70,7 @@ TEST_F(SceneFiles, RoundTrips) {
   EXPECT_EQ(folder_.count(), 1u) << "something else was left behind";
 }
 
-TEST_F(SceneFiles, SaysWhatItCouldNotRead) {
+TEST_F(SceneFiles, ReportsUnreadableFiles) {
   EXPECT_THAT(errorOf(folder_ / "none.json"), HasSubstr("none.json: cannot be opened: No such file"));
   EXPECT_THAT(errorOf(folder_.path()), HasSubstr("is a directory, expected a regular file"));
   ASSERT_EQ(::mkfifo((folder_ / "pipe.json").c_str(), 0600), 0);
@@ -84,7 +84,7 @@ TEST_F(SceneFiles, SaysWhatItCouldNotRead) {
   EXPECT_THAT(errorOf(""), HasSubstr("cannot be opened"));
 }
 
-TEST_F(SceneFiles, SaysWhatItCouldNotWrite) {
+TEST_F(SceneFiles, ReportsUnwritableFiles) {
   const auto status = writeScene(folder_ / "none" / "a.json", openingScene());
   ASSERT_FALSE(status.ok());
   EXPECT_THAT(status.error().message, HasSubstr("a.json: cannot be written: No such file or directory"));
@@ -93,7 +93,7 @@ TEST_F(SceneFiles, SaysWhatItCouldNotWrite) {
   EXPECT_EQ(folder_.count(), 0u);
 }
 
-TEST_F(SceneFiles, NamesWeightsRelativeToItself) {
+TEST_F(SceneFiles, StoresRelativeWeightPaths) {
   fs::create_directories(folder_ / "sub");
   const fs::path beside = folder_ / "w.safetensors", below = folder_ / "sub/w.safetensors";
   for (const fs::path& weights : {beside, below, fs::path("/elsewhere/w.safetensors")}) {
@@ -105,7 +105,7 @@ TEST_F(SceneFiles, NamesWeightsRelativeToItself) {
   EXPECT_EQ(weightsOf(folder_ / "b.json"), folder_.path().parent_path() / "other/w.safetensors");
 }
 
-TEST_F(SceneFiles, MayMoveWithItsWeights) {
+TEST_F(SceneFiles, CanMoveTogetherWithWeights) {
   fs::create_directories(folder_ / "old/sub");
   write(folder_ / "old/a.json", withWeights(folder_ / "old/w.safetensors"));
   write(folder_ / "old/b.json", withWeights(folder_ / "old/sub/w.safetensors"));
@@ -114,7 +114,7 @@ TEST_F(SceneFiles, MayMoveWithItsWeights) {
   EXPECT_EQ(weightsOf(folder_ / "new/b.json"), folder_ / "new/sub/w.safetensors");
 }
 
-TEST_F(SceneFiles, NamesTheRecordingBesideItsOwnAndTextsRelativeToItself) {
+TEST_F(SceneFiles, StoresRelativeRecordingAndTextPaths) {
   Scene scene = openingScene();
   scene.compare.recorded = (folder_ / "b.npz#cross").string();
   scene.compare.texts = (folder_ / "stories.jsonl").string();
@@ -130,7 +130,7 @@ TEST_F(SceneFiles, NamesTheRecordingBesideItsOwnAndTextsRelativeToItself) {
 }
 
 /// Opened and saved by a relative path, as from a command line, the scene still names the same file.
-TEST_F(SceneFiles, KeepsItsWeightsThroughRelativePaths) {
+TEST_F(SceneFiles, KeepsWeightsWhenOpenedByRelativePath) {
   fs::create_directories(folder_ / "scenes");
   const fs::path weights = folder_ / "scenes/w.safetensors";
   write(folder_ / "scenes/a.json", withWeights(weights));
@@ -160,7 +160,7 @@ TEST_F(SceneFiles, ReadsScenesForTheWindow) {
   EXPECT_EQ(*read, scene);
 }
 
-TEST_F(SceneFiles, ReadsTheSizesOfWeights) {
+TEST_F(SceneFiles, ReadsSizesOfWeights) {
   const fs::path path = folder_ / "w.safetensors";
   auto file = test::smallProblem();
   ASSERT_TRUE(attention::writeSafetensors(path, file).ok());
@@ -176,7 +176,7 @@ TEST_F(SceneFiles, ReadsTheSizesOfWeights) {
 }
 
 /// A loaded file shows something at once; the scene decides which layer.
-TEST_F(SceneFiles, TakesTheFirstLayerOfAWholeModel) {
+TEST_F(SceneFiles, UsesFirstLayerOfAWholeModel) {
   const fs::path path = folder_ / "w.safetensors";
   attention::SafetensorsFile file;
   for (const std::string prefix : {"h.10.attn.", "h.2.attn."}) {
@@ -207,7 +207,7 @@ TEST_F(SceneFiles, TakesTheFirstLayerOfAWholeModel) {
 }
 
 /// A scene that adopted them could be saved but not opened again.
-TEST_F(SceneFiles, RefusesWeightsWithNumbersThatNoSceneMayHave) {
+TEST_F(SceneFiles, RefusesWeightsWithOutOfRangeOptions) {
   const auto refusal = [&](const char* option, const char* value) {
     auto file = test::smallProblem();
     file.metadata[option] = value;
@@ -219,7 +219,7 @@ TEST_F(SceneFiles, RefusesWeightsWithNumbersThatNoSceneMayHave) {
   EXPECT_THAT(refusal("rope_theta", "0.5"), HasSubstr("the RoPE theta is 0.5, expected 1 to 1e9"));
 }
 
-TEST_F(SceneFiles, RefusesWeightsLargerThanTheWindowShows) {
+TEST_F(SceneFiles, RefusesOversizedWeights) {
   const auto refusal = [&](const char* heads, const char* headDim, std::uint64_t rows,
                            std::uint64_t modelDim) {
     attention::SafetensorsFile file;
@@ -235,7 +235,7 @@ TEST_F(SceneFiles, RefusesWeightsLargerThanTheWindowShows) {
   EXPECT_THAT(refusal("1", "1", 1, 4097), HasSubstr("the model dim is 4097"));
 }
 
-TEST_F(SceneFiles, ReadsTablesAndSaysWhatIsWrongWithThem) {
+TEST_F(SceneFiles, ReadsTablesAndReportsErrors) {
   test::putFile(folder_ / "t.csv", "name,a,b\nthe,1,2\ncat,3,4.5\n");
   const attention::Table table = readEmbeddings(folder_ / "t.csv").value();
   EXPECT_THAT(table.names, testing::ElementsAre("the", "cat"));

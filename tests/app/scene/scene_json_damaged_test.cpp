@@ -36,7 +36,7 @@ void expectRefused(const std::string& text, const std::string& part) {
   EXPECT_LE(scene.error().message.size(), 400u);
 }
 
-TEST(SceneJsonDamaged, WhatIsNotJson) {
+TEST(SceneJsonDamaged, RefusesInvalidJson) {
   expectRefused("", "not JSON");
   expectRefused(" \n\t", "not JSON");
   expectRefused("scene", "not JSON");
@@ -49,7 +49,7 @@ TEST(SceneJsonDamaged, WhatIsNotJson) {
   expectRefused("// a comment\n{}", "not JSON");
 }
 
-TEST(SceneJsonDamaged, DeepNesting) {
+TEST(SceneJsonDamaged, RefusesDeepNesting) {
   for (const int depth : {20, 100, 10'000, 1'000'000}) {
     const std::string open(static_cast<std::size_t>(depth), '['), close(static_cast<std::size_t>(depth), ']');
     expectRefused(open + close, "nested deeper");
@@ -62,7 +62,7 @@ TEST(SceneJsonDamaged, DeepNesting) {
   }
 }
 
-TEST(SceneJsonDamaged, HugeNumbers) {
+TEST(SceneJsonDamaged, RefusesHugeNumbers) {
   const std::string start = "{\"format\": \"headscope scene\", \"version\": 1, ";
   for (const char* number : {"1e999", "-1e999", "1e99999999999999999999", "18446744073709551616", "1e400",
                              "-9223372036854775809", "123456789012345678901234567890"}) {
@@ -79,7 +79,7 @@ TEST(SceneJsonDamaged, HugeNumbers) {
 }
 
 /// With a duplicate name, programs would disagree on which value counts.
-TEST(SceneJsonDamaged, NamesThatStandTwice) {
+TEST(SceneJsonDamaged, RefusesDuplicateNames) {
   const std::string start = "{\"format\": \"headscope scene\", \"version\": 1, ";
   expectRefused(start + "\"prefill\": 3, \"prefill\": 4}", "\"prefill\"");
   expectRefused(start + "\"model\": {\"heads\": 8, \"bias\": true, \"heads\": 4}}", "\"heads\"");
@@ -90,7 +90,7 @@ TEST(SceneJsonDamaged, NamesThatStandTwice) {
 }
 
 /// A first row much wider than any table is refused before memory for all rows is allocated.
-TEST(SceneJsonDamaged, AWideFirstRowTakesNoMemory) {
+TEST(SceneJsonDamaged, RefusesWideFirstRowWithoutAllocating) {
   std::string table = "{\"values\": [0";
   for (int i = 0; i < 2'000'000; ++i) table += ",0";
   table += "]}";
@@ -137,7 +137,7 @@ void damage(std::string& text, Dice& dice) {
   }
 }
 
-TEST(SceneJsonDamaged, NothingIllegalComesOut) {
+TEST(SceneJsonDamaged, NeverReturnsAnInvalidScene) {
   Dice dice(5);
   int accepted = 0;
   for (int round = 0; round < 12'000; ++round) {

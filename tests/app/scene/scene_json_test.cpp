@@ -106,7 +106,7 @@ TEST(SceneJson, RoundTripsAnyScene) {
   }
 }
 
-TEST(SceneJson, IsIndentedAndEndsItsLastLine) {
+TEST(SceneJson, IsIndentedAndEndsWithNewline) {
   const std::string text = formatScene(openingScene());
   EXPECT_THAT(text, StartsWith("{\n  \"format\": \"headscope scene\",\n  \"version\": 2,\n"));
   EXPECT_EQ(text.back(), '\n');
@@ -121,7 +121,7 @@ TEST(SceneJson, WritesBrokenTextAsReplacementCharacters) {
   EXPECT_THAT(again->setup.input.text, StartsWith("caf\uFFFD "));
 }
 
-TEST(SceneJson, MissingFieldsKeepTheOpeningScene) {
+TEST(SceneJson, MissingFieldsDefaultToOpeningScene) {
   for (const int version : {1, 2}) {
     const Json least{{"format", "headscope scene"}, {"version", version}};
     const auto scene = parseScene(least.dump(), "a.json");
@@ -167,7 +167,7 @@ TEST(SceneJson, NamesEveryMisspelledField) {
   }
 }
 
-TEST(SceneJson, NamesEveryFieldOfAWrongType) {
+TEST(SceneJson, NamesFieldsOfWrongType) {
   const Json full = fullScene();
   const Json others[] = {
       nullptr,        true,          3, 2.5, -1e300, "zzz", "", Json::array(), Json::array({1, "x"}),
@@ -191,7 +191,7 @@ std::string listOf(const std::array<std::string_view, N>& names) {
   return "expected " + std::string(names[0]);
 }
 
-TEST(SceneJson, NamesChoicesThatDoNotExist) {
+TEST(SceneJson, NamesUnknownChoices) {
   const std::pair<const char*, std::string> choices[] = {
       {"/input/tokenization", listOf(kTokenizationNames)},
       {"/input/embedding", listOf(kEmbeddingNames)},
@@ -213,56 +213,56 @@ TEST(SceneJson, NamesChoicesThatDoNotExist) {
 }
 
 TEST(SceneJson, NamesNumbersOutOfRange) {
-  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  constexpr auto kMax = std::numeric_limits<std::uint64_t>::max();
   const std::pair<const char*, std::vector<Json>> numbers[] = {
-      {"/model/heads", {0, -1, 65, 1u << 31, kMost, kMost - 7, -9223372036854775807}},
-      {"/model/kv_heads", {0, -1, 3, 65, kMost}},
-      {"/model/head_dim", {0, 513, kMost}},
-      {"/model/model_dim", {0, 4097, kMost}},
+      {"/model/heads", {0, -1, 65, 1u << 31, kMax, kMax - 7, -9223372036854775807}},
+      {"/model/kv_heads", {0, -1, 3, 65, kMax}},
+      {"/model/head_dim", {0, 513, kMax}},
+      {"/model/model_dim", {0, 4097, kMax}},
       {"/model/sharpness", {-0.5, 101, 1e300, -1e300}},
       {"/model/softcap", {-0.5, 1001, 1e300}},
       {"/model/dropout", {-0.5, 0.96, 1, 1e300}},
       {"/model/rope_theta", {0, 0.5, -1, 2e9, 1e300}},
-      {"/model/t5_buckets", {0, 2, 5, -4, 130, kMost}},
-      {"/model/t5_distance", {0, 16, -1, 2049, kMost}},
+      {"/model/t5_buckets", {0, 2, 5, -4, 130, kMax}},
+      {"/model/t5_distance", {0, 16, -1, 2049, kMax}},
       {"/model/t5_strength", {-0.5, 101, 1e300}},
-      {"/mask/paintings/0/queries", {-1, 2049, kMost}},
-      {"/mask/paintings/0/keys", {-1, 2049, kMost}},
-      {"/mask/paintings/0/rows/0/row", {-1, 3, 2049, kMost}},
-      {"/mask/paintings/0/rows/0/visible/0/0", {-1, 2, 2049, kMost, kMost - 7, 0.5}},
-      {"/mask/paintings/0/rows/0/visible/0/1", {-1, 0, 6, 2049, kMost, kMost - 7, 1.5}},
-      {"/mask/marks/0/documents/1", {-1, 0, 2049, kMost, kMost - 7, 1.5}},
-      {"/mask/marks/0/prefix", {-1, -2, 2049, kMost, 1.5}},
-      {"/mask/marks/0/images/0/1", {-1, 0, 2049, kMost, 1.5}},
-      {"/mask/marks/0/globals/0", {-1, 2049, kMost}},
-      {"/mask/marks/0/tree_prefix", {-1, -2, 2049, kMost}},
-      {"/mask/marks/0/parents/0", {-2, 2049, kMost, kMost - 7}},
-      {"/mask/marks/0/grid_height", {0, -1, 2049, kMost}},
-      {"/mask/marks/0/grid_width", {0, -1, 2049, kMost}},
-      {"/cursor/studio/block_size", {0, 15, 129, kMost}},
-      {"/cursor/studio/layers", {0, -1, 33, kMost}},
+      {"/mask/paintings/0/queries", {-1, 2049, kMax}},
+      {"/mask/paintings/0/keys", {-1, 2049, kMax}},
+      {"/mask/paintings/0/rows/0/row", {-1, 3, 2049, kMax}},
+      {"/mask/paintings/0/rows/0/visible/0/0", {-1, 2, 2049, kMax, kMax - 7, 0.5}},
+      {"/mask/paintings/0/rows/0/visible/0/1", {-1, 0, 6, 2049, kMax, kMax - 7, 1.5}},
+      {"/mask/marks/0/documents/1", {-1, 0, 2049, kMax, kMax - 7, 1.5}},
+      {"/mask/marks/0/prefix", {-1, -2, 2049, kMax, 1.5}},
+      {"/mask/marks/0/images/0/1", {-1, 0, 2049, kMax, 1.5}},
+      {"/mask/marks/0/globals/0", {-1, 2049, kMax}},
+      {"/mask/marks/0/tree_prefix", {-1, -2, 2049, kMax}},
+      {"/mask/marks/0/parents/0", {-2, 2049, kMax, kMax - 7}},
+      {"/mask/marks/0/grid_height", {0, -1, 2049, kMax}},
+      {"/mask/marks/0/grid_width", {0, -1, 2049, kMax}},
+      {"/cursor/studio/block_size", {0, 15, 129, kMax}},
+      {"/cursor/studio/layers", {0, -1, 33, kMax}},
       {"/cursor/studio/wipe", {-0.1, 1.1, 1e300}},
-      {"/prefill", {0, -1, 2049, kMost}},
-      {"/look/cache_bytes", {0, 3, -4, kMost}},
+      {"/prefill", {0, -1, 2049, kMax}},
+      {"/look/cache_bytes", {0, 3, -4, kMax}},
       {"/input/seed", {-1, 0.5, -9223372036854775807}},
       {"/weights/seed", {-1, 1e3}},
-      {"/cursor/focus", {kMost, kMost - 1, 1LL << 40, -(1LL << 40)}},
-      {"/cursor/step", {kMost, 1e3}},
-      {"/version", {0, 3, -1, kMost, 1.0}}};
+      {"/cursor/focus", {kMax, kMax - 1, 1LL << 40, -(1LL << 40)}},
+      {"/cursor/step", {kMax, 1e3}},
+      {"/version", {0, 3, -1, kMax, 1.0}}};
   for (const auto& [place, values] : numbers)
     for (const Json& value : values) {
       Json changed = fullScene();
       changed.at(Json::json_pointer(place)) = value;
       EXPECT_THAT(refusedScene(changed), HasSubstr(named(place))) << value.dump();
     }
-  for (const Json& offset : std::vector<Json>{2049, -2049, kMost}) {
+  for (const Json& offset : std::vector<Json>{2049, -2049, kMax}) {
     Json changed = fullScene();
     changed["weights"]["planted"][2]["offset"] = offset;
     EXPECT_THAT(refusedScene(changed), HasSubstr("weights.planted"));
   }
 }
 
-TEST(SceneJson, ReadsTheWholeRangeOfSeeds) {
+TEST(SceneJson, ReadsFullRangeOfSeeds) {
   Json changed = fullScene();
   changed["input"]["seed"] = std::numeric_limits<std::uint64_t>::max();
   const auto scene = parseScene(changed.dump(), "a.json");
@@ -270,7 +270,7 @@ TEST(SceneJson, ReadsTheWholeRangeOfSeeds) {
   EXPECT_EQ(scene->setup.input.seed, std::numeric_limits<std::uint64_t>::max());
 }
 
-TEST(SceneJson, NamesWhatIsWrongWithATable) {
+TEST(SceneJson, NamesErrorsInTables) {
   const auto with = [](Json table) {
     Json changed = fullScene();
     changed["input"]["table"] = std::move(table);
@@ -293,7 +293,7 @@ TEST(SceneJson, NamesWhatIsWrongWithATable) {
   EXPECT_THAT(refusedScene(crowd), HasSubstr("weights.planted has 65 entries"));
 }
 
-TEST(SceneJson, FieldsAndTabsOfOlderFilesAreReadByTheirFormerNames) {
+TEST(SceneJson, ReadsFormerNamesOfFieldsAndTabs) {
   Json old = fullScene();
   old["cursor"]["cache_room"] = "paging";
   old["cursor"]["studio"]["room"] = "compare";
@@ -309,7 +309,7 @@ TEST(SceneJson, FieldsAndTabsOfOlderFilesAreReadByTheirFormerNames) {
   EXPECT_EQ(scene->cursor.lab.tab, "head_count");
 }
 
-TEST(SceneJson, TellsOtherFilesApart) {
+TEST(SceneJson, RefusesOtherFilesAndVersions) {
   Json other = fullScene();
   other["version"] = 3;
   EXPECT_THAT(refusedScene(other), HasSubstr("version 3, this program reads versions 1 to 2"));

@@ -45,18 +45,18 @@ void expectRefusedCheaply(const std::string& text, const std::string& part) {
   }
 }
 
-TEST(SceneLimits, ManyShortObjects) {
+TEST(SceneLimits, RefusesManyShortObjects) {
   const std::string objects = listOf("{}", kHostile);
   expectRefusedCheaply(sceneText("\"weights\": {\"planted\": " + objects + "}"), "longer than 16384 entries");
   expectRefusedCheaply(objects, "longer than 16384 entries");
 }
 
-TEST(SceneLimits, ManyNames) {
+TEST(SceneLimits, RefusesManyNames) {
   expectRefusedCheaply(objectOfNames(0, kHostile), "more names than 256");
   expectRefusedCheaply(sceneText("\"model\": " + objectOfNames(0, kHostile)), "more names than 256");
 }
 
-TEST(SceneLimits, ManySmallLists) {
+TEST(SceneLimits, RefusesManySmallLists) {
   const std::string zeros = listOf("0", 4000);
   expectRefusedCheaply(sceneText("\"a\": " + listOf(zeros, kHostile)), "\"a\" is not a field of a scene");
   expectRefusedCheaply(sceneText("\"input\": {\"table\": " + listOf(zeros, kHostile) + "}"),
@@ -66,7 +66,7 @@ TEST(SceneLimits, ManySmallLists) {
                        "mask.marks[0] is not an object");
 }
 
-TEST(SceneLimits, LongTextsNumbersAndNames) {
+TEST(SceneLimits, RefusesLongTextsNumbersAndNames) {
   const std::string letters(kHostile, 'a');
   expectRefusedCheaply(sceneText("\"input\": {\"text\": \"" + letters + "\"}"), "longer than 4194304 bytes");
   expectRefusedCheaply(sceneText("\"" + letters + "\": 1"), "longer than 4194304 bytes");
@@ -76,7 +76,7 @@ TEST(SceneLimits, LongTextsNumbersAndNames) {
 }
 
 /// A table may be this large; an error in its last row is still found.
-TEST(SceneLimits, ALargeTableWithAMistakeAtItsEnd) {
+TEST(SceneLimits, FindsMistakeAtEndOfLargeTable) {
   std::string rows = "[";
   const std::string row = "{\"values\":" + listOf("0", 2 * 4096 + 2) + "},";
   for (int i = 1; i < kMaxTokens; ++i) rows += row;
@@ -86,7 +86,7 @@ TEST(SceneLimits, ALargeTableWithAMistakeAtItsEnd) {
 }
 
 /// The longest text a scene may have, however it is escaped, and one byte more.
-TEST(SceneLimits, TheLongestText) {
+TEST(SceneLimits, ReadsLongestTextAndRefusesLonger) {
   Scene scene = openingScene();
   scene.setup.input.text = std::string(kMaxTextBytes, '\x01');
   const auto read = parseScene(formatScene(scene), "a.json");

@@ -17,7 +17,7 @@ namespace {
 using attention::Behaviour;
 using test::Dice;
 
-TEST(Scene, TheOpeningSceneIsLegalAndFull) {
+TEST(Scene, OpeningSceneIsValidAndComplete) {
   const Scene scene = openingScene();
   EXPECT_TRUE(validate(scene).ok());
   EXPECT_EQ(scene, openingScene());
@@ -26,7 +26,7 @@ TEST(Scene, TheOpeningSceneIsLegalAndFull) {
   EXPECT_EQ(attention::maskText(scene.setup.mask.layers), "causal & padding");
 }
 
-TEST(Scene, RandomScenesAreLegal) {
+TEST(Scene, RandomScenesAreValid) {
   Dice dice(1);
   for (int i = 0; i < 500; ++i) {
     const auto valid = validate(randomScene(dice, i % 2 ? test::kAnyScene : test::SceneSizes{}));
@@ -61,7 +61,7 @@ std::vector<OutOfRange> outOfRange() {
            }}};
 }
 
-TEST(Validate, NamesTheFieldThatIsOutOfRange) {
+TEST(Validate, NamesTheFieldOutOfRange) {
   for (const OutOfRange& wrong : outOfRange()) {
     Scene scene = openingScene();
     wrong.change(scene);
@@ -72,7 +72,7 @@ TEST(Validate, NamesTheFieldThatIsOutOfRange) {
   }
 }
 
-TEST(Divisors, AreAllAndAscending) {
+TEST(Divisors, ListsAllInAscendingOrder) {
   EXPECT_THAT(divisors(1), testing::ElementsAre(1));
   EXPECT_THAT(divisors(12), testing::ElementsAre(1, 2, 3, 4, 6, 12));
   EXPECT_THAT(divisors(13), testing::ElementsAre(1, 13));
@@ -86,7 +86,7 @@ AttentionKind kindWith(Index heads, Index kvHeads) {
   return kindOf(model);
 }
 
-TEST(KvHeadsFor, FollowsTheKind) {
+TEST(KvHeadsFor, MatchesTheAttentionKind) {
   for (Index heads = 1; heads <= kMaxHeads; ++heads) {
     EXPECT_EQ(kvHeadsFor(AttentionKind::mha, heads), heads);
     EXPECT_EQ(kvHeadsFor(AttentionKind::mqa, heads), 1);
@@ -108,7 +108,7 @@ TEST(KvHeadsFor, FollowsTheKind) {
   }
 }
 
-TEST(KindOf, TellsTheThreeApart) {
+TEST(KindOf, DistinguishesMhaGqaAndMqa) {
   EXPECT_EQ(kindWith(8, 8), AttentionKind::mha);
   EXPECT_EQ(kindWith(8, 4), AttentionKind::gqa);
   EXPECT_EQ(kindWith(8, 1), AttentionKind::mqa);
@@ -117,7 +117,7 @@ TEST(KindOf, TellsTheThreeApart) {
 
 /// Every model dim that can be set from outside, starting from several models: the result is legal, has the
 /// requested model dim, and keeps heads that still fit.
-TEST(FitModelTo, MakesEveryModelDimLegal) {
+TEST(FitModelTo, MakesEveryModelDimValid) {
   for (const PositionKind position : {PositionKind::sinusoidal, PositionKind::rope})
     for (const auto& [heads, kvHeads] :
          {std::pair<Index, Index>{8, 2}, {1, 1}, {64, 1}, {12, 12}, {7, 7}, {6, 3}})
@@ -151,7 +151,7 @@ TEST(FitModelTo, MakesEveryModelDimLegal) {
       }
 }
 
-TEST(FitModelTo, TakesTheNearestNumberOfHeads) {
+TEST(FitModelTo, ChoosesNearestNumberOfHeads) {
   ModelSetup model = openingScene().setup.model;
   model.modelDim = 60;
   fitModelTo(model);
@@ -159,7 +159,7 @@ TEST(FitModelTo, TakesTheNearestNumberOfHeads) {
   EXPECT_EQ(model.heads * model.headDim, 60);
 }
 
-TEST(FitModelTo, LeavesAnUnlinkedModelAlone) {
+TEST(FitModelTo, LeavesUnlinkedModelUnchanged) {
   ModelSetup model = openingScene().setup.model;
   model.linked = false;
   model.modelDim = 13;
@@ -168,7 +168,7 @@ TEST(FitModelTo, LeavesAnUnlinkedModelAlone) {
   EXPECT_EQ(model, before);
 }
 
-TEST(PlantedHeads, FillUpWithDefaultsAndDropNothing) {
+TEST(PlantedHeads, FillsUpWithDefaultsAndDropsNothing) {
   app::Setup setup = openingScene().setup;
   setup.weights.planted = {{Behaviour::separator, 1}, {Behaviour::random, 1}};
   setup.model.heads = 11;
@@ -183,7 +183,7 @@ TEST(PlantedHeads, FillUpWithDefaultsAndDropNothing) {
   EXPECT_EQ(setup.weights.planted.size(), 2u) << "entries beyond the number of heads are kept";
 }
 
-TEST(PlantedHeads, DefaultsAreTheOpeningSceneAndCycle) {
+TEST(PlantedHeads, DefaultsMatchOpeningSceneAndRepeat) {
   const Scene scene = openingScene();
   EXPECT_EQ(plantedHeads(scene.setup), scene.setup.weights.planted);
   for (Index head = 0; head < 8; ++head) EXPECT_EQ(defaultPlant(head), defaultPlant(head + 8));

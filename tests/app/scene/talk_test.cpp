@@ -36,7 +36,7 @@ std::string namesOf(const Scene& scene) {
   return names;
 }
 
-TEST(Talk, isOrderedByMovingAddingAndRemoving) {
+TEST(Talk, MovesAddsAndRemovesViews) {
   Scene scene = talkOf({"a", "b", "c", "d"});
   moveView(scene, 0, 2);
   EXPECT_EQ(namesOf(scene), "bcad");
@@ -54,7 +54,7 @@ TEST(Talk, isOrderedByMovingAddingAndRemoving) {
   EXPECT_EQ(scene.talk.pointer(), before.pointer()) << "a place that isn't there changes nothing";
 }
 
-TEST(Talk, takesNoMoreViewsThanAFileMayHave) {
+TEST(Talk, LimitsNumberOfViews) {
   Scene scene = openingScene();
   const TalkView view = viewOf("v");
   for (std::size_t i = 0; i < kMaxTalkViews; ++i) ASSERT_GE(addView(scene, view, 0), 0);
@@ -62,12 +62,12 @@ TEST(Talk, takesNoMoreViewsThanAFileMayHave) {
   EXPECT_TRUE(parseScene(formatScene(scene), "t").ok());
 }
 
-TEST(Talk, ofAViewIsEmpty) {
+TEST(Talk, ViewSceneHasNoTalk) {
   const Scene scene = talkOf({"a"});
   EXPECT_TRUE(viewScene(scene)->talk->views.empty());
 }
 
-TEST(Talk, isTheSameAfterItWasWrittenAndRead) {
+TEST(Talk, RoundTripsThroughAFile) {
   test::Dice dice(32);
   Scene scene = openingScene();
   for (int i = 0; i < 24; ++i) {
@@ -90,11 +90,11 @@ TEST(Talk, isTheSameAfterItWasWrittenAndRead) {
   }
 }
 
-TEST(Talk, aSceneWithoutOneHasNoWordOfItInItsFile) {
+TEST(Talk, IsOmittedFromFileWhenEmpty) {
   EXPECT_EQ(formatScene(openingScene()).find("\"talk\""), std::string::npos);
 }
 
-TEST(Talk, isUndoneAndRedoneAsAllElse) {
+TEST(Talk, CanBeUndoneAndRedone) {
   Document document(openingScene());
   addView(document.scene(), viewOf("a"), -1);
   document.record();
@@ -111,7 +111,7 @@ TEST(Talk, isUndoneAndRedoneAsAllElse) {
   EXPECT_EQ(namesOf(document.scene()), "ab");
 }
 
-TEST(Talk, staysOpenWhileScenesAreOpenedInIt) {
+TEST(Talk, StaysOpenWhileOpeningScenes) {
   Document document(openingScene());
   document.open(talkOf({"a"}), "talk.json");
   Scene other = openingScene();
@@ -128,7 +128,7 @@ TEST(Talk, staysOpenWhileScenesAreOpenedInIt) {
   EXPECT_EQ(namesOf(document.scene()), "z");
 }
 
-TEST(Talk, thatIsClosedIsUnsavedAndOneUndoAway) {
+TEST(Talk, ClosedTalkIsUnsavedAndUndoable) {
   Document document(openingScene());
   addView(document.scene(), viewOf("a"), -1);
   document.record();
@@ -147,7 +147,7 @@ std::string refused(const char* view) {
   return scene.ok() ? "accepted" : scene.error().message;
 }
 
-TEST(Talk, thatIsDamagedIsRefusedInOneSentenceWithItsPlace) {
+TEST(Talk, DamagedTalkErrorsNameTheirPlace) {
   EXPECT_EQ(refused("{}"), "accepted");
   EXPECT_EQ(refused("3"), "t.json: talk[0] is not an object");
   EXPECT_EQ(refused(R"({"name": 7})"), "t.json: talk[0].name is 7, expected text");
@@ -163,21 +163,21 @@ TEST(Talk, thatIsDamagedIsRefusedInOneSentenceWithItsPlace) {
               HasSubstr("expected a list"));
 }
 
-TEST(Talk, ofANewerVersionIsRefusedInOneSentence) {
+TEST(Talk, RefusesNewerVersions) {
   const auto scene =
       parseScene(R"({"format": "headscope scene", "version": 3, "talk": [{"spin": 1}]})", "t.json");
   ASSERT_FALSE(scene.ok());
   EXPECT_EQ(scene.error().message, "t.json: the scene has version 3, this program reads versions 1 to 2");
 }
 
-TEST(Talk, cutAnywhereIsRefusedAndNeverCrashes) {
+TEST(Talk, RefusesTruncatedFiles) {
   Scene scene = talkOf({"one", "two"});
   const std::string written = formatScene(scene);
   for (std::size_t length = 0; length + 2 < written.size(); length += 7)
     EXPECT_FALSE(parseScene(std::string_view(written).substr(0, length), "t").ok()) << length;
 }
 
-TEST(Talk, namesFilesBesideItAndFindsThemWhereItIsMovedTo) {
+TEST(Talk, FindsItsFilesAfterMoving) {
   const test::TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "there");
   Scene shown = openingScene();
@@ -193,7 +193,7 @@ TEST(Talk, namesFilesBesideItAndFindsThemWhereItIsMovedTo) {
             (folder.path() / "elsewhere" / "qk.safetensors").string());
 }
 
-TEST(Talk, isRecoveredWithItsNotes) {
+TEST(Talk, IsRecoveredWithItsNotes) {
   const test::TemporaryFolder folder;
   Scene scene = talkOf({"a", "b"});
   scene.talk.edit().views[1].notes = "Two lines:\nthe second.";
@@ -211,7 +211,7 @@ TEST(Talk, isRecoveredWithItsNotes) {
   EXPECT_EQ(formatScene(*back), formatScene(scene));
 }
 
-TEST(Talk, opensTheModelOfEachViewOnce) {
+TEST(Talk, OpensSharedModelOnce) {
   Scene shown = openingScene();
   shown.setup.subject.model = kLearned;
   Scene scene = openingScene();

@@ -7,7 +7,7 @@
 namespace headscope::app::talk_page {
 namespace {
 
-TEST(ViewTravel, NumbersMoveFromOneViewToTheNextThroughLegalScenes) {
+TEST(ViewTravel, InterpolatesNumbersThroughValidScenes) {
   Scene from = openingScene(), to = from;
   from.setup.model.softcap = 0;
   to.setup.model.softcap = 20;
@@ -37,7 +37,7 @@ TEST(ViewTravel, NumbersMoveFromOneViewToTheNextThroughLegalScenes) {
   EXPECT_FALSE(travel.active());
 }
 
-TEST(ViewTravel, TheMapZoomsByTheSameFactorInTheSameTime) {
+TEST(ViewTravel, MapZoomsExponentially) {
   Scene from = openingScene();
   from.cursor.page = "map";
   from.cursor.map = {100, 100, 0.01, -1, -1};
@@ -53,7 +53,7 @@ TEST(ViewTravel, TheMapZoomsByTheSameFactorInTheSameTime) {
   EXPECT_EQ(scene, to);
 }
 
-TEST(ViewTravel, ViewsThatDifferInMoreThanNumbersDoNotTravel) {
+TEST(ViewTravel, SkipsViewsDifferingInMoreThanNumbers) {
   const Scene from = openingScene();
   Scene to = from;
   ViewTravel travel;
@@ -70,7 +70,7 @@ TEST(ViewTravel, ViewsThatDifferInMoreThanNumbersDoNotTravel) {
   EXPECT_FALSE(travel.begin(from, to, 0)) << "the whole map is no number of cells";
 }
 
-TEST(ViewTravel, WhatThePersonMovesOnTheWayStays) {
+TEST(ViewTravel, KeepsUserChangesDuringTravel) {
   Scene from = openingScene(), to = from;
   to.setup.model.softcap = 20;
   to.setup.model.sharpness = 2;

@@ -11,9 +11,9 @@ namespace headscope::attention::test {
 namespace {
 
 constexpr std::uint64_t kOneGiB = std::uint64_t{1} << 30;
-constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMaxBytes = std::numeric_limits<std::uint64_t>::max();
 
-TEST(Cost, cacheBytesOfPublishedModels) {
+TEST(Cost, CacheBytesMatchPublishedModels) {
   // One layer, batch 2, 4 heads of 16, 5 tokens, fp32.
   EXPECT_EQ(2 * kvCacheBytes(4, 16, 5, 4), 5120u);
   EXPECT_EQ(kvCacheBytes(4, 16, 5, 4, 2), 5120u);
@@ -27,7 +27,7 @@ TEST(Cost, cacheBytesOfPublishedModels) {
   EXPECT_EQ(96 * kvCacheBytes(96, 128, 1, 2), 4718592u);
 }
 
-TEST(Cost, cacheBytesWithSlidingLayers) {
+TEST(Cost, CacheBytesCoverSlidingLayers) {
   // Gemma-3-27B at 131,072 tokens: of 62 layers, 10 are global and 52 keep only their window of 1,024.
   const std::uint64_t global = kvCacheBytes(16, 128, 131072, 2), sliding = kvCacheBytes(16, 128, 1024, 2);
   EXPECT_EQ(62 * global, 62 * kOneGiB);
@@ -36,13 +36,13 @@ TEST(Cost, cacheBytesWithSlidingLayers) {
       1041);
 }
 
-TEST(Cost, saturatesInsteadOfOverflowing) {
-  EXPECT_EQ(kvCacheBytes(Index{1} << 30, Index{1} << 30, 8, 4), kMostBytes);
+TEST(Cost, SaturatesInsteadOfOverflowing) {
+  EXPECT_EQ(kvCacheBytes(Index{1} << 30, Index{1} << 30, 8, 4), kMaxBytes);
   EXPECT_EQ(kvCacheBytes(Index{1} << 62, Index{1} << 62, 0, 4), 0u);
   EXPECT_THROW(kvCacheBytes(8, 128, -1, 2), std::invalid_argument);
 }
 
-TEST(Cost, parametersAreThoseOfTheProjections) {
+TEST(Cost, ParameterCountMatchesProjections) {
   AttentionConfig config;
   config.modelDim = 48;
   config.heads = 6;
@@ -62,7 +62,7 @@ TEST(Cost, parametersAreThoseOfTheProjections) {
   EXPECT_EQ(parameterCount(config, false), 4u * 768 * 768);
   EXPECT_EQ(parameterCount(config, true), 4u * 768 * 768 + 4 * 768);
   config.modelDim = Index{1} << 60;
-  EXPECT_EQ(parameterCount(config, true), kMostBytes);
+  EXPECT_EQ(parameterCount(config, true), kMaxBytes);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::vector<Index> left(const EvictionRun& run, Index kvHead, Index query) {
   return keys;
 }
 
-TEST(Eviction, noneLosesNothing) {
+TEST(Eviction, NoEvictionLosesNothing) {
   const AttentionResult full = causalResult();
   const EvictionRun run = runEviction(full, kKvHeads, {EvictionPolicy::none, 1});
   EXPECT_LE(run.massLost.maxCoeff(), 1e-6f);
@@ -45,7 +45,7 @@ TEST(Eviction, noneLosesNothing) {
     EXPECT_LE((run.weights[h] - full.weights[h]).cwiseAbs().maxCoeff(), 1e-6f);
 }
 
-TEST(Eviction, windowKeepsTheNewestAndSinksTheFirstToo) {
+TEST(Eviction, WindowKeepsNewestAndSinksKeepFirstKeys) {
   const AttentionResult full = causalResult();
   const EvictionRun window = runEviction(full, kKvHeads, {EvictionPolicy::window, 6});
   EXPECT_EQ(left(window, 1, 15), (std::vector<Index>{10, 11, 12, 13, 14, 15}));
@@ -58,7 +58,7 @@ TEST(Eviction, windowKeepsTheNewestAndSinksTheFirstToo) {
   EXPECT_EQ(left(one, 0, 15), (std::vector<Index>{15}));
 }
 
-TEST(Eviction, heavyHittersAreThoseWithTheMostAccumulatedWeight) {
+TEST(Eviction, HeavyHittersHaveMostAccumulatedWeight) {
   const AttentionResult full = causalResult();
   constexpr Index kBudget = 6;
   const EvictionRun run = runEviction(full, kKvHeads, {EvictionPolicy::heavy, kBudget});
@@ -82,7 +82,7 @@ TEST(Eviction, heavyHittersAreThoseWithTheMostAccumulatedWeight) {
     }
 }
 
-TEST(Eviction, budgetsHoldAndOnlyWhatIsGoneIsLost) {
+TEST(Eviction, RespectsBudgetAndLosesOnlyEvictedMass) {
   const AttentionResult full = causalResult(4);
   for (const EvictionPolicy policy :
        {EvictionPolicy::window, EvictionPolicy::sinks, EvictionPolicy::heavy, EvictionPolicy::random})
@@ -109,7 +109,7 @@ TEST(Eviction, budgetsHoldAndOnlyWhatIsGoneIsLost) {
     }
 }
 
-TEST(Eviction, outputErrorIsThatOfTheOutputs) {
+TEST(Eviction, OutputErrorMatchesDefinition) {
   const AttentionResult full = causalResult(7);
   const EvictionRun run = runEviction(full, kKvHeads, {EvictionPolicy::window, 3});
   for (Index i = 0; i < kEvictedTokens; ++i) {
@@ -123,7 +123,7 @@ TEST(Eviction, outputErrorIsThatOfTheOutputs) {
   }
 }
 
-TEST(Eviction, randomIsTheSameForASeed) {
+TEST(Eviction, RandomPolicyIsReproducibleBySeed) {
   const AttentionResult full = causalResult();
   const auto kept = [&](std::uint64_t seed) {
     return runEviction(full, kKvHeads, {EvictionPolicy::random, 5, seed}).kept;
@@ -132,7 +132,7 @@ TEST(Eviction, randomIsTheSameForASeed) {
   EXPECT_NE(kept(3), kept(4));
 }
 
-TEST(Eviction, misuseIsNamed) {
+TEST(Eviction, RefusesInvalidArguments) {
   const AttentionResult full = causalResult();
   EXPECT_THROW(runEviction(full, kKvHeads, {EvictionPolicy::window, 0}), std::invalid_argument);
   AttentionResult wide = full;

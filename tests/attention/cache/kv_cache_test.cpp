@@ -76,7 +76,7 @@ void expectChunksEqualTheFullPass(const Problem& p, const Reference& full, const
   EXPECT_EQ(cache.view().keys, reserved) << "the cache moved";
 }
 
-TEST(KvCache, decodeEqualsTheFullPassForEverySplit) {
+TEST(KvCache, DecodeMatchesFullPassForEverySplit) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const Problem p = decodeProblem(seed);
     const Reference full = referenceAttention(p);
@@ -91,7 +91,7 @@ TEST(KvCache, decodeEqualsTheFullPassForEverySplit) {
   }
 }
 
-TEST(KvCache, chunksEqualTheFullPass) {
+TEST(KvCache, ChunksMatchFullPass) {
   for (std::uint64_t seed = 20; seed < 32; ++seed) {
     const Problem p = decodeProblem(seed);
     const Reference full = referenceAttention(p);
@@ -106,7 +106,7 @@ TEST(KvCache, chunksEqualTheFullPass) {
   }
 }
 
-TEST(KvCache, holdsTheKeysAndValuesOfTheFullPass) {
+TEST(KvCache, HoldsKeysAndValuesOfFullPass) {
   const Problem p = decodeProblem(3);
   const AttentionResult full = attend(p.config, p.projections, p.x, p.x, p.mask);
   KvCache cache(p.config, p.x.rows() + 5);
@@ -119,7 +119,7 @@ TEST(KvCache, holdsTheKeysAndValuesOfTheFullPass) {
   EXPECT_EQ(prefill.output, full.output);
 }
 
-TEST(KvCache, dropoutIsThatOfTheFullPass) {
+TEST(KvCache, DropoutMatchesFullPass) {
   Problem p = decodeProblem(2);
   p.config.dropout = {0.5f, 3};
   const AttentionResult full = attend(p.config, p.projections, p.x, p.x, p.mask);
@@ -133,7 +133,7 @@ TEST(KvCache, dropoutIsThatOfTheFullPass) {
   }
 }
 
-TEST(KvCache, masksAreReadAgainstAllKeys) {
+TEST(KvCache, MasksApplyToAllCachedKeys) {
   const Problem p = decodeProblem(5);
   const Index n = p.x.rows();
   ASSERT_GE(n, 2);
@@ -146,7 +146,7 @@ TEST(KvCache, masksAreReadAgainstAllKeys) {
   EXPECT_EQ(step.lse(0, 0), -std::numeric_limits<float>::infinity());
 }
 
-TEST(KvCache, whatDoesNotFitThrowsAndChangesNothing) {
+TEST(KvCache, RefusesMisfitsWithoutChangingTheCache) {
   const Problem p = decodeProblem(4);
   KvCache cache(p.config, 3);
   cache.append(p.projections, p.x.row(0));
@@ -161,7 +161,7 @@ TEST(KvCache, whatDoesNotFitThrowsAndChangesNothing) {
   EXPECT_THROW(KvCache(p.config, std::numeric_limits<Index>::max()), std::invalid_argument);
 }
 
-TEST(KvCache, stoppedStepKeepsItsTokens) {
+TEST(KvCache, StoppedStepKeepsItsTokens) {
   const Problem p = decodeProblem(4);
   KvCache cache(p.config, 4);
   std::stop_source source;
@@ -176,7 +176,7 @@ TEST(KvCache, stoppedStepKeepsItsTokens) {
             64 * std::numeric_limits<float>::epsilon());
 }
 
-TEST(KvCache, aCacheThatIsCutOrGrowsKeepsWhatIsBefore) {
+TEST(KvCache, TruncatingAndGrowingKeepEarlierTokens) {
   for (const CacheType type : {CacheType::f32, CacheType::f16, CacheType::bf16}) {
     const Problem p = decodeProblem(7);
     KvCache cache(p.config, 3, type);
@@ -200,7 +200,7 @@ TEST(KvCache, aCacheThatIsCutOrGrowsKeepsWhatIsBefore) {
   }
 }
 
-TEST(KvCache, headsProjectedElsewhereHaveToFit) {
+TEST(KvCache, RefusesMismatchedProjectedHeads) {
   const Problem p = decodeProblem(8);
   const auto& c = p.config;
   KvCache cache(c, 4);

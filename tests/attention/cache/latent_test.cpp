@@ -12,7 +12,7 @@
 namespace headscope::attention::test {
 namespace {
 
-TEST(Latent, isExactWhenItHoldsEverythingAndBetterTheLargerItIs) {
+TEST(Latent, ErrorFallsWithSizeAndVanishesAtFullSize) {
   const Linear keys{gaussianMatrix(12, 16, 1), {}}, values{gaussianMatrix(12, 16, 2), {}};
   const Matrix x = gaussianMatrix(9, 16, 3);
   const Matrix k = keys.apply(x), v = values.apply(x);
@@ -33,7 +33,7 @@ TEST(Latent, isExactWhenItHoldsEverythingAndBetterTheLargerItIs) {
   }
 }
 
-TEST(Latent, findsTheRankThereIs) {
+TEST(Latent, FindsTheTrueRank) {
   // Maps that depend on only three directions of sixteen.
   const Matrix three = gaussianMatrix(3, 16, 4);
   const Linear keys{gaussianMatrix(10, 3, 5) * three, {}}, values{gaussianMatrix(10, 3, 6) * three, {}};
@@ -41,7 +41,7 @@ TEST(Latent, findsTheRankThereIs) {
   EXPECT_LE((keys.apply(x * p * p.transpose()) - keys.apply(x)).cwiseAbs().maxCoeff(), 1e-3f);
 }
 
-TEST(Latent, hasNoMoreDirectionsThanThereAreOutputs) {
+TEST(Latent, HasAtMostAsManyDirectionsAsOutputs) {
   const Linear keys{gaussianMatrix(3, 16, 1), {}}, values{gaussianMatrix(2, 16, 2), {}};
   const Matrix x = gaussianMatrix(5, 16, 3), p = latentDirections(keys, values, 9);
   EXPECT_EQ(p.cols(), 5);
@@ -64,7 +64,7 @@ struct RotatedLayer {
   Matrix x = gaussianMatrix(9, 10, 6), table = ropeTable(0, 9, 6, 100);
 };
 
-TEST(Latent, rotaryKeysAreSharedByAllHeadsAndTurnedLikeOne) {
+TEST(Latent, HeadsShareRotaryKeysUnderOneRotation) {
   const RotatedLayer layer;
   for (const Index rotaryDim : {2, 4, 8}) {
     const LatentMaps maps = latentMaps(layer.maps, 2, 6, layer.table, 5, rotaryDim);
@@ -94,7 +94,7 @@ TEST(Latent, rotaryKeysAreSharedByAllHeadsAndTurnedLikeOne) {
   }
 }
 
-TEST(Latent, bothPartsAreTheWholeKeyWhereTheyHoldEverything) {
+TEST(Latent, PlainAndRotaryPartsRestoreTheFullKey) {
   const RotatedLayer layer;
   const Matrix k = layer.maps.k.apply(layer.x), v = layer.maps.v.apply(layer.x);
   for (const Index rotaryDim : {0, 4, 12}) {
@@ -109,7 +109,7 @@ TEST(Latent, bothPartsAreTheWholeKeyWhereTheyHoldEverything) {
   }
 }
 
-TEST(Latent, whatTurnsFastKeepsItsRotationFirst) {
+TEST(Latent, FastestPairsKeepTheirRotationFirst) {
   // All pairs are equal except for their frequency.
   Linear alike{Matrix::Zero(6, 10), {}};
   for (Index row = 0; row < 6; ++row) alike.weight(row, row) = 1;
@@ -118,7 +118,7 @@ TEST(Latent, whatTurnsFastKeepsItsRotationFirst) {
   EXPECT_NEAR(u.row(3).norm(), 1, 1e-5f);
 }
 
-TEST(Latent, misuseIsNamed) {
+TEST(Latent, RefusesInvalidArguments) {
   const Linear keys{gaussianMatrix(4, 8, 1), {}}, values{gaussianMatrix(4, 8, 2), {}};
   EXPECT_THROW(latentDirections(keys, values, 0), std::invalid_argument);
   EXPECT_THROW(latentDirections(keys, values, 9), std::invalid_argument);

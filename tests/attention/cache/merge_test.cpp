@@ -8,7 +8,7 @@
 namespace headscope::attention::test {
 namespace {
 
-TEST(Merge, isTheMeanOfNeighbours) {
+TEST(Merge, AveragesNeighbouringHeads) {
   Stack heads(4, 2, 3);
   for (Index h = 0; h < 4; ++h) heads[h].setConstant(static_cast<float>(1 << h));
   const Stack two = mergedByMean(heads, 2);
@@ -21,7 +21,7 @@ TEST(Merge, isTheMeanOfNeighbours) {
   EXPECT_THROW(mergedByMean(heads, 0), std::invalid_argument);
 }
 
-TEST(Merge, ofKeysIsKeysOfMergedProjections) {
+TEST(Merge, MergedKeysMatchMergedProjections) {
   AttentionConfig config;
   config.modelDim = 24;
   config.heads = config.kvHeads = 6;

@@ -16,7 +16,7 @@ namespace headscope::attention::test {
 namespace {
 
 constexpr std::uint64_t kKiB = 1024, kMiB = kKiB * 1024, kGiB = kMiB * 1024;
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
 const ModelShape& shape(std::string_view name) {
   const ModelShape* found = findShape(modelShapes(), name);
@@ -28,7 +28,7 @@ double hundredths(std::uint64_t bytes, std::uint64_t unit) {
   return std::round(100 * static_cast<double>(bytes) / static_cast<double>(unit)) / 100;
 }
 
-TEST(ModelCost, aStepReadsCopiedHeadsOnEveryGpu) {
+TEST(ModelCost, DecodeStepReadsCopiedHeadsOnEveryGpu) {
   for (const char* name : {"Llama-3.1-70B", "DeepSeek-V3"})
     for (const Index gpus : {1, 8, 16}) {
       const CostRequest request{.tokens = 131072, .tensorParallel = gpus};
@@ -39,7 +39,7 @@ TEST(ModelCost, aStepReadsCopiedHeadsOnEveryGpu) {
     }
 }
 
-TEST(ModelCost, attentionOvertakesWhereTheCurvesCross) {
+TEST(ModelCost, AttentionOvertakesWhereCurvesCross) {
   for (const ModelShape& each : modelShapes()) {
     const auto at = attentionOvertakes(each, true, PairCount::causal);
     if (!at) continue;
@@ -52,12 +52,12 @@ TEST(ModelCost, attentionOvertakesWhereTheCurvesCross) {
   }
 }
 
-TEST(ModelCost, oneLayerOfTheTextbook) {
+TEST(ModelCost, CacheBytesOfOneTextbookLayer) {
   ModelShape one{.layers = 1, .modelDim = 64, .heads = 4, .kvHeads = 4, .headDim = 16, .context = 5};
   EXPECT_EQ(cacheBytes(one, 5, 2, NumberFormat::fp32), 5120u);
 }
 
-TEST(ModelCost, goldenFigures) {
+TEST(ModelCost, CacheBytesMatchPublishedModels) {
   const ModelShape full = withKvHeads(shape("Llama-2-70B"), 64);
   EXPECT_EQ(cacheBytes(full, 8192, 1, NumberFormat::fp16), 20 * kGiB);
   EXPECT_EQ(cacheBytes(full, 8192, 1, NumberFormat::fp16) / 80, 256 * kMiB);
@@ -73,7 +73,7 @@ TEST(ModelCost, goldenFigures) {
   EXPECT_EQ(hundredths(cacheBytes(deepSeek, 163840, 1, NumberFormat::bf16), kGiB), 10.72);
 }
 
-TEST(ModelCost, llamaSeventyBAsTheCostPageDrawsIt) {
+TEST(ModelCost, Llama70BMatchesTheCostPage) {
   CostRequest request{.tokens = 131072, .tensorParallel = 2};
   const ModelShape& llama = shape("Llama-3.1-70B");
   CacheCost cost = cacheCost(llama, request);
@@ -94,7 +94,7 @@ TEST(ModelCost, llamaSeventyBAsTheCostPageDrawsIt) {
   EXPECT_EQ(cacheBytes(withKvHeads(llama, 1), 131072, 1, NumberFormat::bf16), 5 * kGiB);
 }
 
-TEST(ModelCost, attentionOvertakesWhereTheTextbooksSay) {
+TEST(ModelCost, AttentionOvertakesAtPublishedLengths) {
   const ModelShape& llama = shape("Llama-3.1-70B");
   EXPECT_EQ(attentionOvertakes(llama, false, PairCount::causal), 18431);
   EXPECT_EQ(attentionOvertakes(llama, true, PairCount::causal), 104447);
@@ -106,7 +106,7 @@ TEST(ModelCost, attentionOvertakesWhereTheTextbooksSay) {
   EXPECT_EQ(attentionOvertakes(shape("Mistral-7B v0.1"), true, PairCount::causal), std::nullopt);
 }
 
-TEST(ModelCost, operationsAreThoseOfTheFormulas) {
+TEST(ModelCost, OperationCountsFollowTheFormulas) {
   const ModelShape one{
       .layers = 3, .modelDim = 48, .heads = 6, .kvHeads = 2, .headDim = 16, .context = 64, .innerDim = 100};
   const PrefillWork work = prefillWork(one, 10);
@@ -124,7 +124,7 @@ TEST(ModelCost, operationsAreThoseOfTheFormulas) {
   EXPECT_EQ(prefillWork(slides, 10).scores, 2.0 * 6 * 16 * (55 + 2 * 34));
 }
 
-TEST(ModelCost, oneLayersParametersAreTheProjections) {
+TEST(ModelCost, LayerParametersMatchProjections) {
   const ModelShape one{.layers = 1, .modelDim = 48, .heads = 6, .kvHeads = 2, .headDim = 16, .context = 1};
   AttentionConfig config;
   config.modelDim = 48;
@@ -134,7 +134,7 @@ TEST(ModelCost, oneLayersParametersAreTheProjections) {
   EXPECT_EQ(attentionParameters(one), parameterCount(config, false));
 }
 
-TEST(ModelCost, decodeReadsWeightsAndCacheOnce) {
+TEST(ModelCost, DecodeReadsWeightsAndCacheOnce) {
   const ModelShape& llama = shape("Llama-3.1-70B");
   const CostRequest request{.tokens = 131072};
   const DecodeWork one = decodeWork(llama, request);
@@ -155,7 +155,7 @@ TEST(ModelCost, decodeReadsWeightsAndCacheOnce) {
               2 * static_cast<double>(all.attention + all.feedForward + all.head), 1);
 }
 
-TEST(ModelCost, latentAttentionIsDecodedOverTheLatentItself) {
+TEST(ModelCost, LatentAttentionDecodesOverTheLatent) {
   ModelShape toy;
   toy.layers = 2, toy.modelDim = 8, toy.heads = toy.kvHeads = 2, toy.headDim = 3, toy.valueDim = 5;
   toy.latentDim = 4, toy.ropeDim = 2;
@@ -174,7 +174,7 @@ TEST(ModelCost, latentAttentionIsDecodedOverTheLatentItself) {
                    4096.0 * 16990208);
 }
 
-TEST(ModelCost, blocksAreReservedWholeAndWindowsGiveTheirsBack) {
+TEST(ModelCost, ReservesWholeBlocksAndReleasesThoseBeforeWindow) {
   const ModelShape& llama = shape("Llama-3.1-8B");
   const auto reserved = [](const ModelShape& of, const CostRequest& asked) {
     return cacheCost(of, asked).reserved;
@@ -188,10 +188,10 @@ TEST(ModelCost, blocksAreReservedWholeAndWindowsGiveTheirsBack) {
   EXPECT_EQ(reserved(shape("Gemma-3-27B"), {.tokens = 100000}), 8192ull * (10 * 100000 + 52 * 1040));
   EXPECT_EQ(reserved(shape("Gemma-3-27B"), {.tokens = 100}), 8192ull * 62 * 112);
   request.tokens = std::numeric_limits<Index>::max();
-  EXPECT_EQ(reserved(llama, request), kMost);
+  EXPECT_EQ(reserved(llama, request), kMax);
 }
 
-TEST(ModelCost, kindsOfLayersAddUp) {
+TEST(ModelCost, LayerKindsAddUpToTheTotal) {
   for (const ModelShape& each : modelShapes()) {
     const CostRequest request{.tokens = 5000, .batch = 3};
     std::uint64_t bytes = 0, reserved = 0;
@@ -205,7 +205,7 @@ TEST(ModelCost, kindsOfLayersAddUp) {
   }
 }
 
-TEST(ModelCost, chunksHaveNoPairsBetweenThem) {
+TEST(ModelCost, ChunksHaveNoPairsBetweenThem) {
   const ModelShape one{.layers = 2, .modelDim = 8, .heads = 2, .kvHeads = 2, .headDim = 4, .context = 64};
   ModelShape chunked = one;
   chunked.groups = layerGroups(one);
@@ -216,7 +216,7 @@ TEST(ModelCost, chunksHaveNoPairsBetweenThem) {
   EXPECT_EQ(keptTokens(chunked.groups[0], 10), 4);
 }
 
-TEST(ModelCost, statesAreReadAndWrittenAtEachStep) {
+TEST(ModelCost, StatesAreReadAndWrittenEachStep) {
   const ModelShape& mamba = shape("Mamba-Codestral-7B");
   const DecodeWork one = decodeWork(mamba, {.tokens = 1}), late = decodeWork(mamba, {.tokens = 1 << 20});
   EXPECT_EQ(one.cacheBytes, late.cacheBytes);
@@ -225,7 +225,7 @@ TEST(ModelCost, statesAreReadAndWrittenAtEachStep) {
   EXPECT_EQ(attentionOvertakes(mamba, true, PairCount::causal), std::nullopt);
 }
 
-TEST(ModelCost, headsAreSplitEvenlyOrNotAtAll) {
+TEST(ModelCost, HeadsSplitEvenlyOrNotAtAll) {
   EXPECT_TRUE(splits(shape("Llama-3.1-70B"), 16).ok());
   EXPECT_TRUE(splits(shape("StarCoder"), 16).ok());
   EXPECT_EQ(splits(shape("GPT-2 XL"), 2).error().message, "25 heads can't be split evenly over 2 GPUs");
@@ -242,26 +242,26 @@ TEST(ModelCost, headsAreSplitEvenlyOrNotAtAll) {
   EXPECT_EQ(latent.copies, 8);
 }
 
-TEST(ModelCost, whatIsTooLargeIsTheLargestNumberAndNeverWraps) {
+TEST(ModelCost, SaturatesInsteadOfOverflowing) {
   const ModelShape& gpt = shape("GPT-3 175B");
   // 4.5 MiB per token, so 2⁴¹ tokens take 9 EiB.
   EXPECT_GE(cacheBytes(gpt, Index{1} << 41, 1, NumberFormat::fp16), kTooManyBytes);
-  EXPECT_EQ(cacheBytes(gpt, std::numeric_limits<Index>::max(), 65536, NumberFormat::int4), kMost);
-  EXPECT_EQ(bytesOf(kMost, NumberFormat::int4), kMost);
+  EXPECT_EQ(cacheBytes(gpt, std::numeric_limits<Index>::max(), 65536, NumberFormat::int4), kMax);
+  EXPECT_EQ(bytesOf(kMax, NumberFormat::int4), kMax);
   EXPECT_EQ(bytesOf(5, NumberFormat::int4), 3u);
-  EXPECT_EQ(bytesOf(kMost - 1, NumberFormat::int4), kMost / 2);
-  EXPECT_EQ(bytesOf(kMost / 2, NumberFormat::fp16), kMost - 1);
-  EXPECT_EQ(bytesOf(kMost / 2 + 1, NumberFormat::fp16), kMost);
+  EXPECT_EQ(bytesOf(kMax - 1, NumberFormat::int4), kMax / 2);
+  EXPECT_EQ(bytesOf(kMax / 2, NumberFormat::fp16), kMax - 1);
+  EXPECT_EQ(bytesOf(kMax / 2 + 1, NumberFormat::fp16), kMax);
   EXPECT_THROW(cacheBytes(gpt, -1, 1, NumberFormat::fp16), std::invalid_argument);
   EXPECT_THROW(cacheBytes(gpt, 1, -1, NumberFormat::fp16), std::invalid_argument);
 }
 
-TEST(ModelCost, encodersKeepNoCache) {
+TEST(ModelCost, EncodersKeepNoCache) {
   EXPECT_EQ(cacheBytes(shape("BERT-base"), 512, 8, NumberFormat::fp32), 0u);
   EXPECT_EQ(cacheCost(shape("BERT-base"), {.tokens = 512}).reserved, 0u);
 }
 
-TEST(ModelCost, theFormulaIsWhatARealCacheReserves) {
+TEST(ModelCost, FormulaMatchesActualCacheReservation) {
   for (const Index kvHeads : {1, 2, 8})
     for (const CacheType type : {CacheType::f32, CacheType::f16, CacheType::bf16}) {
       AttentionConfig config;
@@ -281,7 +281,7 @@ TEST(ModelCost, theFormulaIsWhatARealCacheReserves) {
     }
 }
 
-TEST(ModelCost, shapesThatCantBeAreNamed) {
+TEST(ModelCost, RejectsInvalidShapes) {
   const auto message = [](auto change) {
     ModelShape one{.layers = 2, .modelDim = 64, .heads = 4, .kvHeads = 2, .headDim = 16, .context = 8};
     change(one);
@@ -299,7 +299,7 @@ TEST(ModelCost, shapesThatCantBeAreNamed) {
             "active_experts is 1, expected at most the 0 experts");
 }
 
-TEST(Machines, haveTheirSizesInOrder) {
+TEST(Machines, AreSortedByMemoryAndFoundByName) {
   double before = 0;
   for (const Machine& machine : machines()) {
     EXPECT_GE(machine.memoryGb, before) << machine.name;

@@ -26,7 +26,7 @@ void expectConsistent(const PagedCache& cache, const std::vector<Index>& alive) 
   EXPECT_LE(cache.storedTokens(), cache.usedBlocks() * cache.blockTokens());
 }
 
-TEST(Paging, randomSchedulesNeverLoseOrDoubleABlock) {
+TEST(Paging, RandomSchedulesNeverLoseOrDuplicateBlocks) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](Index n) { return static_cast<Index>(random() % static_cast<unsigned>(n)); };
@@ -58,7 +58,7 @@ TEST(Paging, randomSchedulesNeverLoseOrDoubleABlock) {
   }
 }
 
-TEST(Paging, wholeBlocksOfAPrefixAreCountedOnce) {
+TEST(Paging, SharedPrefixBlocksAreCountedOnce) {
   PagedCache cache(16);
   const Index first = cache.add(40), second = cache.add(50, 40, first);
   // 40 tokens are two whole blocks and a half one, which is copied.
@@ -72,7 +72,7 @@ TEST(Paging, wholeBlocksOfAPrefixAreCountedOnce) {
   EXPECT_EQ(cache.tokens(second), 51);
 }
 
-TEST(Paging, misuseIsNamed) {
+TEST(Paging, RefusesInvalidArguments) {
   EXPECT_THROW(PagedCache(0), std::invalid_argument);
   PagedCache cache(8);
   const Index one = cache.add(10);
@@ -85,7 +85,7 @@ TEST(Paging, misuseIsNamed) {
   EXPECT_THROW(cache.add(10, 2, one), std::invalid_argument);
 }
 
-TEST(Paging, aScheduleRunsUntilAllAreDone) {
+TEST(Paging, ScheduleRunsUntilAllRequestsFinish) {
   const auto requests = parseSchedule("0: 10 + 3\n\n1: 20 + 1 shares 10 with 1\n");
   ASSERT_TRUE(requests.ok()) << requests.error().message;
   EXPECT_EQ((*requests)[1], (PagedRequest{1, 20, 1, 10, 0}));
@@ -101,13 +101,13 @@ TEST(Paging, aScheduleRunsUntilAllAreDone) {
   EXPECT_EQ(steps.back().usedBlocks, 0);
 }
 
-TEST(Paging, aPrefixWhoseOwnerIsGoneIsStoredAnew) {
+TEST(Paging, PrefixIsStoredAgainAfterOwnerFinishes) {
   const auto steps = runSchedule(*parseSchedule("0: 16 + 0\n5: 16 + 1 shares 16 with 1"), 8);
   EXPECT_EQ(steps[5].running, (std::vector<Index>{1}));
   EXPECT_EQ(steps[5].storedTokens, 16);
 }
 
-TEST(Paging, schedulesThatCantBeAreNamed) {
+TEST(Paging, RejectsInvalidSchedules) {
   const auto message = [](std::string_view text) {
     const auto read = parseSchedule(text);
     return read.ok() ? std::string("fine") : read.error().message;
@@ -132,7 +132,7 @@ TEST(Paging, schedulesThatCantBeAreNamed) {
   EXPECT_EQ(message(many), "line 17: more than 16 requests");
 }
 
-TEST(Paging, contiguousRoomsKnowNothingOfPages) {
+TEST(Paging, ContiguousWasteIgnoresBlockSize) {
   const auto requests = parseSchedule("0: 100 + 20\n0: 100 + 5 shares 100 with 1\n3: 7 + 3 shares 7 with 1");
   ASSERT_TRUE(requests.ok()) << requests.error().message;
   for (const Index block : {8, 16, 256}) {

@@ -29,7 +29,7 @@ std::vector<double> allE4m3() {
   return all;
 }
 
-TEST(Quantise, e4m3IsTheNearestOfAllItsNumbersTiesToEven) {
+TEST(Quantise, E4m3RoundsToNearestTiesToEven) {
   const std::vector<double> all = allE4m3();
   const auto nearest = [&](double value) {
     double best = 0;
@@ -59,7 +59,7 @@ TEST(Quantise, e4m3IsTheNearestOfAllItsNumbersTiesToEven) {
       EXPECT_EQ(roundedToE4m3(some(0, i) * gain), static_cast<float>(nearest(some(0, i) * gain)));
 }
 
-TEST(Quantise, e4m3StopsAtItsLargest) {
+TEST(Quantise, E4m3SaturatesAtItsLargestValue) {
   EXPECT_EQ(roundedToE4m3(448), 448);
   EXPECT_EQ(roundedToE4m3(1e9f), 448);
   EXPECT_EQ(roundedToE4m3(-kInfinity), -448);
@@ -67,7 +67,7 @@ TEST(Quantise, e4m3StopsAtItsLargest) {
   EXPECT_TRUE(std::signbit(roundedToE4m3(-0.0f)));
 }
 
-TEST(Quantise, floatsAreEigensAndFp32IsItself) {
+TEST(Quantise, HalvesRoundToNearestAndFp32IsUnchanged) {
   const Matrix x = gaussianMatrix(7, 33, 1);
   EXPECT_EQ(quantised(x, NumberFormat::fp32), x);
   const Matrix half = quantised(x, NumberFormat::fp16), brain = quantised(x, NumberFormat::bf16);
@@ -82,7 +82,7 @@ TEST(Quantise, floatsAreEigensAndFp32IsItself) {
   EXPECT_EQ(quantised(big, NumberFormat::fp16)(0, 0), kInfinity);
 }
 
-TEST(Quantise, wholeNumbersAreScaledForEachTokenAndHead) {
+TEST(Quantise, IntegersAreScaledPerToken) {
   const Matrix x = gaussianMatrix(9, 24, 5);
   for (const auto& [format, most] : {std::pair(NumberFormat::int8, 127), {NumberFormat::int4, 7}}) {
     const Matrix q = quantised(x, format);
@@ -100,7 +100,7 @@ TEST(Quantise, wholeNumbersAreScaledForEachTokenAndHead) {
   }
 }
 
-TEST(Quantise, rowsWithoutAScale) {
+TEST(Quantise, HandlesZeroNonFiniteAndEmptyRows) {
   Matrix x = Matrix::Zero(3, 4);
   x(1, 2) = kInfinity;
   x(2, 0) = std::nanf("");
@@ -112,7 +112,7 @@ TEST(Quantise, rowsWithoutAScale) {
   EXPECT_EQ(quantised(Matrix(2, 0), NumberFormat::int4).cols(), 0);
 }
 
-TEST(Quantise, eachHeadOfAStackIsItsOwn) {
+TEST(Quantise, QuantisesEachHeadSeparately) {
   Stack stack(2, 3, 4);
   stack[0] = gaussianMatrix(3, 4, 1);
   stack[1] = gaussianMatrix(3, 4, 2);
@@ -122,7 +122,7 @@ TEST(Quantise, eachHeadOfAStackIsItsOwn) {
 }
 
 /// Properties of every row of the format table. A row with wrong bits, group or rounding fails here.
-TEST(Quantise, everyFormatIsWhatItsRowSays) {
+TEST(Quantise, EveryFormatMatchesItsTableRow) {
   std::set<std::string> names;
   int bits = 32;
   for (const NumberFormatRow& row : kNumberFormats) {
@@ -160,7 +160,7 @@ TEST(Quantise, everyFormatIsWhatItsRowSays) {
   EXPECT_THROW(rowOf(static_cast<NumberFormat>(kNumberFormats.size())), std::out_of_range);
 }
 
-TEST(Quantise, bytesCountTheScales) {
+TEST(Quantise, BytesIncludeTheScales) {
   EXPECT_EQ(quantisedBytes(10, 32, NumberFormat::fp32), 1280u);
   EXPECT_EQ(quantisedBytes(10, 32, NumberFormat::bf16), 640u);
   EXPECT_EQ(quantisedBytes(10, 32, NumberFormat::fp8), 320u);

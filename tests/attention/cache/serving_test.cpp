@@ -18,7 +18,7 @@ const Machine& machine(std::string_view name) {
   return *found;
 }
 
-TEST(Serving, memoryIsWeightsPagesAndActivationsInTheUsableShare) {
+TEST(Serving, MemorySumsWeightsPagesAndActivations) {
   // By hand: 2 layers, d 8, 2 heads of 4, inner 16, vocabulary 10, bf16; 20 tokens in pages of 16, batch 3.
   ModelShape toy{.layers = 2, .modelDim = 8, .heads = 2, .kvHeads = 2, .headDim = 4, .context = 64};
   toy.innerDim = 16, toy.vocabulary = 10;
@@ -33,7 +33,7 @@ TEST(Serving, memoryIsWeightsPagesAndActivationsInTheUsableShare) {
   EXPECT_FALSE(memory.fits());
 }
 
-TEST(Serving, limitsAreWhereItStillFits) {
+TEST(Serving, LimitsAreTheLargestThatFit) {
   const CostRequest request{.tokens = 32768, .batch = 4, .tensorParallel = 4};
   const Serving serving = serve(shape("Llama-3.3-70B"), request, machine("H100"));
   ASSERT_TRUE(serving.memory.fits());
@@ -52,7 +52,7 @@ TEST(Serving, limitsAreWhereItStillFits) {
       << "whatever it is";
 }
 
-TEST(Serving, theFormatThatMultipliesChoosesThePeak) {
+TEST(Serving, MathFormatDeterminesPeakFlops) {
   const Machine& h100 = machine("H100");
   EXPECT_EQ(peakFlops(h100, MathFormat::bf16), 989e12);
   EXPECT_EQ(peakFlops(h100, MathFormat::fp8), 1979e12);
@@ -68,7 +68,7 @@ TEST(Serving, theFormatThatMultipliesChoosesThePeak) {
   EXPECT_EQ(serve(llama, request, h100).peak, 989e12) << "weights are unpacked to 16 bits";
 }
 
-TEST(Serving, weightsTakeTheBitsOfTheirFormat) {
+TEST(Serving, WeightBytesFollowTheFormat) {
   const ModelShape& llama = shape("Llama-3.1-70B");
   const ShapeParameters all = parametersOf(llama);
   const double layers = static_cast<double>(all.attention + all.feedForward),
@@ -84,7 +84,7 @@ TEST(Serving, weightsTakeTheBitsOfTheirFormat) {
   EXPECT_NEAR(static_cast<double>(weightBytes(shape("gpt-oss-20b"), {})) / 0x1p30, 12.8, 0.2);
 }
 
-TEST(Serving, aStepSaysWhatItWaitsFor) {
+TEST(Serving, StepReportsItsBottleneck) {
   const Machine& h100 = machine("H100");
   const ModelShape& llama = shape("Llama-3.1-8B");
   EXPECT_EQ(serve(llama, {.tokens = 1024}, h100).bound, Bound::weights);
@@ -97,7 +97,7 @@ TEST(Serving, aStepSaysWhatItWaitsFor) {
   EXPECT_NEAR(costPerMillion(many, 1, 3.6), 1000 / many.tokensPerSecond, 1e-9);
 }
 
-TEST(Serving, aStepIsAsLLMViewerCountsIt) {
+TEST(Serving, StepMatchesLLMViewer) {
   // Llama-2-7B on an A100 80 GB, batch 1, 4,096 tokens: LLM-Viewer (Yuan et al. 2024) counts the same reads
   // of weights and cache and takes 7.546 ms, of which 0.16 % are reads and writes of activations, which
   // aren't counted here.
@@ -109,7 +109,7 @@ TEST(Serving, aStepIsAsLLMViewerCountsIt) {
   EXPECT_NEAR(serve(llama, request, machine("A100 80 GB")).stepSeconds / 7.546e-3, 1, 0.003);
 }
 
-TEST(Serving, allReducesSendRings) {
+TEST(Serving, AllReducesUseRings) {
   const ModelShape& llama = shape("Llama-3.1-70B");
   const Serving serving = serve(llama, {.tokens = 4096, .batch = 16, .tensorParallel = 8}, machine("H100"));
   // 160 of them: 2 · 7/8 · 16 tokens · 8,192 · 2 B at 450 GB/s.
@@ -120,7 +120,7 @@ TEST(Serving, allReducesSendRings) {
   EXPECT_EQ(serve(llama, {.tensorParallel = 8}, slow).bound, Bound::link);
 }
 
-TEST(Serving, copiesCost) {
+TEST(Serving, CountsCopiedCachePerGpu) {
   const CacheCost latent = cacheCost(shape("DeepSeek-V3"), {.tokens = 1000, .tensorParallel = 8});
   EXPECT_EQ(latent.copiedPerGpu, latent.perGpu - latent.total / 8);
   const CacheCost heads = cacheCost(shape("Llama-3.1-70B"), {.tokens = 1024, .tensorParallel = 16});

@@ -22,7 +22,7 @@ void expectSameOutput(const Problem& p, const AttentionResult& result) {
   expectWithin(reference.output, result.output.data(), result.output.rows(), result.output.cols(), "output");
 }
 
-TEST(Attention, agreesWithTheDefinitionOnRandomProblems) {
+TEST(Attention, MatchesTheDefinitionOnRandomProblems) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const Problem p = randomProblem(seed);
     SCOPED_TRACE(p.text);
@@ -38,7 +38,7 @@ TEST(Attention, agreesWithTheDefinitionOnRandomProblems) {
   }
 }
 
-TEST(Attention, rowsSumToOneOrToZero) {
+TEST(Attention, RowsSumToOneOrZero) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const Problem p = randomProblem(seed);
     const AttentionResult result = solve(p);
@@ -61,7 +61,7 @@ TEST(Attention, rowsSumToOneOrToZero) {
   }
 }
 
-TEST(Attention, rowThatSeesNothingGivesTheBiasAlone) {
+TEST(Attention, FullyMaskedRowOutputsOnlyTheBias) {
   Problem p{smallConfig(), {}, gaussianMatrix(5, 20, 1), {}, {}, {}};
   p.context = p.x;
   p.projections = xavierProjections(p.config, true, 2);
@@ -81,7 +81,7 @@ TEST(Attention, rowThatSeesNothingGivesTheBiasAlone) {
   EXPECT_TRUE((solve(p).output.row(3).array() == 0).all());
 }
 
-TEST(Attention, noKeysAtAllAndNoQueriesAtAll) {
+TEST(Attention, HandlesNoKeysAndNoQueries) {
   const AttentionConfig config = smallConfig();
   const Projections projections = xavierProjections(config, true, 2);
   const Matrix none(0, 20), some = gaussianMatrix(3, 20, 4);
@@ -93,7 +93,7 @@ TEST(Attention, noKeysAtAllAndNoQueriesAtAll) {
   EXPECT_EQ(empty.scores.count(), 4);
 }
 
-TEST(Attention, groupedQueriesAreFullHeadsWithRepeatedKeysAndValues) {
+TEST(Attention, GroupedQueriesMatchRepeatedKvHeads) {
   for (const Index kvHeads : {1, 2, 3}) {
     AttentionConfig grouped = smallConfig();
     grouped.heads = 6;
@@ -122,7 +122,7 @@ TEST(Attention, groupedQueriesAreFullHeadsWithRepeatedKeysAndValues) {
   }
 }
 
-TEST(Attention, permutedTokensPermuteRowsAndColumns) {
+TEST(Attention, PermutedTokensPermuteRowsAndColumns) {
   Problem p{smallConfig(), {}, gaussianMatrix(9, 20, 5), {}, {}, {}};
   p.context = p.x;
   p.projections = xavierProjections(p.config, true, 6);
@@ -147,7 +147,7 @@ TEST(Attention, permutedTokensPermuteRowsAndColumns) {
   expectSameOutput(shuffled, result);
 }
 
-TEST(Attention, staysStableForScoresInTheThousands) {
+TEST(Attention, StaysStableForScoresInTheThousands) {
   Problem p{smallConfig(), {}, gaussianMatrix(12, 20, 8) * 60, {}, {}, {}};
   p.context = p.x;
   p.projections = xavierProjections(p.config, false, 9);
@@ -157,7 +157,7 @@ TEST(Attention, staysStableForScoresInTheThousands) {
   expectSameOutput(p, result);
 }
 
-TEST(Attention, dropoutActsOnWeightsAlone) {
+TEST(Attention, DropoutAffectsOnlyWeights) {
   Problem p{smallConfig(), {}, gaussianMatrix(40, 20, 8), {}, {}, {}};
   p.context = p.x;
   p.mask = maskFor("causal", p.config, 40, 40);
@@ -184,7 +184,7 @@ TEST(Attention, dropoutActsOnWeightsAlone) {
   EXPECT_NE(dropped.output, solve(p).output);
 }
 
-TEST(Attention, aStoppedRunLeavesTheNextOneRight) {
+TEST(Attention, RunAfterStoppedRunIsCorrect) {
   Problem p{smallConfig(), {}, gaussianMatrix(600, 20, 8), {}, {}, {}};
   p.projections = xavierProjections(p.config, true, 9);
   const AttentionResult whole = attend(p.config, p.projections, p.x, p.x, {});
@@ -200,7 +200,7 @@ TEST(Attention, aStoppedRunLeavesTheNextOneRight) {
   }
 }
 
-TEST(Attention, splitAndMergeAreInverse) {
+TEST(Attention, SplitAndMergeAreInverse) {
   const Matrix y = gaussianMatrix(5, 12, 3);
   const Stack heads = splitHeads(y, 3);
   EXPECT_EQ(heads.at(2, 4, 1), y(4, 9));
@@ -208,7 +208,7 @@ TEST(Attention, splitAndMergeAreInverse) {
   EXPECT_THROW(splitHeads(y, 5), std::invalid_argument);
 }
 
-TEST(Attention, wrongShapesAreNamed) {
+TEST(Attention, RefusesWrongShapes) {
   const AttentionConfig config = smallConfig();
   const Projections projections = xavierProjections(config, false, 1);
   const Matrix x = gaussianMatrix(3, 20, 1), narrow = gaussianMatrix(3, 19, 1);
@@ -238,7 +238,7 @@ TEST(Attention, wrongShapesAreNamed) {
             "keys or values of kv head 0 are [4, 6], expected [3, 6]");
 }
 
-TEST(Attention, resultBytesCountWhatIsThere) {
+TEST(Attention, ResultBytesMatchActualSizes) {
   const AttentionConfig config = smallConfig();
   const Matrix x = gaussianMatrix(5, 20, 1), context = gaussianMatrix(7, 20, 2);
   const AttentionResult r = attend(config, xavierProjections(config, false, 1), x, context, {});

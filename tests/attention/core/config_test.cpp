@@ -18,7 +18,7 @@ AttentionConfig goodConfig() {
   return config;
 }
 
-TEST(Config, acceptsWhatCanBe) {
+TEST(Config, AcceptsValidConfigurations) {
   AttentionConfig config = goodConfig();
   EXPECT_TRUE(validate(config).ok());
   config.sharpness = 7.0f;
@@ -29,7 +29,7 @@ TEST(Config, acceptsWhatCanBe) {
   EXPECT_TRUE(validate(config).ok());
 }
 
-TEST(Config, saysWhatCannotBe) {
+TEST(Config, RejectsInvalidValuesWithClearMessages) {
   const float infinity = std::numeric_limits<float>::infinity();
   struct Case {
     std::function<void(AttentionConfig&)> change;
@@ -68,14 +68,14 @@ TEST(Config, saysWhatCannotBe) {
   }
 }
 
-TEST(Config, scaleDefaultsToTheRootOfTheHeadSize) {
+TEST(Config, ScaleDefaultsToInverseRootOfHeadSize) {
   AttentionConfig config = goodConfig();
   EXPECT_EQ(config.effectiveScale(), 0.25f);
   config.scale = 3.0f;
   EXPECT_EQ(config.effectiveScale(), 3.0f);
 }
 
-TEST(Config, neighbouringHeadsShareAKvHead) {
+TEST(Config, NeighbouringHeadsShareAKvHead) {
   const AttentionConfig config = goodConfig();
   EXPECT_EQ(config.groupSize(), 4);
   EXPECT_EQ(config.kvHeadOf(3), 0);

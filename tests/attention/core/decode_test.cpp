@@ -70,7 +70,7 @@ bool allFinite(const HeadsProblem& p) {
   return finite(p.q) && finite(p.k) && finite(p.v);
 }
 
-TEST(Decode, randomStepsEqualTheTextbook) {
+TEST(Decode, RandomStepsEqualTheTextbook) {
   int decoded = 0, broken = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     Random random(mixSeed(seed, 9));
@@ -92,7 +92,7 @@ TEST(Decode, randomStepsEqualTheTextbook) {
   EXPECT_GT(broken, 10);
 }
 
-TEST(Decode, everyLengthAroundTheParts) {
+TEST(Decode, EveryLengthAroundTheParts) {
   for (const CacheType type : kTypes)
     for (const Index keys : {0, 1, 63, 64, 65, 511, 512, 513, 1023, 1024, 1025, 2000}) {
       HeadsProblem p = plainHeads({6, 2, 37, 1, keys}, 4);
@@ -105,7 +105,7 @@ TEST(Decode, everyLengthAroundTheParts) {
     }
 }
 
-TEST(Decode, aPartWhoseOnlyKeyIsNaNShows) {
+TEST(Decode, PartWithOnlyNaNKeyGivesNoResult) {
   // The first part has no other visible key, so its maximum stays −inf; the other parts are finite.
   for (const Index broken : {3, 700, 1999}) {
     HeadsProblem p = plainHeads({2, 1, 8, 1, 2000}, 1);
@@ -120,7 +120,7 @@ TEST(Decode, aPartWhoseOnlyKeyIsNaNShows) {
   }
 }
 
-TEST(Decode, aRequestedStopIsAnswered) {
+TEST(Decode, StopsOnRequest) {
   const HeadsProblem p = plainHeads({2, 1, 8, 1, 40}, 4);
   const CacheView cache{CacheType::f32, p.k.data(), p.v.data(), 40, 320};
   std::stop_source source;
@@ -130,7 +130,7 @@ TEST(Decode, aRequestedStopIsAnswered) {
   EXPECT_FALSE(decodeHeads(p.config, p.mask, cache, Keep::scores, result, source.get_token()));
 }
 
-TEST(Decode, sizesThatDontFitAreNamed) {
+TEST(Decode, RefusesMismatchedSizes) {
   const HeadsProblem p = plainHeads({2, 2, 8, 1, 40}, 4);
   AttentionResult result;
   result.q = gaussianStack(2, 2, 8, 1);
@@ -154,7 +154,7 @@ void expectStepIsTextbook(const AttentionConfig& config, const KvCache& cache, c
   expectSameHeads(p, solveTextbook(p), step, "cache step");
 }
 
-TEST(Decode, stepsOfEveryCacheTypeEqualTheTextbook) {
+TEST(Decode, StepsOfEveryCacheTypeMatchTextbook) {
   for (const CacheType type : kTypes)
     for (const Index group : {1, 2, 3, 4, 5, 8}) {
       AttentionConfig config = plainConfig(2 * group, 2, 10 + 2 * group);
@@ -178,7 +178,7 @@ TEST(Decode, stepsOfEveryCacheTypeEqualTheTextbook) {
     }
 }
 
-TEST(Decode, aMaskedTokenThatIsNoNumberLeavesNoTrace) {
+TEST(Decode, MaskedNonFiniteTokenHasNoEffect) {
   for (const CacheType type : kTypes)
     for (const float value : {kNaN, kInfinity}) {
       AttentionConfig config = plainConfig(4, 2, 9);
@@ -196,7 +196,7 @@ TEST(Decode, aMaskedTokenThatIsNoNumberLeavesNoTrace) {
     }
 }
 
-TEST(Decode, everyHalfIsReadAsItIs) {
+TEST(Decode, ReadsEveryHalfPrecisionValueExactly) {
   // All 65,536 halves as values. Each row is the only key, so it becomes the output.
   constexpr Index kHeadDim = 13, kKeys = 65'536 / kHeadDim + 1;
   AttentionResult result;
@@ -224,7 +224,7 @@ TEST(Decode, everyHalfIsReadAsItIs) {
   }
 }
 
-TEST(Decode, halvesAreRoundedToTheNearest) {
+TEST(Decode, RoundsHalvesToNearest) {
   AttentionConfig config = plainConfig(1, 1, 16);
   config.modelDim = 16;
   const Projections projections = xavierProjections(config, false, 3);

@@ -32,14 +32,14 @@ void expectDecomposed(const Eigen::MatrixXcd& matrix, const HermitianEigen& solv
   for (Index i = 1; i < size; ++i) EXPECT_LE(solved.values(i - 1), solved.values(i) + 1e-12);
 }
 
-TEST(Decompositions, ofComplexMatricesGiveThemAgain) {
+TEST(Decompositions, HermitianEigenReconstructsTheMatrix) {
   for (const Index size : {1, 2, 3, 8, 33}) {
     const Eigen::MatrixXcd parts = randomComplex(size, size + 2, 7 + static_cast<std::uint64_t>(size));
     expectDecomposed(parts * parts.adjoint(), solve(parts * parts.adjoint()));
   }
 }
 
-TEST(Decompositions, ofComplexMatricesFindAllDirectionsOfOneValue) {
+TEST(Decompositions, HermitianEigenHandlesRepeatedEigenvalues) {
   expectDecomposed(Eigen::MatrixXcd::Zero(4, 4), solve(Eigen::MatrixXcd::Zero(4, 4)));
   expectDecomposed(Eigen::MatrixXcd::Identity(5, 5), solve(Eigen::MatrixXcd::Identity(5, 5)));
   const Eigen::MatrixXcd few = randomComplex(9, 2, 11);  // seven values are zero

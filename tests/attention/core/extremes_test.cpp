@@ -14,7 +14,7 @@ constexpr float kBeyondAll = std::numeric_limits<float>::infinity();
 
 /// The position of the NaN matters, because the result of Eigen's own reduction depends on the vector lane it
 /// falls into.
-TEST(Extremes, OneNaNStays) {
+TEST(Extremes, KeepNaNInMaximaAndSkipItInFiniteOnes) {
   for (Index size : {1, 3, 4, 8, 17, 64})
     for (Index at = 0; at < size; ++at) {
       Vector values = Vector::LinSpaced(size, -3, 2);
@@ -27,7 +27,7 @@ TEST(Extremes, OneNaNStays) {
   EXPECT_TRUE(std::isnan(stronger(kNoNumber, 1.0f)) && std::isnan(stronger(1.0f, kNoNumber)));
 }
 
-TEST(Extremes, OfNumbersAreTheLargest) {
+TEST(Extremes, FindTheLargestNumbers) {
   Vector values(3);
   values << 1, -5, 2;
   EXPECT_EQ(largestMagnitude(values), 5);

@@ -48,7 +48,7 @@ HeadsSizes randomSizes(Random& random, Index headDim, Index most) {
   return sizes;
 }
 
-TEST(FastPath, everyHeadSizeEqualsTheTextbook) {
+TEST(FastPath, EveryHeadSizeEqualsTheTextbook) {
   for (Index headDim = 1; headDim <= 256; ++headDim) {
     Random random(mixSeed(static_cast<std::uint64_t>(headDim), 1));
     expectFastIsTextbook(randomHeads(randomSizes(random, headDim, 40), static_cast<std::uint64_t>(headDim)));
@@ -56,7 +56,7 @@ TEST(FastPath, everyHeadSizeEqualsTheTextbook) {
   }
 }
 
-TEST(FastPath, randomConfigurationsEqualTheTextbook) {
+TEST(FastPath, RandomConfigurationsEqualTheTextbook) {
   int formulas = 0;
   for (std::uint64_t seed = 1000; seed < 2500; ++seed) {
     Random random(mixSeed(seed, 1));
@@ -69,7 +69,7 @@ TEST(FastPath, randomConfigurationsEqualTheTextbook) {
   EXPECT_GT(formulas, 300);
 }
 
-TEST(FastPath, everyPatternEqualsTheTextbook) {
+TEST(FastPath, MatchesTextbookForEveryPattern) {
   Random random(3);
   int compared = 0;
   for (const PatternInfo& pattern : patternTable())
@@ -90,7 +90,7 @@ TEST(FastPath, everyPatternEqualsTheTextbook) {
   EXPECT_EQ(compared, 2 * static_cast<int>(patternTable().size()));
 }
 
-TEST(FastPath, manyBlocksAndChunksEqualTheTextbook) {
+TEST(FastPath, ManyBlocksAndChunksEqualTheTextbook) {
   // More keys than are processed at once when only the output is kept, and more rows than one task has.
   const HeadsSizes sizes[] = {{2, 1, 33, 113, 1100}, {2, 2, 64, 250, 1025}, {4, 2, 5, 97, 513},
                               {2, 1, 128, 49, 511},  {3, 1, 17, 700, 300},  {2, 1, 80, 1, 1099},
@@ -103,7 +103,7 @@ TEST(FastPath, manyBlocksAndChunksEqualTheTextbook) {
     }
 }
 
-TEST(FastPath, resultsPastTheCachesEqualTheTextbook) {
+TEST(FastPath, ResultsPastTheCachesEqualTheTextbook) {
   // More than 6 Mi floats of weights and scores, in rows that are not aligned.
   HeadsProblem p = plainHeads({3, 1, 9, 1100, 1001}, 7);
   p.mask = maskFor("causal & window(700)", p.config, 1100, 1001);
@@ -113,7 +113,7 @@ TEST(FastPath, resultsPastTheCachesEqualTheTextbook) {
   expectSameHeads(p, expected, found, "streamed");
 }
 
-TEST(FastPath, emptySidesEqualTheTextbook) {
+TEST(FastPath, MatchesTextbookWithoutQueriesOrKeys) {
   for (const auto& [n, m] : {std::pair<Index, Index>{0, 0}, {0, 5}, {5, 0}})
     for (const bool alibi : {false, true}) {
       HeadsProblem p = plainHeads({4, 2, 3, n, m}, 1);
@@ -122,7 +122,7 @@ TEST(FastPath, emptySidesEqualTheTextbook) {
     }
 }
 
-TEST(FastPath, deadRowsAreZeroBesideOthers) {
+TEST(FastPath, OnlyDeadRowsAreZero) {
   HeadsProblem p = plainHeads({2, 1, 16, 50, 600}, 11);
   Stack masked(1, 50, 600);
   for (Index row = 0; row < 50; row += 3) masked[0].row(row).setConstant(1);
@@ -138,7 +138,7 @@ TEST(FastPath, deadRowsAreZeroBesideOthers) {
   }
 }
 
-TEST(FastPath, infiniteScoresOfOneRowStayThere) {
+TEST(FastPath, InfiniteScoresStayInTheirRow) {
   // Keys whose scores are −inf, +inf and NaN, in different chunks from those that most rows read first.
   for (const float value : {kInfinity, -kInfinity, kNaN})
     for (const Index key : {3, 599, 1023}) {
@@ -197,7 +197,7 @@ void expectStepsAreTextbook(const Problem& p) {
   }
 }
 
-TEST(FastPath, attendEqualsTheTextbookStepByStep) {
+TEST(FastPath, AttendMatchesTextbookStepByStep) {
   for (std::uint64_t seed = 300; seed < 420; ++seed) {
     const Problem p = randomProblem(seed);
     SCOPED_TRACE(p.text);
@@ -206,7 +206,7 @@ TEST(FastPath, attendEqualsTheTextbookStepByStep) {
   }
 }
 
-TEST(FastPath, wideLayersEqualTheTextbookStepByStep) {
+TEST(FastPath, WideLayersEqualTheTextbookStepByStep) {
   // Head sizes that no panel divides, inputs deeper than one block of the sums, and more rows than one task.
   struct Sizes {
     Index modelDim, heads, kvHeads, headDim, queries, keys;

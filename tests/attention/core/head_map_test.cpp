@@ -128,7 +128,7 @@ void expectMap(const MapProblem& p, Random& random) {
   }
 }
 
-TEST(HeadMap, randomMapsEqualPooledDenseWeights) {
+TEST(HeadMap, RandomMapsEqualPooledDenseWeights) {
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     Random random(mixSeed(seed, 4));
     HeadsSizes sizes{1 + pick(random, 3), 1, 1 + pick(random, seed % 10 ? 24 : 256)};
@@ -139,7 +139,7 @@ TEST(HeadMap, randomMapsEqualPooledDenseWeights) {
   }
 }
 
-TEST(HeadMap, longMapsEqualPooledDenseWeights) {
+TEST(HeadMap, LongMapsEqualPooledDenseWeights) {
   Random random(1);
   for (const auto& [n, m] : {std::pair<Index, Index>{777, 613}, {130, 1100}, {1027, 129}})
     for (int trial = 0; trial < 3; ++trial) {
@@ -148,7 +148,7 @@ TEST(HeadMap, longMapsEqualPooledDenseWeights) {
     }
 }
 
-TEST(HeadMap, masksOfEveryKindEqualPooledDenseWeights) {
+TEST(HeadMap, MasksOfEveryKindEqualPooledDenseWeights) {
   Random random(2);
   for (const char* const text : {"causal", "window(40)", "documents(causal, starts=[70, 131])", "!full",
                                  "causal & !window(90)", "block_diagonal(50)", "sinks(3) & !causal"}) {
@@ -172,7 +172,7 @@ HeadField planted(Index n, Index m, Index row, Index key) {
   return field;
 }
 
-TEST(HeadMap, oneBrightCellIsBrightAtEveryZoom) {
+TEST(HeadMap, OneBrightCellIsBrightAtEveryZoom) {
   for (const auto& [row, key] :
        {std::pair<Index, Index>{0, 0}, {500, 3}, {321, 890}, {700, 900}, {64, 127}}) {
     HeadMap map(planted(701, 901, row, key));
@@ -198,7 +198,7 @@ Matrix halved(const Matrix& a) {
   return half;
 }
 
-TEST(HeadMap, coarserMaximaAreThoseOfTheFinerBitByBit) {
+TEST(HeadMap, CoarserMaximaEqualFinerOnesBitwise) {
   HeadsProblem p = plainHeads({1, 1, 19, 333, 421}, 8);
   p.config.cacheLength = 88;
   p.mask = maskFor("causal", p.config, 333, 421);
@@ -214,7 +214,7 @@ TEST(HeadMap, coarserMaximaAreThoseOfTheFinerBitByBit) {
   }
 }
 
-TEST(HeadMap, aPreviewIsNeverBrighterThanTheMap) {
+TEST(HeadMap, PreviewIsNeverBrighterThanTheMap) {
   HeadsProblem p = plainHeads({1, 1, 16, 900, 700}, 8);
   p.mask = maskFor("causal", p.config, 900, 700);
   const MapProblem problem(p, 0);
@@ -242,7 +242,7 @@ TEST(HeadMap, aPreviewIsNeverBrighterThanTheMap) {
   }
 }
 
-TEST(HeadMap, aRowThatIsNoNumberShows) {
+TEST(HeadMap, NaNQueryShowsInItsRowOnly) {
   for (const Index factor : kFactors) {
     HeadField field = planted(300, 400, 7, 9);
     field.q.row(130).setConstant(kNaN);
@@ -257,7 +257,7 @@ TEST(HeadMap, aRowThatIsNoNumberShows) {
   }
 }
 
-TEST(HeadMap, aStoppedMapIsRightAfterwards) {
+TEST(HeadMap, MapIsCorrectAfterAStop) {
   std::stop_source source;
   source.request_stop();
   for (const Index factor : kFactors) {
@@ -271,7 +271,7 @@ TEST(HeadMap, aStoppedMapIsRightAfterwards) {
   }
 }
 
-TEST(HeadMap, deadRowsAreKnownWhenLookedAt) {
+TEST(HeadMap, DeadRowsAreKnownOnceComputed) {
   HeadField field = planted(100, 80, 7, 9);
   field.mask.additive = Stack(1, 100, 80);
   field.mask.additive[0].middleRows(40, 20).setConstant(-kInfinity);
@@ -283,7 +283,7 @@ TEST(HeadMap, deadRowsAreKnownWhenLookedAt) {
   EXPECT_FALSE(map.dead(59, 2));
 }
 
-TEST(HeadMap, whatDoesNotFitIsNamed) {
+TEST(HeadMap, RefusesInvalidPartsAndFields) {
   HeadMap map(planted(100, 80, 7, 9));
   EXPECT_THROW((void)map.weights({2, 0, 10, 10, 4}, Pooling::max), std::invalid_argument);
   EXPECT_THROW((void)map.weights({0, 0, 10, 10, 3}, Pooling::max), std::invalid_argument);
@@ -299,7 +299,7 @@ TEST(HeadMap, whatDoesNotFitIsNamed) {
   EXPECT_THROW(HeadMap{std::move(added)}, std::invalid_argument);
 }
 
-TEST(HeadMap, emptySidesHaveNoPixels) {
+TEST(HeadMap, EmptyInputGivesNoPixels) {
   for (const auto& [n, m] : {std::pair<Index, Index>{0, 0}, {0, 5}, {5, 0}}) {
     HeadField field;
     field.config = plainConfig(1, 1, 4);

@@ -31,7 +31,7 @@ double leftOut(const Matrix& gram, const LeadingEigen& found) {
   return (exact.sum() - held) / exact.head(exact.size() - rows.rows()).sum();
 }
 
-TEST(LeadingEigen, LeaveOutWhatTheExactOnesDo) {
+TEST(LeadingEigen, CapturesAsMuchTraceAsExactVectors) {
   // Pure noise, whose eigenvalues are close together, is the hardest case.
   for (const auto& [rows, cols] : {std::pair<Index, Index>{300, 350}, {300, 900}})
     for (const Index count : {4, 40, 100}) {
@@ -45,7 +45,7 @@ TEST(LeadingEigen, LeaveOutWhatTheExactOnesDo) {
     }
 }
 
-TEST(LeadingEigen, AreTheExactVectorsWhereEigenvaluesLieApart) {
+TEST(LeadingEigen, MatchesExactVectorsForSeparatedEigenvalues) {
   const Matrix gram = gramOf(fallingRows(200, 260, 0.9f, 2));
   const auto found = leadingEigen(gram, 6);
   ASSERT_TRUE(found);
@@ -58,7 +58,7 @@ TEST(LeadingEigen, AreTheExactVectorsWhereEigenvaluesLieApart) {
   }
 }
 
-TEST(LeadingEigen, ManyOrdersOfMagnitudeAndLittleRankDoNoHarm) {
+TEST(LeadingEigen, HandlesWideSpectraAndLowRank) {
   const Matrix steep = gramOf(fallingRows(150, 200, 0.7f, 3));  // down to 1e-46 of the first
   const auto few = leadingEigen(steep, 20);
   ASSERT_TRUE(few && few->rows.allFinite());
@@ -75,7 +75,7 @@ TEST(LeadingEigen, ManyOrdersOfMagnitudeAndLittleRankDoNoHarm) {
   EXPECT_LE((timesTransposed(all->rows, all->rows) - Matrix::Identity(20, 20)).cwiseAbs().maxCoeff(), 1e-4f);
 }
 
-TEST(LeadingEigen, StopsAndRefuses) {
+TEST(LeadingEigen, StopsOnRequestAndRefusesInvalidSizes) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_FALSE(leadingEigen(gramOf(gaussianMatrix(60, 70, 1)), 5, stop.get_token()));
@@ -92,7 +92,7 @@ double weightsLost(const Linear& keys, const Linear& values, const Matrix& p) {
   return lost;
 }
 
-TEST(LeadingEigen, WideLatentsLoseAsLittleAsTheExactOnes) {
+TEST(LeadingEigen, WideLatentsLoseNoMoreThanExactOnes) {
   // More outputs than inputs, and fewer. The 40 of 600 are found from a block, all 600 exactly.
   for (const auto& [d, outputs] : {std::pair<Index, Index>{600, 400}, {800, 300}}) {
     const Linear keys{gaussianMatrix(outputs, d, 1), {}}, values{gaussianMatrix(outputs, d, 2), {}};

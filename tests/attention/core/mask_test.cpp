@@ -19,7 +19,7 @@ std::string picture(const MaskInput& mask, Index head, Index queries, Index keys
   return text;
 }
 
-TEST(Mask, formulaAndMinusInfinityHideAndNothingElse) {
+TEST(Mask, OnlyFormulaAndMinusInfinityHideCells) {
   EXPECT_EQ(picture({}, 0, 2, 3), "###/###");
   AttentionConfig config;
   config.heads = 2;
@@ -37,7 +37,7 @@ TEST(Mask, formulaAndMinusInfinityHideAndNothingElse) {
   EXPECT_EQ(picture(mask, 1, 2, 3), ".../...");
 }
 
-TEST(Mask, saysWhetherAnyRowSeesItsFuture) {
+TEST(Mask, DetectsRowsThatSeeTheFuture) {
   for (const Index cached : {0, 3}) {
     AttentionConfig config;
     config.heads = 2;
@@ -55,7 +55,7 @@ TEST(Mask, saysWhetherAnyRowSeesItsFuture) {
   }
 }
 
-TEST(Mask, wrongShapesAreNamed) {
+TEST(Mask, RefusesWrongShapes) {
   AttentionConfig config;
   config.heads = 4;
   const auto message = [&](const MaskInput& mask) -> std::string {

@@ -37,7 +37,7 @@ void expectNoLeak(const Problem& p, Index j, float poison) {
     }
 }
 
-TEST(Masking, maskedKeyNeverLeaks) {
+TEST(Masking, MaskedKeyNeverLeaks) {
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     const Problem p = randomProblem(seed);
     const Index m = p.context.rows();
@@ -47,7 +47,7 @@ TEST(Masking, maskedKeyNeverLeaks) {
   }
 }
 
-TEST(Masking, maskedTokenNeverLeaksThroughLargeProducts) {
+TEST(Masking, MaskedTokenNeverLeaksThroughLargeProducts) {
   // Large enough for the blocked product, so that skipped or mixed-up blocks would show.
   AttentionConfig config = smallConfig();
   config.headDim = 33;
@@ -64,7 +64,7 @@ TEST(Masking, maskedTokenNeverLeaksThroughLargeProducts) {
   }
 }
 
-TEST(Masking, visibleNaNShowsAsNaN) {
+TEST(Masking, VisibleNaNShowsAsNaN) {
   Problem p{smallConfig(), {}, gaussianMatrix(5, 20, 1), {}, {}, {}};
   p.mask = maskFor("causal", p.config, 5, 5);
   for (const bool capped : {false, true}) {
@@ -84,7 +84,7 @@ TEST(Masking, visibleNaNShowsAsNaN) {
   }
 }
 
-TEST(Masking, masksChangeNoBitOfVisibleScores) {
+TEST(Masking, MasksKeepVisibleScoresBitIdentical) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Problem p = randomProblem(seed);
     p.mask.additive = Stack();  // adds to scores by design

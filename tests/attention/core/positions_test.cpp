@@ -20,7 +20,7 @@ float valueOf(const ScoreReceipt& receipt, std::string_view name) {
   return 0;
 }
 
-TEST(Positions, sinusoidsFollowTheFormula) {
+TEST(Positions, SinusoidsFollowTheFormula) {
   const Matrix encoding = sinusoidalPositions(3, 4, 7);
   for (Index p = 0; p < 4; ++p)
     for (Index d = 0; d < 7; ++d) {
@@ -37,7 +37,7 @@ double rotatedDot(const Matrix& q, const Matrix& k, Index i, Index j, double the
   return a.row(0).cast<double>().dot(b.row(0).cast<double>());
 }
 
-TEST(Positions, ropeDependsOnTheRelativePositionOnly) {
+TEST(Positions, RopeDependsOnlyOnRelativePosition) {
   for (const Index dim : {2, 8, 64})
     for (const double theta : {10000.0, 500000.0}) {
       const Matrix q = gaussianMatrix(1, dim, 1), k = gaussianMatrix(1, dim, 2);
@@ -53,7 +53,7 @@ TEST(Positions, ropeDependsOnTheRelativePositionOnly) {
     }
 }
 
-TEST(Positions, ropePairsHalves) {
+TEST(Positions, RopePairsDimensionsOfBothHalves) {
   // A quarter turn needs position · frequency = π/2. With one pair, the frequency is 1, so the angle is the
   // position itself.
   Matrix x{{1, 0}};
@@ -67,7 +67,7 @@ TEST(Positions, ropePairsHalves) {
   EXPECT_EQ(wide(0, 0), 0);
 }
 
-TEST(Positions, ropeKeepsPositionZeroAndNeedsPairs) {
+TEST(Positions, RopeKeepsPositionZeroAndRefusesOddSizes) {
   Matrix x = gaussianMatrix(2, 6, 1);
   const Matrix before = x;
   applyRope(MutableMatrixView(x.data(), 2, 6), 0, 10000.0);
@@ -77,7 +77,7 @@ TEST(Positions, ropeKeepsPositionZeroAndNeedsPairs) {
   EXPECT_THROW(applyRope(MutableMatrixView(odd.data(), 2, 5), 0, 10000.0), std::invalid_argument);
 }
 
-TEST(Positions, alibiSlopesAsPublished) {
+TEST(Positions, AlibiSlopesMatchThePaper) {
   // Press et al. 2022, section 3: 1/2 … 1/256 for 8 heads; their code interleaves the slopes for 6 and 12
   // heads.
   const auto expectSlopes = [](const std::vector<double>& exponents) {
@@ -97,7 +97,7 @@ TEST(Positions, alibiSlopesAsPublished) {
 
 /// The first distances of the buckets with T5's own parameters, worked out by hand: exact distances, then
 /// powers of 8^(1/16) times 16, or of 16^(1/8) times 8 if half of the buckets are for keys ahead.
-TEST(T5, bucketsOfItsOwnNumbers) {
+TEST(T5, DefaultBucketsStartAtExpectedDistances) {
   const auto expectStarts = [](bool bidirectional, Index exact, const std::vector<Index>& further) {
     const BucketBias bias{32, 128, bidirectional, 1, 0};
     const auto bucketOf = [&](Index distance) {
@@ -121,7 +121,7 @@ TEST(T5, bucketsOfItsOwnNumbers) {
 
 /// Raffel et al. 2020, section 2.1, and the code published with it, in long double. A distance that the
 /// formula puts on a bucket's edge may be rounded to either side.
-TEST(T5, bucketsFollowThePublishedDefinition) {
+TEST(T5, BucketsFollowThePublishedDefinition) {
   for (const bool bidirectional : {false, true})
     for (const Index buckets : {4, 6, 8, 32, 50, 128})
       for (const Index maxDistance : {buckets / 2 + 1, buckets, Index{128}, Index{1000}, Index{2048}}) {
@@ -150,7 +150,7 @@ TEST(T5, bucketsFollowThePublishedDefinition) {
       }
 }
 
-TEST(T5, bucketsAscendWithDistanceAndStayInTheirDirection) {
+TEST(T5, BucketsAscendWithDistancePerDirection) {
   for (const bool bidirectional : {false, true}) {
     const BucketBias bias{20, 60, bidirectional, 1, 0};
     for (Index back = 0; back < 3000; ++back) {
@@ -165,7 +165,7 @@ TEST(T5, bucketsAscendWithDistanceAndStayInTheirDirection) {
   }
 }
 
-TEST(T5, numbersFollowSeedAndStrength) {
+TEST(T5, ValuesDependOnSeedAndStrength) {
   BucketBias bias{128, 1000, false, 1, 5};
   const Matrix values = t5Values(bias, 64);
   ASSERT_EQ(values.rows(), 64);
@@ -187,7 +187,7 @@ TEST(T5, numbersFollowSeedAndStrength) {
 
 /// The bias of every head at every distance, with a cache and with fewer queries than keys, compared with the
 /// receipts, which compute it cell by cell.
-TEST(Positions, biasesByDistanceAreWhatReceiptsSay) {
+TEST(Positions, BiasesByDistanceMatchReceipts) {
   for (const bool alibi : {false, true})
     for (const bool t5 : {false, true})
       for (const Index cached : {0, 3, 40}) {
@@ -218,7 +218,7 @@ TEST(Positions, biasesByDistanceAreWhatReceiptsSay) {
 }
 
 /// The bias is really added: scores with T5 differ from those without by the bucket's value.
-TEST(T5, biasReachesTheScores) {
+TEST(T5, BiasIsAddedToTheScores) {
   Problem p = randomProblem(2);
   p.config.softcap = 0;
   p.config.t5.reset();

@@ -32,7 +32,7 @@ void expectNear(const Matrix& found, const Matrix& wanted) {
   }
 }
 
-TEST(Products, AreSumsOfProducts) {
+TEST(Products, MatchTheDefinition) {
   for (const auto& [rows, inner, cols] :
        {std::tuple<Index, Index, Index>{1, 1, 1}, {3, 5, 7}, {17, 33, 65}, {64, 1, 9}}) {
     const Matrix x = randomMatrix(rows, inner, 1), y = randomMatrix(inner, cols, 2), wanted = bySums(x, y);
@@ -43,7 +43,7 @@ TEST(Products, AreSumsOfProducts) {
   }
 }
 
-TEST(Products, TakePartsOfWiderMatrices) {
+TEST(Products, AcceptSubmatrices) {
   const Matrix x = randomMatrix(9, 20, 3), y = randomMatrix(20, 30, 4);
   expectNear(product(x.middleCols(2, 11), y.block(3, 5, 11, 8)),
              bySums(x.middleCols(2, 11), y.block(3, 5, 11, 8)));
@@ -51,13 +51,13 @@ TEST(Products, TakePartsOfWiderMatrices) {
              bySums(x.middleCols(4, 8), y.block(1, 2, 6, 8).transpose()));
 }
 
-TEST(Products, OfNothingAreZero) {
+TEST(Products, EmptyInputGivesZero) {
   expectNear(product(Matrix(3, 0), Matrix(0, 4)), Matrix::Zero(3, 4));
   expectNear(product(Matrix(0, 2), Matrix(2, 4)), Matrix(0, 4));
   expectNear(timesTransposed(Matrix(3, 2), Matrix(0, 2)), Matrix(3, 0));
 }
 
-TEST(Products, RefuseSizesThatDiffer) {
+TEST(Products, RefuseMismatchedSizes) {
   EXPECT_THROW(product(Matrix::Zero(2, 3), Matrix::Zero(2, 3)), std::invalid_argument);
   EXPECT_THROW(timesTransposed(Matrix::Zero(2, 3), Matrix::Zero(3, 2)), std::invalid_argument);
   EXPECT_THROW(productInDouble(Eigen::MatrixXd::Zero(2, 3), Eigen::MatrixXd::Zero(2, 3)),

@@ -16,7 +16,7 @@ AttentionConfig config() {
   return c;
 }
 
-TEST(Projections, linearIsTheProductWithTheTransposePlusBias) {
+TEST(Projections, LinearMultipliesByTransposeAndAddsBias) {
   Linear linear;
   linear.weight = Matrix{{1, 2}, {3, 4}, {5, 6}};
   const Matrix x{{1, 10}};
@@ -26,7 +26,7 @@ TEST(Projections, linearIsTheProductWithTheTransposePlusBias) {
   EXPECT_THROW(linear.apply(Matrix::Zero(1, 3)), std::invalid_argument);
 }
 
-TEST(Projections, xavierFillsItsRange) {
+TEST(Projections, XavierFillsItsRange) {
   const Projections p = xavierProjections(config(), true, 7);
   EXPECT_NO_THROW(requireProjectionShapes(config(), p));
   for (const Linear* map : {&p.q, &p.k, &p.v, &p.o}) {
@@ -42,7 +42,7 @@ TEST(Projections, xavierFillsItsRange) {
   }
 }
 
-TEST(Projections, aSeedGivesTheSameWeightsWithAndWithoutBias) {
+TEST(Projections, SameSeedGivesSameWeightsWithOrWithoutBias) {
   const Projections with = xavierProjections(config(), true, 7),
                     without = xavierProjections(config(), false, 7);
   EXPECT_EQ(with.q.weight, without.q.weight);
@@ -52,7 +52,7 @@ TEST(Projections, aSeedGivesTheSameWeightsWithAndWithoutBias) {
   EXPECT_NE(with.q.weight, xavierProjections(config(), true, 8).q.weight);
 }
 
-TEST(Projections, wrongShapesAreNamed) {
+TEST(Projections, RefusesWrongShapes) {
   const auto message = [](const Projections& p) -> std::string {
     try {
       requireProjectionShapes(config(), p);

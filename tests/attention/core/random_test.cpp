@@ -8,7 +8,7 @@
 namespace headscope::attention::test {
 namespace {
 
-TEST(Random, isSplitMix64) {
+TEST(Random, MatchesSplitMix64Reference) {
   // The reference implementation's first outputs for the seed 1234567 (prng.di.unimi.it/splitmix64.c).
   Random random(1234567);
   EXPECT_EQ(random.next(), 6457827717110365317u);
@@ -16,7 +16,7 @@ TEST(Random, isSplitMix64) {
   EXPECT_EQ(random.next(), 9817491932198370423u);
 }
 
-TEST(Random, uniformAndGaussianHaveTheirMoments) {
+TEST(Random, UniformAndGaussianHaveExpectedMoments) {
   constexpr int kCount = 20000;
   Random random(1);
   double uniformSum = 0, sum = 0, squares = 0, neighbours = 0, last = 0;
@@ -38,7 +38,7 @@ TEST(Random, uniformAndGaussianHaveTheirMoments) {
   EXPECT_NEAR(neighbours / kCount, 0, five);
 }
 
-TEST(Random, hashesAndStreamsAreApart) {
+TEST(Random, HashesAndStreamsDontCollide) {
   std::set<std::uint64_t> seen;
   for (std::uint64_t seed = 0; seed < 30; ++seed)
     for (std::uint64_t stream = 0; stream < 30; ++stream) seen.insert(mixSeed(seed, stream));

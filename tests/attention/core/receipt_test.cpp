@@ -108,7 +108,7 @@ void expectWeights(const Problem& p, const std::vector<ScoreReceipt>& row,
   }
 }
 
-TEST(Receipt, isWhatTheDefinitionsComeTo) {
+TEST(Receipt, MatchesTheDefinitions) {
   std::map<std::string, int> lines;
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     Problem p = randomProblem(seed);
@@ -140,7 +140,7 @@ TEST(Receipt, isWhatTheDefinitionsComeTo) {
   for (const ScoreTerm& term : scoreTerms()) EXPECT_GT(lines[std::string(term.name)], 100) << term.name;
 }
 
-TEST(Receipt, wrongIndicesThrow) {
+TEST(Receipt, RefusesIndicesOutOfRange) {
   const Problem p = randomProblem(1);
   const AttentionResult result = attend(p.config, p.projections, p.x, p.context, p.mask);
   const auto explain = [&](Index h, Index row, Index j) {
@@ -153,7 +153,7 @@ TEST(Receipt, wrongIndicesThrow) {
   EXPECT_THROW(explain(0, 0, p.context.rows()), std::invalid_argument);
 }
 
-TEST(Receipt, entropyInNats) {
+TEST(Receipt, RowEntropyIsInNats) {
   EXPECT_NEAR(rowEntropy(Eigen::RowVectorXf::Constant(8, 0.125f)), std::log(8.0), 4 * kFloatEpsilon);
   EXPECT_EQ(rowEntropy(Eigen::RowVectorXf::Unit(5, 2)), 0);
   EXPECT_EQ(rowEntropy(Eigen::RowVectorXf::Zero(5)), 0);

@@ -16,7 +16,7 @@ const float kNoNumber = std::nanf("");
 /// Around every possible number of lanes, and with remainders.
 constexpr std::size_t kRowLengths[] = {0, 1, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 50};
 
-TEST(ScoreRows, SeenKeysEndAtTheLastThatIsAboveMinusInfinity) {
+TEST(ScoreRows, SeenKeysEndAtLastScoreAboveMinusInfinity) {
   for (const std::size_t count : kRowLengths)
     for (std::size_t end = 0; end <= count; ++end) {
       std::vector<float> scores(count, kMinusInfinity);
@@ -29,7 +29,7 @@ TEST(ScoreRows, SeenKeysEndAtTheLastThatIsAboveMinusInfinity) {
     }
 }
 
-TEST(ScoreRows, TheLargestKeepsNan) {
+TEST(ScoreRows, LargestScoreKeepsNaN) {
   EXPECT_EQ(largestOf(nullptr, 0), kMinusInfinity);
   for (const std::size_t count : kRowLengths)
     for (std::size_t at = 0; at < count; ++at) {
@@ -43,7 +43,7 @@ TEST(ScoreRows, TheLargestKeepsNan) {
     }
 }
 
-TEST(ScoreRows, MarksWhatIsMaskedAndFindsTheFiniteExtremes) {
+TEST(ScoreRows, MarksMaskedCellsAndFindsFiniteExtremes) {
   for (const std::size_t count : kRowLengths)
     for (std::size_t at = 0; at + 4 <= count; ++at) {
       std::vector<float> scores(count, 1.0f), values(count, 0.25f), marked(count);

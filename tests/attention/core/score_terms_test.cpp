@@ -89,7 +89,7 @@ void expectKernelsAgree(const HeadsProblem& p) {
   }
 }
 
-TEST(ScoreTerms, everyTermReachesTheKernelsAndIsExplained) {
+TEST(ScoreTerms, EveryTermReachesTheKernelsAndIsExplained) {
   for (const Index queries : {Index{1}, kTokens})
     for (const ScoreTerm& term : scoreTerms()) {
       SCOPED_TRACE(term.name);
@@ -111,7 +111,7 @@ TEST(ScoreTerms, everyTermReachesTheKernelsAndIsExplained) {
     }
 }
 
-TEST(ScoreTerms, allTogetherReachTheKernels) {
+TEST(ScoreTerms, AllTermsTogetherReachTheKernels) {
   for (const Index queries : {Index{1}, kTokens}) {
     HeadsProblem p = plain(queries);
     kSwitches.at("mask")(p);
@@ -122,7 +122,7 @@ TEST(ScoreTerms, allTogetherReachTheKernels) {
   }
 }
 
-TEST(ScoreTerms, numbersJoinWhatIsThere) {
+TEST(ScoreTerms, JoiningMultipliesFactorsAndReplacesOthers) {
   for (const ScoreTerm& term : scoreTerms()) {
     if (!term.number.member) {
       EXPECT_FALSE(term.isOption());
@@ -154,7 +154,7 @@ TEST(ScoreTerms, numbersJoinWhatIsThere) {
 }
 
 /// The kernels have one fixed order of terms, with one soft-cap and one matrix.
-TEST(ScoreTerms, areInTheKernelsOrder) {
+TEST(ScoreTerms, FollowTheKernelsOrder) {
   std::map<TermKind, int> kinds;
   const ScoreTerm* before = nullptr;
   for (const ScoreTerm& term : scoreTerms()) {
@@ -168,7 +168,7 @@ TEST(ScoreTerms, areInTheKernelsOrder) {
   EXPECT_TRUE(before->applies({}, {})) << "every explanation ends with the mask";
 }
 
-TEST(ScoreTerms, areLabelledAsPeopleWriteThem) {
+TEST(ScoreTerms, LabelsReadNaturally) {
   AttentionConfig config;
   config.headDim = 32;
   config.softcap = 30.0f;

@@ -79,7 +79,7 @@ void expectDefinition(const SinkProblem& p, const AttentionResult& result, Index
     }
 }
 
-TEST(Sinks, takeTheirShareOnEveryPath) {
+TEST(Sinks, TakeTheirShareOnEveryPath) {
   for (const Index n : {3, 11, 300}) {
     for (const Index valueDim : {6, 4}) {
       const SinkProblem p(n, valueDim);
@@ -90,7 +90,7 @@ TEST(Sinks, takeTheirShareOnEveryPath) {
   }
 }
 
-TEST(Sinks, aCacheReadsThemTokenByToken) {
+TEST(Sinks, AreAppliedWhenDecodingTokenByToken) {
   for (const Index valueDim : {6, 4}) {
     const SinkProblem p(9, valueDim);
     KvCache cache(p.config, 9);
@@ -107,7 +107,7 @@ TEST(Sinks, aCacheReadsThemTokenByToken) {
   }
 }
 
-TEST(Sinks, aMapOfAHeadLeavesThemTheirShare) {
+TEST(Sinks, HeadMapAccountsForSinkShare) {
   const SinkProblem p(200);
   for (const Index head : {1, 2})
     for (const Index factor : {1, 64}) {
@@ -121,7 +121,7 @@ TEST(Sinks, aMapOfAHeadLeavesThemTheirShare) {
     }
 }
 
-TEST(Sinks, aReceiptDividesByThemToo) {
+TEST(Sinks, ReceiptIncludesSinkInDenominator) {
   const SinkProblem p(7);
   const AttentionResult result = solve(p, false);
   for (const Index head : {0, 2, 3}) {
@@ -132,7 +132,7 @@ TEST(Sinks, aReceiptDividesByThemToo) {
   }
 }
 
-TEST(Sinks, thereIsOneForEachHead) {
+TEST(Sinks, RequireOneValuePerHead) {
   AttentionConfig config = SinkProblem(2).config;
   config.sinks.pop_back();
   EXPECT_EQ(validate(config).error().message, "sinks is a list of 3, expected one for each of the 4 heads");

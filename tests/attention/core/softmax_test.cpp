@@ -12,7 +12,7 @@
 namespace headscope::attention::test {
 namespace {
 
-TEST(Softmax, exponentialIsWithinTwoUnitsInTheLastPlace) {
+TEST(Softmax, ExponentialIsWithinTwoUlps) {
   for (int i = 0; i <= 100000; ++i) {
     const float x = -87.3f * static_cast<float>(i) / 100000;
     const double expected = std::exp(static_cast<double>(x));
@@ -25,7 +25,7 @@ TEST(Softmax, exponentialIsWithinTwoUnitsInTheLastPlace) {
   EXPECT_TRUE(std::isnan(expNonPositive(kNaN)));
 }
 
-TEST(Softmax, rowOfNothingIsZeros) {
+TEST(Softmax, FullyMaskedRowGivesZeros) {
   const std::vector<float> scores(5, -kInfinity);
   std::vector<float> weights(5, 3.0f);
   const SoftmaxRow row = softmaxRow(scores.data(), 5, weights.data());
@@ -35,7 +35,7 @@ TEST(Softmax, rowOfNothingIsZeros) {
   EXPECT_EQ(row.lse, -kInfinity);
 }
 
-TEST(Softmax, whatIsNotANumberStaysWithinItsVisibleKeys) {
+TEST(Softmax, NaNAffectsOnlyVisibleKeys) {
   for (const float odd : {kNaN, kInfinity})
     for (const float other : {2.0f, -kInfinity}) {
       const std::vector<float> scores = {other, odd, -kInfinity};
@@ -50,7 +50,7 @@ TEST(Softmax, whatIsNotANumberStaysWithinItsVisibleKeys) {
 
 /// The logarithm of a float is off by at most 2^-23 plus 2^-23 of its size, and a sum of n floats adds at
 /// most n roundings.
-TEST(Softmax, entropyIsThatOfDoubles) {
+TEST(Softmax, EntropyMatchesDoublePrecision) {
   for (const int count : {1, 2, 15, 16, 17, 33, 512, 1000}) {
     std::vector<float> p(static_cast<std::size_t>(count));
     double sum = 0, expected = 0;
@@ -68,7 +68,7 @@ TEST(Softmax, entropyIsThatOfDoubles) {
   EXPECT_TRUE(std::isnan(entropy(notANumber, 3)));
 }
 
-TEST(Softmax, bitsDoNotDependOnWhereTheRowLies) {
+TEST(Softmax, BitsDontDependOnAlignment) {
   const Matrix values = gaussianMatrix(1, 61, 3) * 20;
   std::vector<float> first(61);
   softmaxRow(values.data(), 61, first.data());

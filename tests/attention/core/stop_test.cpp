@@ -44,7 +44,7 @@ int mostAskedSince() {
   return 64 * kernels::sharedPool().threads();
 }
 
-TEST(Stop, endsAttentionWithinATask) {
+TEST(Stop, EndsAttentionWithinOneTask) {
   constexpr Index kRows = 20'000;
   for (const int last : {1, 100, 30'000}) {
     const auto mask = std::make_shared<StoppingMask>(2, kRows, 8, last);
@@ -69,7 +69,7 @@ HeadField fieldOf(Index rows, std::shared_ptr<const MaskFormula> mask) {
   return field;
 }
 
-TEST(Stop, endsAMapWithinATaskAndLeavesItUsable) {
+TEST(Stop, EndsMapWithinATaskAndKeepsItUsable) {
   constexpr Index kRows = 10'000;
   for (const Index factor : {1, 8, 32, 128}) {
     const auto mask = std::make_shared<StoppingMask>(1, kRows, 300, 777);
@@ -86,7 +86,7 @@ TEST(Stop, endsAMapWithinATaskAndLeavesItUsable) {
   }
 }
 
-TEST(Stop, endsAPreviewWithinATask) {
+TEST(Stop, EndsPreviewWithinOneTask) {
   constexpr Index kRows = 100'000;
   const auto mask = std::make_shared<StoppingMask>(1, kRows, 300, 500);
   HeadMap map(fieldOf(kRows, mask));

@@ -35,7 +35,7 @@ class CaseNames : public ExpressionNames {
   std::map<std::string, Array> arrays_;
 };
 
-TEST(ExpressionNumPy, randomExpressionsComeToTheSame) {
+TEST(ExpressionNumPy, RandomExpressionsMatchNumPy) {
   std::ifstream file(std::string(HEADSCOPE_TEST_DIR) + "/attention/expressions/cases.json");
   const Json all = Json::parse(file);
   const CaseNames names(all.at("names"));

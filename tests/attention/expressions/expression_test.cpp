@@ -61,7 +61,7 @@ std::string expressionRefusal(const std::string& text, const ExpressionLimits& l
   return value.ok() ? "" : value.error().message;
 }
 
-TEST(Expression, operatorsBindAsInPython) {
+TEST(Expression, OperatorsBindAsInPython) {
   EXPECT_EQ(number("2+3*4"), 14);
   EXPECT_EQ(number("2-3-4"), -5);
   EXPECT_EQ(number("-2^2"), -4);
@@ -74,7 +74,7 @@ TEST(Expression, operatorsBindAsInPython) {
   EXPECT_EQ(number(".5 + 1e-2"), 0.51);
 }
 
-TEST(Expression, equalIsWithinAMillionth) {
+TEST(Expression, EqualityToleratesAMillionth) {
   EXPECT_EQ(number("1 == 1.0000009"), 1);
   EXPECT_EQ(number("1 == 1.000002"), 0);
   EXPECT_EQ(number("1 != 1.0000009"), 0);
@@ -83,7 +83,7 @@ TEST(Expression, equalIsWithinAMillionth) {
   EXPECT_EQ(number("1 < 1.0000009"), 1);
 }
 
-TEST(Expression, picksAsPythonDoes) {
+TEST(Expression, IndexesLikePython) {
   EXPECT_EQ(number("W[1][2][0]"), 15);
   EXPECT_EQ(number("W[1, 2, 0]"), 15);
   EXPECT_EQ(number("W[-1][-1, -1]"), 17);
@@ -99,7 +99,7 @@ TEST(Expression, picksAsPythonDoes) {
   EXPECT_EQ(number("x[W[0][0][2]]"), 3);
 }
 
-TEST(Expression, repeatsShapesToEachOther) {
+TEST(Expression, BroadcastsShapes) {
   EXPECT_EQ(evaluated("range(3)[:, None] + range(4)").shape(), (ArrayShape{3, 4}));
   EXPECT_EQ(number("count(range(12)[:, None] >= range(12))"), 78);
   EXPECT_THAT(evaluated("[1, 2] == [1, 3]").values(), ElementsAre(1, 0));
@@ -107,7 +107,7 @@ TEST(Expression, repeatsShapesToEachOther) {
   EXPECT_EQ(number("max(where(range(3) > range(3)[:, None], W[0], -1))"), 5);
 }
 
-TEST(Expression, asksOnlyForWhatIsUsed) {
+TEST(Expression, RequestsOnlyUsedNames) {
   const Names names;
   evaluated("sum(open.W[1]) + half(3)", names);
   EXPECT_THAT(names.asked, ElementsAre("half()", "open.W"));
@@ -121,7 +121,7 @@ TEST(Expression, asksOnlyForWhatIsUsed) {
   EXPECT_EQ(number("half('abcd')"), 2);
 }
 
-TEST(Expression, aConditionHoldsWhereAllOfItDoes) {
+TEST(Expression, ConditionHoldsIfAllElementsDo) {
   const auto holds = [](const char* text) { return *Expression::parse(text)->holds(Names()); };
   EXPECT_TRUE(holds("[1, 2, 3] == [1, 2, 3]"));
   EXPECT_FALSE(holds("[1, 2, 3] == [1, 2, 4]"));
@@ -129,7 +129,7 @@ TEST(Expression, aConditionHoldsWhereAllOfItDoes) {
   EXPECT_FALSE(holds("0"));
 }
 
-TEST(Expression, foldsOfNothingAndOfNaN) {
+TEST(Expression, ReductionsHandleEmptyAndNaN) {
   EXPECT_EQ(number("sum(x[9:])"), 0);
   EXPECT_TRUE(std::isnan(number("max(nan)")));
   EXPECT_TRUE(std::isnan(number("max(nan[[1, 0]])")));
@@ -140,7 +140,7 @@ TEST(Expression, foldsOfNothingAndOfNaN) {
   EXPECT_EQ(number("size(unique([0, 2, 0]))"), 2);
 }
 
-TEST(Expression, saysWhatCantBeReadAndWhere) {
+TEST(Expression, ReportsSyntaxErrorsWithColumn) {
   EXPECT_EQ(expressionRefusal(""), "column 1: the expression ends where a value is expected");
   EXPECT_EQ(expressionRefusal("1 +"), "column 4: the expression ends where a value is expected");
   EXPECT_EQ(expressionRefusal("(1"), "column 3: the expression ends where ) is expected");
@@ -169,7 +169,7 @@ TEST(Expression, saysWhatCantBeReadAndWhere) {
   EXPECT_THAT(expressionRefusal(std::string("\0", 1)), HasSubstr("\\x00"));
 }
 
-TEST(Expression, saysWhatCantBeComputedAndWhere) {
+TEST(Expression, ReportsEvaluationErrorsWithColumn) {
   EXPECT_EQ(expressionRefusal("1 + nobody"), "column 5: nobody is unknown here");
   EXPECT_EQ(expressionRefusal("1 + nobody(2)"), "column 5: nobody is not a function here");
   EXPECT_EQ(expressionRefusal("W[1][3]"), "column 1: index 3 is out of range: axis 0 of [3, 3] has -3 to 2");
@@ -196,7 +196,7 @@ TEST(Expression, saysWhatCantBeComputedAndWhere) {
   EXPECT_THAT(expressionRefusal("[[[[[[[1]]]]]]]"), HasSubstr("at most 6 axes"));
 }
 
-TEST(Expression, deepAndLongTextsEndEarly) {
+TEST(Expression, RefusesDeepAndLongTexts) {
   for (const std::size_t depth : {65u, 1000u, 2000u}) {
     EXPECT_THAT(expressionRefusal(std::string(depth, '(') + "1" + std::string(depth, ')')),
                 HasSubstr("nested deeper than 64"));
@@ -215,7 +215,7 @@ TEST(Expression, deepAndLongTextsEndEarly) {
   EXPECT_THAT(expressionRefusal(std::string(5000, '1')), HasSubstr("5000 bytes, expected at most 4096"));
 }
 
-TEST(Expression, workAndMemoryAreLimited) {
+TEST(Expression, LimitsWorkAndMemory) {
   EXPECT_THAT(expressionRefusal("range(1e12)"), HasSubstr("more than 1024 MiB"));
   EXPECT_THAT(expressionRefusal("range(9e14)[:, None] * range(9e14)"), HasSubstr("more than"));
   EXPECT_THAT(expressionRefusal("sum(range(100000)[:, None] * range(100000))"),
@@ -236,7 +236,7 @@ TEST(Expression, workAndMemoryAreLimited) {
   EXPECT_THAT(expressionRefusal("sum(" + wide + ")"), HasSubstr("more than"));
 }
 
-TEST(Expression, picksFromLargeFloatsWithoutCopying) {
+TEST(Expression, IndexesLargeFloatsWithoutCopying) {
   Names names;
   names.big->assign(std::size_t{64} * 512 * 512, 0.25f);
   (*names.big)[(std::size_t{1} * 512 + 11) * 512 + 9] = 2;
@@ -258,7 +258,7 @@ TEST(Expression, picksFromLargeFloatsWithoutCopying) {
   EXPECT_TRUE(*Expression::parse("max(abs(big-big))==0")->holds(names, tight));
 }
 
-TEST(Expression, stopsWhenAsked) {
+TEST(Expression, StopsOnRequest) {
   Names names;
   names.big->assign(std::size_t{64} * 512 * 512, 0.25f);
   std::stop_source stop;
@@ -275,7 +275,7 @@ TEST(Expression, stopsWhenAsked) {
   EXPECT_EQ(value.error().message, "stopped");
 }
 
-TEST(Expression, everyFunctionOfTheTableCanBeCalled) {
+TEST(Expression, EveryListedFunctionCanBeCalled) {
   const std::map<std::string, std::string> calls{
       {"where", "where(x > 0, x, 0)"}, {"range", "range(3)"},          {"rank", "rank(W)"},
       {"matmul", "matmul(W, W)"},      {"entropy", "entropy(abs(x))"}, {"sqrt", "sqrt(abs(x))"},

@@ -117,7 +117,7 @@ TEST(ReadProblem, RefusesBadOptions) {
               HasSubstr("in: cacheLength is"));
 }
 
-TEST(ReadProblem, NamesWhatIsMissingOrMisshapen) {
+TEST(ReadProblem, NamesMissingAndMisshapenTensors) {
   for (const auto* name : {"x", "q_proj.weight", "k_proj.weight", "v_proj.weight", "o_proj.weight"}) {
     auto file = smallProblem();
     file.tensors.erase(name);
@@ -145,7 +145,7 @@ TEST(ReadProblem, NamesWhatIsMissingOrMisshapen) {
               HasSubstr("expected ["));
 }
 
-TEST(ReadProblem, NamesTheFirstValueThatIsNotFinite) {
+TEST(ReadProblem, NamesFirstNonFiniteValue) {
   for (const auto* name : {"x", "q_proj.weight", "k_proj.weight", "v_proj.weight", "o_proj.weight"}) {
     auto file = smallProblem();
     auto& tensor = file.tensors.at(name);
@@ -161,7 +161,7 @@ TEST(ReadProblem, NamesTheFirstValueThatIsNotFinite) {
             "in: tensor \"q_proj.bias\" is -infinite at [3], expected finite values");
 }
 
-TEST(ReadProblem, RefusesIntegersForValues) {
+TEST(ReadProblem, RefusesIntegerValues) {
   EXPECT_EQ(errorOf(with("x", tensorOf<std::int32_t>(DType::I32, {1, 8}, std::vector<std::int32_t>(8)))),
             "in: tensor \"x\" is I32, expected F32, F16, BF16 or F64");
 }
@@ -199,14 +199,14 @@ TEST(ReadProblem, SplitsABatch) {
   EXPECT_THAT(result.tensors.at("output").shape, ElementsAre(2, 3, 8));
 }
 
-TEST(ReadProblem, KeepsABatchOfOneApartFromNone) {
+TEST(ReadProblem, DistinguishesBatchOfOneFromNoBatch) {
   const auto one = problemOf(with("x", gaussianTensor({1, 3, 8}, 1)));
   EXPECT_THAT(resultFile(solve(one), one.batched).tensors.at("output").shape, ElementsAre(1, 3, 8));
   const auto none = problemOf(smallProblem());
   EXPECT_THAT(resultFile(solve(none), none.batched).tensors.at("output").shape, ElementsAre(3, 8));
 }
 
-TEST(ReadProblem, RefusesAContextThatDoesNotFit) {
+TEST(ReadProblem, RefusesMismatchedContext) {
   EXPECT_THAT(errorOf(with("context", gaussianTensor({4, 7}, 1))), HasSubstr("tensor \"context\" is [4, 7]"));
   EXPECT_THAT(errorOf(with("context", gaussianTensor({1, 4, 8}, 1))),
               HasSubstr("expected no batch axis, as x has none"));
@@ -215,7 +215,7 @@ TEST(ReadProblem, RefusesAContextThatDoesNotFit) {
   EXPECT_THAT(errorOf(file), HasSubstr("expected the batch axis of x, 2"));
 }
 
-TEST(ReadProblem, ACacheNeedsItsTokens) {
+TEST(ReadProblem, CacheRequiresContextTokens) {
   const AttentionOptions options{{"cache_length", "2"}, {"causal", "True"}};
   EXPECT_THAT(errorOf(smallProblem(), options), HasSubstr("tensor \"context\" is missing"));
   EXPECT_THAT(errorOf(with("context", gaussianTensor({4, 8}, 1)), options),
@@ -239,7 +239,7 @@ TEST(ReadProblem, ReadsMasks) {
   EXPECT_EQ(additive.formula, nullptr);
 }
 
-TEST(ReadProblem, RefusesMasksThatAreNone) {
+TEST(ReadProblem, RefusesInvalidMasks) {
   EXPECT_EQ(errorOf(with("mask", gaussianTensor({3, 4}, 1))),
             "in: tensor \"mask\" is [3, 4], expected [3, 3] or [4, 3, 3]");
   EXPECT_THAT(errorOf(with("mask", gaussianTensor({2, 3, 3}, 1))), HasSubstr("is [2, 3, 3], expected"));
@@ -257,7 +257,7 @@ TEST(ReadProblem, RefusesMasksThatAreNone) {
   }
 }
 
-TEST(ReadProblem, RefusesAMaskThatABatchWouldMultiplyBeyondMemory) {
+TEST(ReadProblem, RefusesMaskTooLargeForItsBatch) {
   constexpr std::uint64_t kTokens = 1024, kBatch = 1100;
   SafetensorsFile file;
   file.metadata = {{"heads", "1"}};
@@ -269,7 +269,7 @@ TEST(ReadProblem, RefusesAMaskThatABatchWouldMultiplyBeyondMemory) {
   EXPECT_THAT(errorOf(file), HasSubstr("tensor \"mask\" needs 4613734400 bytes for a batch of 1100"));
 }
 
-TEST(ReadProblem, RefusesKeyLengthsThatDoNotFit) {
+TEST(ReadProblem, RefusesInvalidKeyLengths) {
   const auto lengths = [](std::vector<std::int64_t> values) {
     const std::uint64_t size = values.size();
     return with("key_lengths", tensorOf(DType::I64, {size}, values));
@@ -295,7 +295,7 @@ TEST(ReadLayer, NeedsNoInput) {
   EXPECT_TRUE(layer->x.empty());
 }
 
-TEST(CheckBudget, SaysWhatIsNeeded) {
+TEST(CheckBudget, ReportsRequiredMemory) {
   const auto problem = problemOf(with("x", gaussianTensor({2, 300, 8}, 1)));
   const auto needed = 2 * attentionResultBytes(problem.config, 300, 300);
   EXPECT_TRUE(checkBudget(problem, needed).ok());
@@ -306,7 +306,7 @@ TEST(CheckBudget, SaysWhatIsNeeded) {
             "the result needs " + mebibytes + ", more than the budget of " + mebibytes);
 }
 
-TEST(CheckFinite, NoticesNumbersThatOverflow) {
+TEST(CheckFinite, ReportsOverflow) {
   auto file = with("x", fromFloats(std::vector<float>(24, 3e38F), {3, 8}));
   const auto problem = problemOf(file);
   const auto status = checkFinite(problem, solve(problem));
@@ -314,7 +314,7 @@ TEST(CheckFinite, NoticesNumbersThatOverflow) {
   EXPECT_THAT(status.error().message, HasSubstr("the numbers overflow: q is"));
 }
 
-TEST(CheckFinite, TellsAMaskFromAnOverflow) {
+TEST(CheckFinite, DistinguishesMaskFromOverflow) {
   const auto causal = problemOf(smallProblem(), {{"causal", "True"}});
   EXPECT_TRUE(checkFinite(causal, solve(causal)).ok());
   auto problem = problemOf(smallProblem());
@@ -325,7 +325,7 @@ TEST(CheckFinite, TellsAMaskFromAnOverflow) {
   EXPECT_THAT(status.error().message, HasSubstr("scores is infinite"));
 }
 
-TEST(ResultFile, RequiresResultsOfOneShape) {
+TEST(ResultFile, RequiresEqualShapes) {
   const auto problem = problemOf(smallProblem());
   const auto longer = problemOf(with("x", gaussianTensor({4, 8}, 1)));
   auto results = solve(problem);

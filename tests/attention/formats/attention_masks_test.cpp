@@ -85,7 +85,7 @@ std::size_t ofKey(Index s, Index, Index, Index key) {
   return static_cast<std::size_t>(s * kFileTokens + key);
 }
 
-TEST(ForeignMasks, MultiheadAttentionsTrueMasks) {
+TEST(ForeignMasks, MultiheadAttentionTrueMeansMasked) {
   for (const DType type : {DType::Bool, DType::U8, DType::I64}) {
     expectCells("attn_mask", type, {3, 3}, false, ofRow);
     expectCells("attn_mask", type, {8, 3, 3}, false, ofHead);
@@ -93,7 +93,7 @@ TEST(ForeignMasks, MultiheadAttentionsTrueMasks) {
   }
 }
 
-TEST(ForeignMasks, DotProductAttentionsTrueTakesPart) {
+TEST(ForeignMasks, DotProductAttentionTrueMeansVisible) {
   for (const DType type : {DType::Bool, DType::I64}) {
     expectCells("attn_mask", type, {2, 1, 3, 3}, true, ofSequence);
     expectCells("attn_mask", type, {2, 4, 3, 3}, true, ofHead);
@@ -101,13 +101,13 @@ TEST(ForeignMasks, DotProductAttentionsTrueTakesPart) {
   }
 }
 
-TEST(ForeignMasks, HuggingFacesOneIsAToken) {
+TEST(ForeignMasks, HuggingFaceOneMeansVisible) {
   for (const DType type : {DType::Bool, DType::I64, DType::F32})
     expectCells("attention_mask", type, {2, 3}, true, ofKey);
   expectCells("attention_mask", DType::Bool, {2, 1, 3, 3}, true, ofSequence);
 }
 
-TEST(ForeignMasks, FloatsAreAdded) {
+TEST(ForeignMasks, AddsFloatsToScores) {
   const std::pair<const char*, Shape> given[] = {{"attn_mask", {3, 3}},
                                                  {"attn_mask", {8, 3, 3}},
                                                  {"attn_mask", {2, 1, 3, 3}},
@@ -136,7 +136,7 @@ TEST(ForeignMasks, FloatsAreAdded) {
 }
 
 /// A cell that either mask hides is hidden, and additive masks are summed.
-TEST(ForeignMasks, AllOfThemHold) {
+TEST(ForeignMasks, CombinesSeveralMasks) {
   auto file = batchOfTwo();
   file.tensors["attn_mask"] = fromFloats(std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8}, {3, 3});
   file.tensors["mask"] = fromFloats(std::vector<float>(36, 10), {4, 3, 3});
@@ -153,7 +153,7 @@ TEST(ForeignMasks, AllOfThemHold) {
   EXPECT_EQ(problem->notes.size(), 3u) << "the file's own mask goes without saying";
 }
 
-TEST(ForeignMasks, WithoutABatchOneAxisIsEnough) {
+TEST(ForeignMasks, UnbatchedPaddingMaskNeedsOneAxis) {
   auto file = smallProblem();
   file.tensors["key_padding_mask"] = tensorOf<std::uint8_t>(DType::Bool, {3}, {0, 0, 1});
   const auto problem = read(file);
@@ -164,7 +164,7 @@ TEST(ForeignMasks, WithoutABatchOneAxisIsEnough) {
   EXPECT_EQ(maskErrorOf(file), "in: tensor \"key_padding_mask\" is [3], expected [2, 3]");
 }
 
-TEST(ForeignMasks, SayHowTheyWereRead) {
+TEST(ForeignMasks, NotesHowMasksWereRead) {
   const auto noteOf = [](const std::string& name, NamedTensor tensor) {
     auto file = batchOfTwo();
     file.tensors[name] = std::move(tensor);
@@ -183,7 +183,7 @@ TEST(ForeignMasks, SayHowTheyWereRead) {
               HasSubstr("Hugging Face"));
 }
 
-TEST(ForeignMasks, OfOtherShapesAndNumbersAreRefused) {
+TEST(ForeignMasks, RefusesInvalidShapesAndValues) {
   const auto refused = [](const std::string& name, NamedTensor tensor) {
     auto file = batchOfTwo();
     file.tensors[name] = std::move(tensor);
@@ -199,7 +199,7 @@ TEST(ForeignMasks, OfOtherShapesAndNumbersAreRefused) {
               HasSubstr("is NaN at [0, 0]"));
 }
 
-TEST(LargeNumbers, Mask) {
+TEST(LargeNumbers, ReadsLargeNegativesAsMasked) {
   for (const float number : {-1e9F, -1e4F, -65504.0F, -3.3895314e38F, -9984.0F}) {
     auto file = smallProblem();
     std::vector<float> added(9, -1000);
@@ -220,7 +220,7 @@ TEST(LargeNumbers, Mask) {
   EXPECT_THAT(read(file)->notes, IsEmpty());
 }
 
-TEST(Names, ThatAreNotKnownAreErrors) {
+TEST(Names, RefusesUnknownNamesWithSuggestions) {
   const auto withTensor = [](const std::string& name) {
     auto file = smallProblem();
     file.tensors[name] = gaussianTensor({4}, 1);
@@ -258,7 +258,7 @@ TEST(Names, ThatAreNotKnownAreErrors) {
   EXPECT_TRUE(readLayer(file, {}, "in").ok());
 }
 
-TEST(PositionRule, IsSaidWhereCausalCouldMeanSomethingElse) {
+TEST(PositionRule, NotesAmbiguousCausalPositions) {
   auto file = smallProblem();
   file.tensors["context"] = gaussianTensor({5, 8}, 6);
   EXPECT_THAT(read(file)->notes, IsEmpty()) << "nothing compares positions";
@@ -275,7 +275,7 @@ TEST(PositionRule, IsSaidWhereCausalCouldMeanSomethingElse) {
   EXPECT_TRUE(visible(read(file)->masks[0], 0, 0, 2));
 }
 
-TEST(BatchDropout, EachSequenceDrawsItsOwn) {
+TEST(BatchDropout, EachSequenceDrawsIndependently) {
   auto file = smallProblem();
   const auto one = gaussianTensor({6, 8}, 1);
   auto twice = one;

@@ -12,7 +12,7 @@ std::vector<std::uint8_t> bytesOf(std::string_view text) {
 }
 
 /// RFC 4648, section 10.
-TEST(Base64, IsAsItsDefinitionSays) {
+TEST(Base64, MatchesRfc4648) {
   for (const auto& [text, standard] :
        {std::pair("", ""), std::pair("f", "Zg=="), std::pair("fo", "Zm8="), std::pair("foo", "Zm9v"),
         std::pair("foob", "Zm9vYg=="), std::pair("fooba", "Zm9vYmE="), std::pair("foobar", "Zm9vYmFy")}) {
@@ -26,7 +26,7 @@ TEST(Base64, IsAsItsDefinitionSays) {
   EXPECT_EQ(toBase64(bytesOf("\xFB\xFF"), Base64::url), "-_8");
 }
 
-TEST(Base64, RefusesWhatIsNone) {
+TEST(Base64, RefusesInvalidText) {
   for (const char* text : {"Zg=", "Zg", "Z===", "Zm9-", "Z g=", "====", "Zg==Zg=="})
     EXPECT_FALSE(fromBase64(text, Base64::standard)) << text;
   for (const char* text : {"Zg=", "Zm9+", "Zm 9"}) EXPECT_FALSE(fromBase64(text, Base64::url)) << text;

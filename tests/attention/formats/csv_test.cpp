@@ -31,7 +31,7 @@ TEST(Csv, ReadsPlainNumbers) {
   EXPECT_THAT(table.names, ElementsAre("", ""));
 }
 
-TEST(Csv, FindsTheSeparator) {
+TEST(Csv, DetectsSeparator) {
   const auto expected = matrix({{1, 2}, {3, 4}});
   EXPECT_EQ(parsed("1;2\n3;4").values, expected);
   EXPECT_EQ(parsed("1\t2\n3\t4\n").values, expected);
@@ -39,7 +39,7 @@ TEST(Csv, FindsTheSeparator) {
   EXPECT_THAT(parsed("\"a;b\",1\nc,2\n").names, ElementsAre("a;b", "c"));
 }
 
-TEST(Csv, ReadsEveryLineEndingAndAByteOrderMark) {
+TEST(Csv, ReadsEveryLineEndingAndByteOrderMark) {
   const auto expected = matrix({{1, 2}, {3, 4}});
   for (const auto* text : {"1,2\n3,4", "1,2\r\n3,4\r\n", "1,2\r3,4\r", "\xEF\xBB\xBF\x31,2\n3,4\n",
                            "\n1,2\n\n3,4\n\n", " 1 , 2 \n 3 ,\t4 \n   \n"}) {
@@ -47,20 +47,20 @@ TEST(Csv, ReadsEveryLineEndingAndAByteOrderMark) {
   }
 }
 
-TEST(Csv, TakesARowWithoutNumbersForTheHeader) {
+TEST(Csv, TreatsRowWithoutNumbersAsHeader) {
   EXPECT_EQ(parsed("first,second\n1,2\n").values, matrix({{1, 2}}));
   EXPECT_EQ(parsed("only\n1\n2\n").values, matrix({{1}, {2}}));
   EXPECT_EQ(parsed("name\n1\n2\n").values, matrix({{1}, {2}}));
 }
 
-TEST(Csv, TakesAColumnWithoutNumbersForNames) {
+TEST(Csv, TreatsColumnWithoutNumbersAsNames) {
   const auto table = parsed("the,1,2\ncat,3,4\n");
   EXPECT_THAT(table.names, ElementsAre("the", "cat"));
   EXPECT_EQ(table.values, matrix({{1, 2}, {3, 4}}));
   EXPECT_THAT(parsed("word,x\ninf,1\nthe,2\n").names, ElementsAre("inf", "the"));
 }
 
-TEST(Csv, TakesTheHeadersWordForNamesThatAreNumbers) {
+TEST(Csv, HeaderIdentifiesNumericNameColumn) {
   for (const auto* header : {"name", "token", ""}) {
     const auto table = parsed(std::string(header) + ",a\n2024,1\ncat,2\n");
     EXPECT_THAT(table.names, ElementsAre("2024", "cat")) << header;
@@ -74,7 +74,7 @@ TEST(Csv, ReadsQuotedFields) {
   EXPECT_EQ(table.values, matrix({{1.5F}, {2}}));
 }
 
-TEST(Csv, RefusesOpenAndTrailingQuotes) {
+TEST(Csv, RefusesUnclosedAndMisplacedQuotes) {
   EXPECT_EQ(errorOfCsv("1,2\n3,\"4\n"), "t.csv: line 2 opens a quote that is never closed");
   EXPECT_THAT(errorOfCsv("\"1\"x,2\n"), HasSubstr("line 1 has text after a closing quote"));
 }
@@ -85,7 +85,7 @@ TEST(Csv, RefusesRaggedRows) {
               HasSubstr("line 4 has 3 fields, expected 2 as in line 1"));
 }
 
-TEST(Csv, RefusesWhatIsNoFiniteNumber) {
+TEST(Csv, RefusesInvalidNumbers) {
   EXPECT_EQ(errorOfCsv("1,2\n3,four\n"), "t.csv: line 2, column 2: found \"four\", expected a finite number");
   EXPECT_EQ(errorOfCsv("1,2\n3,\n"),
             "t.csv: line 2, column 2: found an empty field, expected a finite number");
@@ -98,7 +98,7 @@ TEST(Csv, RefusesWhatIsNoFiniteNumber) {
   EXPECT_THAT(errorOfCsv("nan,1\n"), HasSubstr("line 1, column 1: found \"nan\""));
 }
 
-TEST(Csv, RoundsWhatIsTooSmallToZero) {
+TEST(Csv, RoundsTinyNumbersToZero) {
   EXPECT_EQ(parsed("1e-60,-1e-9999,1e-40,1e-99999999999,0e999\n").values, matrix({{0, 0, 1e-40F, 0, 0}}));
   const std::string zeros(400, '0');
   EXPECT_EQ(parsed("0." + zeros + "1,1" + zeros + "e-500,-0.5e-60\n").values, matrix({{0, 0, 0}}));
@@ -119,11 +119,11 @@ TEST(Csv, RefusesOtherEncodings) {
   EXPECT_THAT(errorOfCsv("caf\xE9,1\n"), HasSubstr("is not UTF-8"));
 }
 
-TEST(Csv, LimitsItsColumns) {
+TEST(Csv, LimitsColumns) {
   EXPECT_THAT(errorOfCsv(std::string((1 << 20) + 1, ',')), HasSubstr("has more than 1048576 fields"));
 }
 
-TEST(Csv, ReadsBackWhatItWroteBitForBit) {
+TEST(Csv, RoundTripsBitForBit) {
   Random random(7);
   Table table;
   table.values.resize(40, 25);
@@ -142,7 +142,7 @@ TEST(Csv, ReadsBackWhatItWroteBitForBit) {
   EXPECT_EQ(parsed(formatCsv(table)), table);
 }
 
-TEST(ReadTable, GoesByTheEnding) {
+TEST(ReadTable, ChoosesFormatByExtension) {
   const headscope::test::TemporaryFolder folder;
   headscope::test::putFile(folder / "t.csv", "1,2\n");
   headscope::test::putFile(folder / "t.NPY", formatNpy(matrix({{3, 4}})));

@@ -47,26 +47,26 @@ TEST(ReadFile, ReadsAnEmptyFile) {
   EXPECT_TRUE(bytes->empty());
 }
 
-TEST(ReadFile, NamesTheMissingFile) {
+TEST(ReadFile, NamesMissingFile) {
   const TemporaryFolder folder;
   EXPECT_EQ(readError(folder / "none"),
             (folder / "none").string() + ": cannot be opened: No such file or directory");
 }
 
-TEST(ReadFile, RefusesWhatIsNoRegularFile) {
+TEST(ReadFile, RefusesNonRegularFiles) {
   const TemporaryFolder folder;
   EXPECT_THAT(readError(folder.path()), HasSubstr("is a directory, expected a regular file"));
   EXPECT_THAT(readError("/dev/zero"), HasSubstr("is a device, expected a regular file"));
 }
 
-TEST(ReadFile, DoesNotWaitForTheWriterOfAPipe) {
+TEST(ReadFile, DoesNotBlockOnPipes) {
   const TemporaryFolder folder;
   const auto pipe = folder / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_THAT(readError(pipe), HasSubstr("is a pipe, expected a regular file"));
 }
 
-TEST(ReadFile, RefusesAFileThatMayNotBeRead) {
+TEST(ReadFile, RefusesUnreadableFile) {
   const TemporaryFolder folder;
   putFile(folder / "file", "text");
   EXPECT_THAT(readError(folder / "file" / "below"), HasSubstr("cannot be opened: Not a directory"));
@@ -75,7 +75,7 @@ TEST(ReadFile, RefusesAFileThatMayNotBeRead) {
   EXPECT_THAT(readError(folder / "file"), HasSubstr("cannot be opened: Permission denied"));
 }
 
-TEST(ReadFile, RefusesAFileBeyondTheLimitBeforeReadingIt) {
+TEST(ReadFile, RefusesOversizedFileBeforeReading) {
   const TemporaryFolder folder;
   putFile(folder / "huge", "");
   // A hole: it takes no disk space, but reading it would take a tebibyte of memory.
@@ -86,7 +86,7 @@ TEST(ReadFile, RefusesAFileBeyondTheLimitBeforeReadingIt) {
   EXPECT_FALSE(readFile(folder / "small", 4).ok());
 }
 
-TEST(WriteFile, CreatesAndReplaces) {
+TEST(WriteFile, CreatesAndReplacesFiles) {
   const TemporaryFolder folder;
   const auto path = folder / "out";
   ASSERT_TRUE(writeFile(path, std::string_view("first, and longer")).ok());
@@ -95,7 +95,7 @@ TEST(WriteFile, CreatesAndReplaces) {
   EXPECT_EQ(folder.count(), 1u);
 }
 
-TEST(WriteFile, WritesIntoTheWorkingFolder) {
+TEST(WriteFile, WritesBareNameIntoWorkingFolder) {
   const TemporaryFolder folder;
   const auto before = fs::current_path();
   fs::current_path(folder.path());
@@ -127,7 +127,7 @@ TEST(WriteFile, RefusesFoldersDevicesAndPipes) {
   EXPECT_THAT(writeError(folder / "pipe"), HasSubstr("is a pipe, expected a regular file"));
 }
 
-TEST(WriteFile, RefusesWhereItMayNotOrCannotWrite) {
+TEST(WriteFile, RefusesUnwritablePaths) {
   const TemporaryFolder folder;
   EXPECT_THAT(writeError(folder / "none" / "out"), HasSubstr("cannot be written: No such file or directory"));
   putFile(folder / "file", "old");
@@ -156,7 +156,7 @@ int writeWithoutRoom(const fs::path& path) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(WriteFile, LeavesTheOldFileWhereThereIsNoRoomForTheNew) {
+TEST(WriteFile, KeepsOldFileIfNewDoesNotFit) {
   const TemporaryFolder folder;
   putFile(folder / "out", "old");
   EXPECT_EQ(writeWithoutRoom(folder / "out"), 0);
@@ -164,7 +164,7 @@ TEST(WriteFile, LeavesTheOldFileWhereThereIsNoRoomForTheNew) {
   EXPECT_EQ(folder.count(), 1u) << "a temporary file was left behind";
 }
 
-TEST(WriteFile, PassesOverTemporaryFilesOfOthers) {
+TEST(WriteFile, LeavesForeignTemporaryFilesAlone) {
   const TemporaryFolder folder;
   const auto taken = folder / (".headscope-" + std::to_string(::getpid()) + "-0.tmp");
   putFile(taken, "not ours");

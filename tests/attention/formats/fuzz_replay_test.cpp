@@ -95,7 +95,7 @@ TEST(FuzzReplay, Picture) {
   replay("picture", {}, fuzz::fuzzPicture);
 }
 
-TEST(FuzzReplay, PictureProcessor) {
+TEST(FuzzReplay, ImageProcessor) {
   replay("picture_processor", {}, fuzz::fuzzPictureProcessor);
 }
 

@@ -11,7 +11,7 @@ std::string caseName(const testing::TestParamInfo<std::filesystem::path>& info) 
 
 class Golden : public testing::TestWithParam<std::filesystem::path> {};
 
-TEST_P(Golden, EveryArrayIsWhatFloat64Found) {
+TEST_P(Golden, EveryArrayMatchesFloat64) {
   const auto file = readSafetensors(GetParam());
   ASSERT_TRUE(file.ok()) << file.error().message;
   const auto problem = readProblem(*file, {}, GetParam().filename().string());
@@ -24,7 +24,7 @@ TEST_P(Golden, EveryArrayIsWhatFloat64Found) {
 }
 
 /// The tolerances would be worthless if they let a wrong computation pass.
-TEST_P(Golden, ASlightlyWrongScaleIsNoticed) {
+TEST_P(Golden, NoticesSlightlyWrongScale) {
   const auto file = readSafetensors(GetParam());
   ASSERT_TRUE(file.ok());
   auto problem = readProblem(*file, {}, "golden");
@@ -33,7 +33,7 @@ TEST_P(Golden, ASlightlyWrongScaleIsNoticed) {
   EXPECT_TRUE(headscope::test::mismatch(*file, resultFile(solve(*problem), problem->batched)));
 }
 
-TEST_P(Golden, ASlightlyWrongWeightIsNoticed) {
+TEST_P(Golden, NoticesSlightlyWrongWeight) {
   const auto file = readSafetensors(GetParam());
   ASSERT_TRUE(file.ok());
   auto problem = readProblem(*file, {}, "golden");
@@ -66,7 +66,7 @@ void expectGolden(const SafetensorsFile& file, const std::string& name) {
 }
 
 /// The results of torch.nn.MultiheadAttention with its own attn_mask and key_padding_mask.
-TEST(GoldenMasks, UnderPyTorchsNamesAreWhatPyTorchFound) {
+TEST(GoldenMasks, PyTorchNamesGiveGoldenResults) {
   for (const char* name : {"mask_bool", "mask_additive", "mask_per_head", "mask_dead_row"}) {
     auto file = goldenCase(name);
     file.tensors["attn_mask"] = file.tensors.at("mask");

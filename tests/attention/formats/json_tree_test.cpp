@@ -14,7 +14,7 @@ std::string nested(std::size_t depth) {
   return std::string(depth, '[') + std::string(depth, ']');
 }
 
-TEST(JsonTree, IsReadAsDeepAndAsLongAsItMayBe) {
+TEST(JsonTree, ReadsTreesUpToTheBounds) {
   const JsonBounds bounds{.depth = 3, .values = 4};
   EXPECT_EQ(parseJsonTree("[[[]]]", "a", bounds)->dump(), "[[[]]]");
   EXPECT_EQ(parseJsonTree("[1,2,3]", "a", bounds)->dump(), "[1,2,3]");
@@ -24,7 +24,7 @@ TEST(JsonTree, IsReadAsDeepAndAsLongAsItMayBe) {
   EXPECT_TRUE(parseJsonTree(nested(32), "a").ok());
 }
 
-TEST(JsonTree, SaysWhichBoundWasCrossed) {
+TEST(JsonTree, ReportsExceededBound) {
   const JsonBounds bounds{.depth = 3, .values = 4};
   const auto refusal = [&](std::string_view text) {
     return parseJsonTree(text, "a", bounds).error().message;
@@ -38,7 +38,7 @@ TEST(JsonTree, SaysWhichBoundWasCrossed) {
 }
 
 /// 15 MB of brackets would become a tree of a gigabyte, so reading stops after the first ones.
-TEST(JsonTree, BracketsAloneAreRefusedByEveryReader) {
+TEST(JsonTree, EveryReaderRefusesDeepBrackets) {
   const std::string brackets(15'000'000, '[');
   const std::string expected = "a: lists and objects are more than 32 deep";
   EXPECT_EQ(parseShardIndex(brackets, "a").error().message, expected);
@@ -46,7 +46,7 @@ TEST(JsonTree, BracketsAloneAreRefusedByEveryReader) {
   EXPECT_EQ(readModelShape(std::string_view(brackets), "a").error().message, expected);
 }
 
-TEST(JsonTree, AnIndexOfMoreValuesThanCheckpointsHaveIsRefused) {
+TEST(JsonTree, RefusesIndexWithTooManyValues) {
   std::string json = R"({"metadata": [0)";
   for (int i = 0; i < 1'000'000; ++i) json += ",0";
   EXPECT_THAT(parseShardIndex(json, "a").error().message, HasSubstr("a: holds more than 1000000 values"));

@@ -35,7 +35,7 @@ std::vector<std::string> prefixesOf(const SafetensorsFile& file) {
   return prefixes;
 }
 
-TEST(LayerNames, AreFoundByNumberAndAsPeopleCount) {
+TEST(LayerNames, FindsLayersInNumericOrder) {
   EXPECT_THAT(prefixesOf(layersCalled({{"h.10.attn.qkv.weight", "h.10.attn.proj.weight"},
                                        {"h.9.attn.qkv.weight", "h.9.attn.proj.weight"},
                                        {"in_proj_weight", "out_proj.weight"}})),
@@ -45,7 +45,7 @@ TEST(LayerNames, AreFoundByNumberAndAsPeopleCount) {
   EXPECT_THAT(prefixesOf(layersCalled({{"my_qkv.weight", "my_proj.weight"}})), testing::IsEmpty());
 }
 
-TEST(LayerNames, OneLayerNeedsNoNumber) {
+TEST(LayerNames, SingleLayerNeedsNoNumber) {
   const auto file = layersCalled(
       {{"encoder.layers.5.self_attn.in_proj_weight", "encoder.layers.5.self_attn.out_proj.weight"}});
   EXPECT_EQ(nameErrorOf(file), "no error");
@@ -53,7 +53,7 @@ TEST(LayerNames, OneLayerNeedsNoNumber) {
   EXPECT_EQ(nameErrorOf(file, {{"layer", "4"}}), "in: layer is 4, the file holds layer 5");
 }
 
-TEST(LayerNames, OfSeveralOneIsChosen) {
+TEST(LayerNames, SeveralLayersRequireAChoice) {
   std::vector<std::pair<std::string, std::string>> names;
   for (int i = 0; i < 12; ++i) {
     const std::string prefix = "h." + std::to_string(i) + ".attn.";
@@ -69,7 +69,7 @@ TEST(LayerNames, OfSeveralOneIsChosen) {
               HasSubstr("option layer is -1, expected a whole number of at least 0"));
 }
 
-TEST(LayerNames, LayersOfTheSameNumberAreNamed) {
+TEST(LayerNames, ReportsLayersWithSameNumber) {
   const auto file = layersCalled(
       {{"encoder.layers.0.self_attn.in_proj_weight", "encoder.layers.0.self_attn.out_proj.weight"},
        {"decoder.layers.0.self_attn.in_proj_weight", "decoder.layers.0.self_attn.out_proj.weight"}});
@@ -79,7 +79,7 @@ TEST(LayerNames, LayersOfTheSameNumberAreNamed) {
             "te file");
 }
 
-TEST(LayerNames, AWholeModelMayHoldMoreButNoMisspeltInput) {
+TEST(LayerNames, AllowsOtherModelTensorsButNotMisspeltInputs) {
   auto file = layersCalled({{"h.0.attn.c_attn.weight", "h.0.attn.c_proj.weight"}});
   file.tensors["h.0.mlp.c_fc.weight"] = gaussianTensor({8, 8}, 4);
   EXPECT_EQ(nameErrorOf(file), "no error");
@@ -87,7 +87,7 @@ TEST(LayerNames, AWholeModelMayHoldMoreButNoMisspeltInput) {
   EXPECT_THAT(nameErrorOf(file), HasSubstr("tensor \"maks\" is not a tensor of this file format"));
 }
 
-TEST(LayerNames, FusedMapsThatDoNotFitAreErrors) {
+TEST(LayerNames, RefusesMismatchedFusedMaps) {
   auto file = layersCalled({{"qkv_proj.weight", "o_proj.weight"}});
   file.tensors["qkv_proj.weight"] = gaussianTensor({23, 8}, 2);
   EXPECT_EQ(nameErrorOf(file),
@@ -110,7 +110,7 @@ TEST(LayerNames, FusedMapsThatDoNotFitAreErrors) {
 }
 
 /// nanoGPT uses GPT-2's names, but for maps of torch.nn.Linear instead of Conv1D.
-TEST(LayerNames, ShapesTellConv1DFromLinear) {
+TEST(LayerNames, ShapesDistinguishConv1DFromLinear) {
   auto linear = layersCalled({{"c_attn.weight", "c_proj.weight"}});
   auto conv = linear;
   for (const auto& [name, rows, cols] : {std::tuple{"c_attn.weight", 24, 8}, {"c_proj.weight", 8, 8}}) {
@@ -125,7 +125,7 @@ TEST(LayerNames, ShapesTellConv1DFromLinear) {
   EXPECT_EQ(a->projections.o.weight, b->projections.o.weight);
 }
 
-TEST(FusedRows, AreTheirHeads) {
+TEST(FusedRows, FindsRowsOfEachPart) {
   EXPECT_THAT(rowsOf(FusedPart::v, FusedRows::thirds, 4, 2, 3), testing::ElementsAre(RowRange{18, 6}));
   EXPECT_THAT(rowsOf(FusedPart::k, FusedRows::heads, 2, 2, 3),
               testing::ElementsAre(RowRange{3, 3}, RowRange{12, 3}));

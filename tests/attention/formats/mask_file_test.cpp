@@ -16,14 +16,14 @@ using test::bytesOf;
 using test::MaskFileTest;
 using test::npy;
 
-TEST_F(MaskFileTest, ConventionsHaveNames) {
+TEST_F(MaskFileTest, ConventionNamesRoundTrip) {
   for (const auto convention : {MaskConvention::visible, MaskConvention::masked, MaskConvention::additive})
     EXPECT_EQ(*parseConvention(conventionName(convention)), convention);
   EXPECT_EQ(parseConvention("hidden").error().message,
             "the convention is \"hidden\", expected visible, masked or additive");
 }
 
-TEST_F(MaskFileTest, ReadsEveryTypeOfNpy) {
+TEST_F(MaskFileTest, ReadsEveryNpyType) {
   const auto check = [&]<typename T>(const std::string& descr, const std::vector<T>& values) {
     const auto path = put("m.npy", npy(descr, "(2, 3)", bytesOf(values)));
     EXPECT_EQ(visible(path), "#.#/..#") << descr;
@@ -74,7 +74,7 @@ TEST_F(MaskFileTest, ReadsAdditiveMasks) {
 
 /// A program that computes in one type may save in another, and −1e4 and −1e9 aren't the lowest number of any
 /// type.
-TEST_F(MaskFileTest, LargeNegativeNumbersMask) {
+TEST_F(MaskFileTest, LargeNegativeNumbersMeanMasked) {
   const auto path =
       put("l.npy",
           npy("<f4", "(1, 6)", bytesOf<float>({-1e9F, -1e4F, -65504, -3.3895314e38F, -1000, -kInfinity})));
@@ -104,7 +104,7 @@ TEST_F(MaskFileTest, KeepsFiniteValues) {
   EXPECT_EQ(Matrix(file->additive[1]), (Matrix{{0, 0}, {0, 7}}));
 }
 
-TEST_F(MaskFileTest, SharesRowsThatRepeat) {
+TEST_F(MaskFileTest, SharesRepeatedRows) {
   const auto path = put("m.npy", npy("|b1", "(3, 2)", {1, 0, 1, 0, 0, 1}));
   const auto file = readMaskFile(path, MaskConvention::visible);
   EXPECT_EQ(file->cells->rows[0], file->cells->rows[1]);
@@ -128,7 +128,7 @@ TEST_F(MaskFileTest, ReadsCsv) {
   EXPECT_THAT(visible(put("i.csv", "\n\n")), EndsWith(": has no row of numbers"));
 }
 
-TEST_F(MaskFileTest, ChoosesTheTensor) {
+TEST_F(MaskFileTest, ChoosesTensorByName) {
   SafetensorsFile file;
   file.tensors["x"] = NamedTensor{DType::F32, {1}, Bytes(4)};
   file.tensors["bias"] = NamedTensor{DType::U8, {1, 2}, {1, 0}};
@@ -149,7 +149,7 @@ TEST_F(MaskFileTest, ChoosesTheTensor) {
   EXPECT_THAT(visible(put("h.safetensors", std::string("short"))), HasSubstr("h.safetensors: is 5 bytes"));
 }
 
-TEST_F(MaskFileTest, SaysWhatIsWrongAndWhere) {
+TEST_F(MaskFileTest, ReportsErrorsWithLocation) {
   const auto error = [&](const Bytes& bytes, MaskConvention convention = MaskConvention::visible) {
     const auto path = put("m.npy", bytes);
     const std::string message = read(path, convention), front = path.string() + ": ";
@@ -191,13 +191,13 @@ TEST_F(MaskFileTest, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(visible(folder_ / "none.npy"), HasSubstr("none.npy: cannot be opened"));
 }
 
-TEST_F(MaskFileTest, TooManyRowsAreAnError) {
+TEST_F(MaskFileTest, RefusesTooManyRows) {
   const auto path = put("m.npy", npy("|b1", "(16777217, 1)", Bytes(16777217)));
   EXPECT_EQ(visible(path),
             path.string() + ": has shape [16777217, 1], expected at most 16777216 rows over all heads");
 }
 
-TEST_F(MaskFileTest, SaysWhichConventionsItCouldBe) {
+TEST_F(MaskFileTest, ReportsPossibleConventions) {
   EXPECT_EQ(conventions(put("a.npy", npy("|b1", "(1, 2)", {1, 0}))), "visible masked");
   EXPECT_EQ(conventions(put("b.npy", npy("|u1", "(1, 2)", {1, 0}))), "visible masked additive");
   EXPECT_EQ(conventions(put("c.npy", npy("<f4", "(1, 2)", bytesOf<float>({0, -kInfinity})))), "additive");

@@ -52,7 +52,7 @@ class PictureMask : public MaskFormula {
 
 class MaskWriteTest : public test::MaskFileTest {};
 
-TEST_F(MaskWriteTest, WritesWhatItReads) {
+TEST_F(MaskWriteTest, RoundTripsMasks) {
   Random random(5);
   for (int round = 0; round < 12; ++round) {
     const std::size_t heads = 1 + random.next() % 3, queries = 1 + random.next() % 5,
@@ -84,7 +84,7 @@ TEST_F(MaskWriteTest, WritesWhatItReads) {
   EXPECT_EQ(folder_.count(), 3u) << "a temporary file was left behind";
 }
 
-TEST_F(MaskWriteTest, FilesAreAsOtherProgramsExpectThem) {
+TEST_F(MaskWriteTest, WritesFilesForOtherPrograms) {
   const PictureMask mask(std::vector<Rows>{Rows{"#.", "##"}});
   ASSERT_TRUE(writeMaskFile(folder_ / "m.npy", mask, MaskConvention::masked).ok());
   const Bytes npyFile = headscope::test::fileBytes(folder_ / "m.npy");
@@ -122,7 +122,7 @@ class WideMask : public MaskFormula {
   Index queries_, keys_;
 };
 
-TEST_F(MaskWriteTest, RefusesToWriteWhatIsTooLargeOrNothing) {
+TEST_F(MaskWriteTest, RefusesOversizedAndEmptyMasks) {
   const auto error = [&](const std::string& name, Index queries, Index keys, MaskConvention convention) {
     const auto status = writeMaskFile(folder_ / name, WideMask(queries, keys), convention);
     return status ? "no error" : status.error().message.substr((folder_ / name).string().size());

@@ -71,7 +71,7 @@ TEST(Npy, ReadsFortranOrder) {
   EXPECT_EQ(parsed(npy(1, dict("<f4", "(2, 3)", "True"), data)).values, kTwoByThree);
 }
 
-TEST(Npy, TakesOneDimensionForARow) {
+TEST(Npy, TreatsOneDimensionAsRow) {
   EXPECT_EQ(parsed(npy(1, dict("<f4", "(3,)"), bytesOf<float>({7, 8, 9}))).values, (Matrix{{7, 8, 9}}));
 }
 
@@ -94,7 +94,7 @@ TEST(Npy, RefusesEveryTruncation) {
   }
 }
 
-TEST(Npy, RefusesOtherVersions) {
+TEST(Npy, RefusesUnsupportedVersions) {
   const auto data = bytesOf<float>({1, 2});
   EXPECT_THAT(errorOfNpy(npy(4, dict("<f4", "(1, 2)"), data)), HasSubstr("has version 4.0"));
   auto minor = npy(1, dict("<f4", "(1, 2)"), data);
@@ -102,7 +102,7 @@ TEST(Npy, RefusesOtherVersions) {
   EXPECT_THAT(errorOfNpy(minor), HasSubstr("has version 1.1"));
 }
 
-TEST(Npy, RefusesOtherTypes) {
+TEST(Npy, RefusesUnsupportedTypes) {
   for (const auto* type : {">f4", "|b1", "<c8", "<U5", "|O", "<f16", ""}) {
     EXPECT_THAT(errorOfNpy(npy(1, dict(type, "(1, 2)"), {})),
                 HasSubstr(std::string("has values of type \"") + type))
@@ -148,7 +148,7 @@ TEST(Npy, RefusesDamagedHeaders) {
   EXPECT_THAT(errorOfNpy(longHeader), HasSubstr("declares a header of"));
 }
 
-TEST(Npy, RefusesValuesThatAreNotFinite) {
+TEST(Npy, RefusesNonFiniteValues) {
   EXPECT_EQ(errorOfNpy(npy(1, dict("<f4", "(2, 2)"), bytesOf<float>({1, 2, NAN, 4}))),
             "t.npy: row 2, column 1 is NaN, expected a finite number");
   // In Fortran order, the third value in the file is the second of the first row.
@@ -158,7 +158,7 @@ TEST(Npy, RefusesValuesThatAreNotFinite) {
               HasSubstr("row 1, column 2 is infinite or beyond 3.4e38"));
 }
 
-TEST(Npy, WritesWhatItReads) {
+TEST(Npy, RoundTripsWithAlignedData) {
   const auto bytes = formatNpy(kTwoByThree);
   EXPECT_EQ(parsed(bytes).values, kTwoByThree);
   const std::size_t header = bytes[8] + 256u * bytes[9];

@@ -46,7 +46,7 @@ class Npz : public testing::Test {
   fs::path path_ = folder_ / "a.npz";
 };
 
-TEST_F(Npz, HoldsALayerAsSafetensorsDo) {
+TEST_F(Npz, ReadsLayerLikeSafetensors) {
   const SafetensorsFile plain = headscope::test::smallProblem();
   const auto expected = readProblem(plain, {}, "in");
   for (const bool compressed : {false, true}) {
@@ -72,7 +72,7 @@ TEST_F(Npz, HoldsALayerAsSafetensorsDo) {
   }
 }
 
-TEST_F(Npz, IsReadInPartsInAnyOrder) {
+TEST_F(Npz, ReadsPartsInAnyOrder) {
   std::vector<float> values(100000);
   std::iota(values.begin(), values.end(), 0.0F);
   for (const bool compressed : {false, true}) {
@@ -97,7 +97,7 @@ TEST_F(Npz, IsReadInPartsInAnyOrder) {
   }
 }
 
-TEST_F(Npz, ListsOfTextsAreMetadata) {
+TEST_F(Npz, ReadsTextListsAsMetadata) {
   putZip(path_, {{"tokens.npy", npyBytes<char32_t>("<U3", "(2,)", {U'T', U'h', U'e', U'é', 0, 0})},
                  {"a.npy", npyBytes<float>("<f4", "(1,)", {1})}});
   const auto file = TensorSource::open(path_);
@@ -105,7 +105,7 @@ TEST_F(Npz, ListsOfTextsAreMetadata) {
   EXPECT_EQ(file->header().metadata.at("tokens"), R"(["The","é"])");
 }
 
-TEST_F(Npz, NamesWhatCannotBeRead) {
+TEST_F(Npz, NamesUnreadableArrays) {
   const std::vector<float> one{1};
   EXPECT_THAT(
       errorOf({{"w.npy", npyBytes("|O", "(1,)", one)}}),
@@ -125,7 +125,7 @@ TEST_F(Npz, NamesWhatCannotBeRead) {
               EndsWith("is a zip archive without arrays (.npy), expected safetensors or NumPy's .npz"));
 }
 
-TEST_F(Npz, AnswersAPickleWithWhatToDo) {
+TEST_F(Npz, PickleErrorExplainsConversion) {
   path_ = folder_ / "gpt.pt";
   EXPECT_EQ(errorOf({{"gpt/data.pkl", {0x80, 2}}, {"gpt/data/0", {0, 0, 0, 0}}}),
             path_.string() +
@@ -141,7 +141,7 @@ TEST_F(Npz, AnswersAPickleWithWhatToDo) {
   EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is a GGUF file"));
 }
 
-TEST_F(Npz, DamageIsAnErrorWhereItIsRead) {
+TEST_F(Npz, ReportsDamageOnRead) {
   std::vector<float> values(5000);
   std::iota(values.begin(), values.end(), 0.0F);
   putZip(path_, {{"a.npy", npyBytes("<f4", "(5000,)", values)}}, true);
@@ -172,21 +172,21 @@ TEST_F(Npz, DamageIsAnErrorWhereItIsRead) {
   }
 }
 
-TEST_F(Npz, AnEmptyFileIsNoArray) {
+TEST_F(Npz, RefusesEmptyArrayFile) {
   putZip(path_, {{"a.npy", {}}});
   const auto file = TensorSource::open(path_);
   ASSERT_FALSE(file.ok());
   EXPECT_THAT(file.error().message, StartsWith(path_.string() + ": array \"a\" "));
 }
 
-TEST_F(Npz, SingleNumbersAloneAreAnError) {
+TEST_F(Npz, RefusesArchiveOfOnlyScalars) {
   putZip(path_, {{"scale.npy", npyBytes("<f4", "()", std::vector<float>(1))}});
   const auto file = TensorSource::open(path_);
   ASSERT_FALSE(file.ok());
   EXPECT_THAT(file.error().message, HasSubstr("only texts and single numbers"));
 }
 
-TEST_F(Npz, StoredAsLessThanItHoldsIsAnError) {
+TEST_F(Npz, RefusesWrongStoredSize) {
   putZip(path_, {{"a.npy", npyBytes("<f4", "(4,)", std::vector<float>(4))}}, false);
   std::vector<std::uint8_t> bytes = headscope::test::fileBytes(path_);
   const std::string_view record("PK\1\2");
@@ -199,7 +199,7 @@ TEST_F(Npz, StoredAsLessThanItHoldsIsAnError) {
   EXPECT_THAT(file.error().message, HasSubstr("bytes are stored as 0"));
 }
 
-TEST_F(Npz, ASingleArrayIsATensor) {
+TEST_F(Npz, ReadsSingleNpyAsTensor) {
   path_ = folder_ / "a.npy";
   putFile(path_, npyBytes<float>("<f4", "(2, 2)", {1, 2, 3, 4}));
   const auto file = TensorSource::open(path_);

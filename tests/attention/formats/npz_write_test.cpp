@@ -11,7 +11,7 @@
 namespace headscope::attention::test {
 namespace {
 
-TEST(NpzWrite, WhatIsWrittenIsReadAgain) {
+TEST(NpzWrite, RoundTripsArraysAndText) {
   const headscope::test::TemporaryFolder folder;
   const std::vector<float> numbers{1, 2, -3.5f, std::numeric_limits<float>::infinity(), 0, 6};
   ASSERT_TRUE(writeNpz(folder / "a.npz", {{.name = "numbers", .shape = {1, 2, 3}, .numbers = numbers},

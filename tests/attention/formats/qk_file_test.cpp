@@ -118,7 +118,7 @@ TEST_F(QkFiles, ReadsHeadsLargerThanTheBuffer) {
   }
 }
 
-TEST_F(QkFiles, TellsLayersApart) {
+TEST_F(QkFiles, DistinguishesLayers) {
   SafetensorsFile file;
   for (const int layer : {2, 10}) {
     const auto prefix = "model.layers." + std::to_string(layer) + ".self_attn.";
@@ -136,7 +136,7 @@ TEST_F(QkFiles, TellsLayersApart) {
   expectSame(opened->readKeys(0, 1), headOf(file.tensors["model.layers.2.self_attn.key_states"], 1));
 }
 
-TEST_F(QkFiles, LetsTheKeysOfACacheDumpAttendToThemselves) {
+TEST_F(QkFiles, CacheDumpKeysAttendToThemselves) {
   for (const std::string prefix : {"past_key_values.0.", "layers.0.", "cache.layers.0."}) {
     SafetensorsFile file;
     file.metadata["heads"] = "8";  // the model's query heads, which the file doesn't contain
@@ -156,7 +156,7 @@ TEST_F(QkFiles, LetsTheKeysOfACacheDumpAttendToThemselves) {
   }
 }
 
-TEST_F(QkFiles, DoesWhatTheMetadataSays) {
+TEST_F(QkFiles, AppliesMetadata) {
   SafetensorsFile file;
   file.tensors["q"] = gaussianTensor({4, 3, 8}, 1);
   file.tensors["k"] = gaussianTensor({2, 5, 8}, 2);
@@ -186,7 +186,7 @@ TEST_F(QkFiles, DoesWhatTheMetadataSays) {
             (PlainRules{.causal = true, .padding = false, .window = 2, .sinks = 1}));
 }
 
-TEST_F(QkFiles, NamesTheValueThatIsNotFinite) {
+TEST_F(QkFiles, NamesNonFiniteValue) {
   SafetensorsFile file;
   auto values = *toFloats(gaussianTensor({2, 5, 3}, 1), "q");
   values[1 * 15 + 4 * 3 + 2] = INFINITY;
@@ -209,7 +209,7 @@ TEST_F(QkFiles, NamesTheValueThatIsNotFinite) {
             at + "\"q\" holds a value beyond 3.4e38, the largest that 32 bits can hold");
 }
 
-TEST_F(QkFiles, SaysThatTheFileBecameShorter) {
+TEST_F(QkFiles, ReportsShrunkFile) {
   SafetensorsFile file;
   file.tensors["q"] = gaussianTensor({4, 500, 8}, 1);
   file.tensors["k"] = gaussianTensor({4, 500, 8}, 2);
@@ -231,7 +231,7 @@ TEST_F(QkFiles, SaysThatTheFileBecameShorter) {
 }
 
 /// A file with queries and keys, whose data is a hole on the disk.
-void putHollow(const fs::path& path, std::uint64_t heads, std::uint64_t tokens, std::uint64_t headDim) {
+void putSparseFile(const fs::path& path, std::uint64_t heads, std::uint64_t tokens, std::uint64_t headDim) {
   const auto size = heads * tokens * headDim * sizeof(float);
   const auto entry = [&](std::uint64_t begin) {
     return R"({"dtype":"F32","shape":)" + shapeText(Shape{heads, tokens, headDim}) + R"(,"data_offsets":)" +
@@ -254,8 +254,8 @@ Memory memory() {
   return {pages.space * size, pages.held * size};
 }
 
-TEST_F(QkFiles, OpensTheLongestSequencesWithoutReadingThem) {
-  putHollow(path_, 8, 131072, 64);
+TEST_F(QkFiles, OpensLongestSequencesWithoutReadingThem) {
+  putSparseFile(path_, 8, 131072, 64);
   [[maybe_unused]] const std::uint64_t before = memory().held;
   const auto opened = QkFile::open(path_);
   ASSERT_TRUE(opened.ok()) << opened.error().message;
@@ -275,8 +275,8 @@ TEST_F(QkFiles, OpensTheLongestSequencesWithoutReadingThem) {
 
 // Sanitizers need more address space than the limit leaves.
 #ifndef HEADSCOPE_SANITIZE_BUILD
-TEST_F(QkFiles, SaysThatThereIsNotEnoughMemory) {
-  putHollow(path_, 1, 131072, 512);
+TEST_F(QkFiles, ReportsInsufficientMemory) {
+  putSparseFile(path_, 1, 131072, 512);
   // The file takes no disk space; a head takes 256 MiB of memory.
   const auto readWithoutRoom = [&] {
     const auto space = memory().space + (std::uint64_t{128} << 20);

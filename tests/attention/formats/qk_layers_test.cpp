@@ -28,7 +28,7 @@ std::string errorFor(const Shape& q, const Shape& k) {
   return errorFor(headerOf({{"q", q}, {"k", k}}));
 }
 
-TEST(QkLayers, NeedsKeys) {
+TEST(QkLayers, RequiresKeys) {
   EXPECT_EQ(errorFor(headerOf({{"x", {2, 3}}, {"q_proj.weight", {3, 3}}})),
             "f: none of its 2 tensors has the name of keys, expected names such as \"k\", \"layers.0.k\" or "
             "\"key_cache\"");
@@ -41,14 +41,14 @@ TEST(QkLayers, NeedsKeys) {
       "one such as \"….k\"");
 }
 
-TEST(QkLayers, NeedsThemOnce) {
+TEST(QkLayers, RefusesDuplicateQueriesAndKeys) {
   EXPECT_EQ(errorFor(headerOf({{"q", {2, 3}}, {"k", {2, 3}}, {"key_cache", {2, 3}}})),
             "f: tensor \"k\" and tensor \"key_cache\" both name keys, expected one of them for each layer");
   EXPECT_EQ(errorFor(headerOf({{"0.Q", {2, 3}}, {"0.q", {2, 3}}, {"0.k", {2, 3}}})),
             "f: tensor \"0.Q\" and tensor \"0.q\" both name queries, expected one of them for each layer");
 }
 
-TEST(QkLayers, RefusesOtherShapes) {
+TEST(QkLayers, RefusesUnsupportedShapes) {
   const std::string expected =
       ", expected [tokens, headDim], [heads, tokens, headDim] or [1, heads, tokens, headDim]";
   for (const Shape& shape : {Shape{}, {4}, {2, 4, 3, 8}, {0, 4, 3, 8}, {1, 1, 4, 3, 8}}) {
@@ -57,7 +57,7 @@ TEST(QkLayers, RefusesOtherShapes) {
   }
 }
 
-TEST(QkLayers, KeepsItsLimits) {
+TEST(QkLayers, EnforcesSizeLimits) {
   const auto refused = [](const Shape& shape, const std::string& what) {
     EXPECT_EQ(errorFor({3, 8}, shape), "f: tensor \"k\" is " + shapeText(shape) + ", which is " + what);
   };
@@ -79,7 +79,7 @@ TEST(QkLayers, KeepsItsLimits) {
   EXPECT_EQ(errorFor(header), "no error");
 }
 
-TEST(QkLayers, RefusesWhatIsNoFloatingPoint) {
+TEST(QkLayers, RefusesIntegerTypes) {
   for (const auto dtype : {DType::I64, DType::I32, DType::I16, DType::I8, DType::U8, DType::Bool}) {
     auto header = headerOf({{"q", {2, 3}}, {"k", {2, 3}}});
     header.tensors["q"].dtype = dtype;
@@ -88,7 +88,7 @@ TEST(QkLayers, RefusesWhatIsNoFloatingPoint) {
   }
 }
 
-TEST(QkLayers, NeedsQueriesAndKeysThatFit) {
+TEST(QkLayers, RefusesMismatchedQueriesAndKeys) {
   EXPECT_EQ(errorFor({8, 5, 64}, {2, 5, 32}),
             "f: tensor \"k\" is [2, 5, 32] with heads of size 32, expected 64 as in tensor \"q\" [8, 5, 64]");
   EXPECT_EQ(errorFor({8, 5, 64}, {3, 5, 64}),
@@ -99,7 +99,7 @@ TEST(QkLayers, NeedsQueriesAndKeysThatFit) {
             "of the 2 heads of tensor \"q\" [2, 5, 64]");
 }
 
-TEST(QkLayers, RefusesOptionsThatCannotBe) {
+TEST(QkLayers, RefusesImpossibleOptions) {
   const auto refused = [](const std::string& option, const std::string& text, const std::string& message) {
     auto header = headerOf({{"q", {4, 5, 7}}, {"k", {2, 5, 7}}});
     header.metadata[option] = text;
@@ -113,7 +113,7 @@ TEST(QkLayers, RefusesOptionsThatCannotBe) {
   refused("softcap", "0", "f: softcap is 0.000000, expected a finite number above 0");
 }
 
-TEST(QkLayers, AllErrorsReachTheReaderOfTheFile) {
+TEST(QkLayers, OpeningFileReportsEveryError) {
   const headscope::test::TemporaryFolder folder;
   const auto path = folder / "problem.safetensors";
   ASSERT_TRUE(writeSafetensors(path, headscope::test::smallProblem()).ok());

@@ -18,14 +18,14 @@ std::string read(std::string_view tensor) {
          (name->layer.empty() ? "" : " of " + name->layer);
 }
 
-TEST(QkNames, KnowsTheNamesOfQueriesAndKeys) {
+TEST(QkNames, RecognisesQueryAndKeyNames) {
   for (const auto* name : {"q", "Q", "query", "Query", "queries", "query_states", "q_states"})
     EXPECT_EQ(read(name), "q") << name;
   for (const auto* name : {"k", "K", "key", "KEY", "keys", "key_states", "k_states", "key_cache", "k_cache"})
     EXPECT_EQ(read(name), "k") << name;
 }
 
-TEST(QkNames, ReadsTheLayerInFrontOrBehind) {
+TEST(QkNames, ReadsLayerBeforeOrAfterRole) {
   EXPECT_EQ(read("layers.3.q"), "q of layers.3");
   EXPECT_EQ(read("model.layers.3.self_attn.key_states"), "k of model.layers.3.self_attn");
   EXPECT_EQ(read("past_key_values.3.key"), "k of past_key_values.3");
@@ -39,7 +39,7 @@ TEST(QkNames, ReadsTheLayerInFrontOrBehind) {
   EXPECT_EQ(read("3.q"), "q of 3");
 }
 
-TEST(QkNames, LeavesEverythingElseAlone) {
+TEST(QkNames, IgnoresOtherNames) {
   for (const auto* name : {"",
                            ".",
                            "_",
@@ -72,7 +72,7 @@ TEST(QkNames, LeavesEverythingElseAlone) {
     EXPECT_EQ(read(name), "neither") << name;
 }
 
-TEST(QkNames, CountsAsPeopleDo) {
+TEST(QkNames, SortsNumbersNaturally) {
   // Numbers come before letters and compare by value.
   const std::vector<std::string> expected{"",
                                           "1",
@@ -87,9 +87,9 @@ TEST(QkNames, CountsAsPeopleDo) {
                                           "layers.a"};
   auto names = expected;
   std::sort(names.begin(), names.end(), std::greater<>());
-  std::sort(names.begin(), names.end(), naturallyBefore);
+  std::sort(names.begin(), names.end(), naturalLess);
   EXPECT_EQ(names, expected);
-  for (const auto& name : names) EXPECT_FALSE(naturallyBefore(name, name)) << name;
+  for (const auto& name : names) EXPECT_FALSE(naturalLess(name, name)) << name;
 }
 
 }  // namespace

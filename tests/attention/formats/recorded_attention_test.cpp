@@ -52,7 +52,7 @@ class Recorded : public testing::Test {
         ASSERT_TRUE(read.ok()) << read.error().message;
         const MatrixView expected(values.data() + (layer * 2 + head) * 16, 4, 4);
         EXPECT_EQ(read->weights, expected) << layer << " " << head;
-        EXPECT_NEAR(read->leastSum, 1, 1e-6);
+        EXPECT_NEAR(read->minSum, 1, 1e-6);
       }
   }
 
@@ -60,7 +60,7 @@ class Recorded : public testing::Test {
   fs::path path_ = folder_ / "a.safetensors";
 };
 
-TEST_F(Recorded, AllLayersInOneArray) {
+TEST_F(Recorded, ReadsAllLayersFromOneArray) {
   put(stacked());
   expectStacked(path_);
   auto file = stacked();
@@ -69,7 +69,7 @@ TEST_F(Recorded, AllLayersInOneArray) {
   expectStacked(path_);
 }
 
-TEST_F(Recorded, OneArrayALayer) {
+TEST_F(Recorded, ReadsOneArrayPerLayer) {
   for (const char* name : {"attention.{}", "attn_weights_{}", "layers.{}.attention",
                            "blocks.{}.attn.hook_pattern", "model/layer_{}/attn_probs"})
     for (const bool batch : {false, true}) {
@@ -85,7 +85,7 @@ TEST_F(Recorded, OneArrayALayer) {
     }
 }
 
-TEST_F(Recorded, NumPysArchivesAndArrays) {
+TEST_F(Recorded, ReadsNumPyArchivesAndArrays) {
   const std::vector<float> values = valuesOf(3, 2, 4, 4);
   for (const bool compressed : {false, true}) {
     headscope::test::putZip(folder_ / "a.npz",
@@ -97,7 +97,7 @@ TEST_F(Recorded, NumPysArchivesAndArrays) {
   expectStacked(folder_ / "a.npy");
 }
 
-TEST_F(Recorded, OneLayerOrOneHead) {
+TEST_F(Recorded, ReadsOneLayerOrOneHead) {
   SafetensorsFile file;
   file.tensors["attn"] = fromFloats(valuesOf(1, 2, 4, 4), {2, 4, 4});
   put(file);
@@ -110,7 +110,7 @@ TEST_F(Recorded, OneLayerOrOneHead) {
 }
 
 /// Output of `headscope model -o` for some layers.
-TEST_F(Recorded, LayersKeepTheNumbersTheyAreSaidToHave) {
+TEST_F(Recorded, KeepsLayerNumbersFromMetadata) {
   auto file = stacked();
   file.metadata["layers"] = "0,5,7";
   file.tensors["logits"] = gaussianTensor({4, 9}, 1);
@@ -121,7 +121,7 @@ TEST_F(Recorded, LayersKeepTheNumbersTheyAreSaidToHave) {
   EXPECT_EQ(recorded->layers()[2].number, 7);
 }
 
-TEST_F(Recorded, QueriesKeysAndValuesWhereTheyAre) {
+TEST_F(Recorded, ReadsQueriesKeysAndValuesIfPresent) {
   auto file = stacked();
   file.tensors["q"] = gaussianTensor({3, 2, 4, 6}, 1);
   file.tensors["k"] = gaussianTensor({3, 1, 4, 6}, 2);
@@ -138,7 +138,7 @@ TEST_F(Recorded, QueriesKeysAndValuesWhereTheyAre) {
   EXPECT_THROW((void)recorded->readArray(*layer.k, 1), std::invalid_argument);
 }
 
-TEST_F(Recorded, TokensInMetadataOrBeside) {
+TEST_F(Recorded, ReadsTokensFromMetadataOrSidecarFiles) {
   const auto tokensOf = [&] {
     const auto recorded = RecordedAttention::open(path_);
     return recorded ? recorded->keyTokens() : std::vector{recorded.error().message};
@@ -175,7 +175,7 @@ TEST_F(Recorded, TokensInMetadataOrBeside) {
 }
 
 /// A decode step: the queries are the last tokens.
-TEST_F(Recorded, FewerQueriesThanKeys) {
+TEST_F(Recorded, DecodeStepTakesLastTokensAsQueries) {
   SafetensorsFile file;
   file.tensors["attention"] = fromFloats(valuesOf(1, 2, 1, 3), {2, 1, 3});
   file.metadata["tokens"] = "a b c";
@@ -183,7 +183,7 @@ TEST_F(Recorded, FewerQueriesThanKeys) {
   EXPECT_THAT(RecordedAttention::open(path_)->queryTokens(), ElementsAre("c"));
 }
 
-TEST_F(Recorded, RefusesWhatDoesNotFitInOneSentence) {
+TEST_F(Recorded, ReportsInvalidShapesAndTypes) {
   SafetensorsFile file;
   file.tensors["hidden"] = gaussianTensor({2, 2}, 1);
   EXPECT_THAT(errorOf(file),
@@ -227,7 +227,7 @@ TEST_F(Recorded, RefusesWhatDoesNotFitInOneSentence) {
   EXPECT_THAT(RecordedAttention::open(path_).error().message, StartsWith(path_.string() + ": "));
 }
 
-TEST_F(Recorded, ValuesThatAreNoWeightsAreNamedWhereTheyAre) {
+TEST_F(Recorded, LocatesInvalidWeights) {
   auto values = valuesOf(1, 2, 4, 4);
   values[16 + 4 + 2] = 3.5F;
   SafetensorsFile file;
@@ -245,7 +245,7 @@ TEST_F(Recorded, ValuesThatAreNoWeightsAreNamedWhereTheyAre) {
               HasSubstr("is NaN at head 1, row 1, column 2, expected finite values"));
 }
 
-TEST_F(Recorded, TakesOneHeadsMemory) {
+TEST_F(Recorded, KeepsOnlyOneHeadInMemory) {
   // 8 layers of 8 heads of 1 MiB.
   SafetensorsFile file;
   file.tensors["attention"] = {
@@ -260,14 +260,14 @@ TEST_F(Recorded, TakesOneHeadsMemory) {
   EXPECT_LT(peak, std::uint64_t{16} << 20);
 }
 
-TEST_F(Recorded, AFileThatShrinksIsAnError) {
+TEST_F(Recorded, ShrunkFileGivesError) {
   put(stacked());
   const auto recorded = RecordedAttention::open(path_);
   fs::resize_file(path_, fs::file_size(path_) - 100);
   EXPECT_THAT(recorded->readWeights(2, 1).error().message, HasSubstr("became shorter"));
 }
 
-TEST(RecordedNames, AreReadByTheirLastWord) {
+TEST(RecordedNames, ReadsRoleFromLastWord) {
   EXPECT_FALSE(recordedNameOf("layers.0.mlp"));
   EXPECT_FALSE(recordedNameOf("q_proj.weight"));
   EXPECT_FALSE(recordedNameOf("12"));
@@ -289,7 +289,7 @@ void addLayers(SafetensorsFile& file, std::string name, Index layers, Index n, I
   }
 }
 
-TEST_F(Recorded, NumPysOwnNamesAndOthersOfOneArrayALayer) {
+TEST_F(Recorded, AcceptsNumPyAndOtherLayerNames) {
   for (const char* name : {"arr_{}", "layer{}_attn", "layer_{}_attention", "attn{}", "l{}.attn_probs",
                            "encoder_attentions.{}"}) {
     SafetensorsFile file;
@@ -303,7 +303,7 @@ TEST_F(Recorded, NumPysOwnNamesAndOthersOfOneArrayALayer) {
   expectStacked(path_);  // np.savez(attention)
 }
 
-TEST_F(Recorded, EncoderDecoderAndCrossAttentionAreGroups) {
+TEST_F(Recorded, GroupsEncoderDecoderAndCrossAttention) {
   SafetensorsFile file;
   addLayers(file, "encoder_attentions.{}", 3, 5, 5);
   addLayers(file, "decoder_attentions.{}", 2, 3, 3);
@@ -345,7 +345,7 @@ TEST_F(Recorded, EncoderDecoderAndCrossAttentionAreGroups) {
   EXPECT_EQ(recordedNameOf("decoder.layers.0.self_attn.attn_weights")->group, RecordedGroup::decoder);
 }
 
-TEST_F(Recorded, WhatIsNotUnderstoodIsAnsweredWithWhatTheFileHolds) {
+TEST_F(Recorded, UnrecognisedFileErrorListsContents) {
   SafetensorsFile file;
   file.tensors["hidden"] = gaussianTensor({2, 7}, 1);
   file.tensors["mystery.map"] = gaussianTensor({2, 4, 4}, 1);
@@ -354,7 +354,7 @@ TEST_F(Recorded, WhatIsNotUnderstoodIsAnsweredWithWhatTheFileHolds) {
   EXPECT_THAT(errorOf(file), EndsWith("and 14 more"));
 }
 
-TEST_F(Recorded, AnImagesPatchesAreNamedByRowAndColumn) {
+TEST_F(Recorded, NamesImagePatchesByRowAndColumn) {
   const auto tokensOf = [&](const char* name, Index n) {
     SafetensorsFile file;
     addLayers(file, name, 1, n, n);

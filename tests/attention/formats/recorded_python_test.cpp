@@ -86,14 +86,14 @@ void savesWhatWeRead(const std::string& model, const std::string& block) {
     for (Index head = 0; head < 2; ++head) {
       const auto weights = recorded->readWeights(layer, head);
       ASSERT_TRUE(weights.ok()) << weights.error().message;
-      EXPECT_NEAR(weights->leastSum, 1, 1e-5);
-      EXPECT_NEAR(weights->mostSum, 1, 1e-5);
+      EXPECT_NEAR(weights->minSum, 1, 1e-5);
+      EXPECT_NEAR(weights->maxSum, 1, 1e-5);
       const Matrix first = expected->readWeights(0, head)->weights;
       EXPECT_EQ(weights->weights.isApprox(first, 1e-4F), layer == 0) << layer << " " << head;
     }
 }
 
-TEST(RecordedPython, TheManualHasALineAndThreeWaysWithoutIt) {
+TEST(RecordedPython, ManualShowsOneLinerAndThreeAlternatives) {
   const auto blocks = pythonBlocks();
   ASSERT_EQ(blocks.size(), 4u);
   EXPECT_THAT(blocks[0], testing::HasSubstr("headscope.show"));
@@ -104,13 +104,13 @@ TEST(RecordedPython, MultiheadAttentionSavesItsWeights) {
   savesWhatWeRead(kEncoder, pythonBlocks().at(2));
 }
 
-TEST(RecordedPython, AHookSavesAttentionOfOnesOwn) {
+TEST(RecordedPython, HookSavesCustomAttention) {
   savesWhatWeRead(kOwnAttention, pythonBlocks().at(3));
 }
 
 /// The code that the error message about a pickle suggests, run as printed: on the tuple of
 /// output_attentions=True, and on one tensor.
-TEST(RecordedPython, WhatIsSaidOfAPickleSavesItsAttention) {
+TEST(RecordedPython, CodeFromPickleErrorSavesAttention) {
   const std::string python = pythonWithTorch();
   if (python.empty()) GTEST_SKIP() << "PyTorch isn't installed (apt-get install python3-torch)";
   for (const char* saved : {"tuple(layers)", "torch.cat(layers)"}) {
@@ -134,7 +134,7 @@ TEST(RecordedPython, WhatIsSaidOfAPickleSavesItsAttention) {
     ASSERT_TRUE(recorded.ok()) << recorded.error().message;
     EXPECT_EQ(recorded->layers().size(), 3u) << saved;
     EXPECT_EQ(recorded->layers()[0].attention.heads, 2) << saved;
-    EXPECT_NEAR(recorded->readWeights(2, 1)->mostSum, 1, 1e-2);
+    EXPECT_NEAR(recorded->readWeights(2, 1)->maxSum, 1, 1e-2);
   }
 }
 

@@ -59,7 +59,7 @@ TEST(RegularFile, ReadsAnyPart) {
   EXPECT_THROW(static_cast<void>(readError(*file, ~std::uint64_t{0}, 2)), std::invalid_argument);
 }
 
-TEST(RegularFile, SaysWhatReadFileSays) {
+TEST(RegularFile, ReportsSameErrorsAsReadFile) {
   const TemporaryFolder folder;
   putFile(folder / "file", "text");
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
@@ -86,7 +86,7 @@ TEST(RegularFile, OpensAnEmptyFile) {
   EXPECT_EQ(readError(*file, 0, 0), "no error");
 }
 
-TEST(RegularFile, MovesTheFileAlong) {
+TEST(RegularFile, MoveKeepsFileOpen) {
   const TemporaryFolder folder;
   putFile(folder / "a", "first");
   putFile(folder / "b", "second");
@@ -98,7 +98,7 @@ TEST(RegularFile, MovesTheFileAlong) {
   EXPECT_EQ(textAt(moved, 0, 6), "second");
 }
 
-TEST(RegularFile, KeepsAFileThatIsReplaced) {
+TEST(RegularFile, ReplacedFileStaysReadable) {
   const TemporaryFolder folder;
   putFile(folder / "file", "before");
   const auto file = RegularFile::open(folder / "file");
@@ -107,7 +107,7 @@ TEST(RegularFile, KeepsAFileThatIsReplaced) {
   EXPECT_EQ(textAt(*file, 0, 6), "before");
 }
 
-TEST(RegularFile, SaysThatTheFileBecameShorter) {
+TEST(RegularFile, ReportsShrunkFile) {
   const TemporaryFolder folder;
   const auto path = folder / "file";
   putFile(path, std::string(100'000, 'x'));
@@ -125,7 +125,7 @@ TEST(RegularFile, SaysThatTheFileBecameShorter) {
   EXPECT_EQ(readError(*file, 90'000, 10), "no error");
 }
 
-TEST(RegularFile, SaysThatTheFileWasCutWhileItWasRead) {
+TEST(RegularFile, ReportsTruncationDuringRead) {
   const TemporaryFolder folder;
   const auto path = folder / "file";
   constexpr std::uint64_t kSize = std::uint64_t{64} << 20;
@@ -154,7 +154,7 @@ TEST(RegularFile, SaysThatTheFileWasCutWhileItWasRead) {
   EXPECT_GT(cut, 0) << "no round was cut while it was read";
 }
 
-TEST(RegularFile, MayBeReadByManyThreads) {
+TEST(RegularFile, SupportsConcurrentReads) {
   const TemporaryFolder folder;
   putFile(folder / "file", std::string(1 << 20, 'x'));
   const auto file = RegularFile::open(folder / "file");
@@ -173,7 +173,7 @@ TEST(RegularFile, MayBeReadByManyThreads) {
 
 /// The file is neither mapped nor read as a whole, so it may be larger than the address space.
 #ifndef HEADSCOPE_SANITIZE_BUILD  // sanitizers need more address space than the limit leaves
-TEST(RegularFile, MayBeLargerThanTheAddressSpace) {
+TEST(RegularFile, ReadsFilesLargerThanAddressSpace) {
   const TemporaryFolder folder;
   const auto path = folder / "file";
   putFile(path, "");

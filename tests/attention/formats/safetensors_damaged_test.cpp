@@ -36,7 +36,7 @@ TEST(DamagedSafetensors, RefusesEveryTruncation) {
   }
 }
 
-TEST(DamagedSafetensors, RefusesATruncatedRealFile) {
+TEST(DamagedSafetensors, RefusesTruncatedRealFile) {
   const auto whole =
       headscope::test::fileBytes(std::string(HEADSCOPE_TEST_DIR) + "/golden/one_token.safetensors");
   ASSERT_GT(whole.size(), 1000u);
@@ -48,7 +48,7 @@ TEST(DamagedSafetensors, RefusesATruncatedRealFile) {
   EXPECT_FALSE(readSafetensors(folder / "half").ok());
 }
 
-TEST(DamagedSafetensors, RefusesAHeaderBeyondTheFile) {
+TEST(DamagedSafetensors, RefusesHeaderBeyondFileEnd) {
   EXPECT_THAT(errorForBytes(safetensorsBytes("{}", {}, 3)),
               HasSubstr("declares a header of 3 bytes, but the file has 10"));
   EXPECT_THAT(errorForBytes(safetensorsBytes("{}", {}, 100'000'001)),
@@ -60,7 +60,7 @@ TEST(DamagedSafetensors, RefusesAHeaderBeyondTheFile) {
   EXPECT_THAT(errorForBytes({}), HasSubstr("is 0 bytes, expected a safetensors file"));
 }
 
-TEST(DamagedSafetensors, RefusesWhatIsNoJsonObject) {
+TEST(DamagedSafetensors, RefusesHeaderThatIsNotAJsonObject) {
   for (const auto* header : {"", " {}", "[]", "null", "7", "\"a\"", "\xEF\xBB\xBF{}"}) {
     EXPECT_THAT(errorOfHeader(header), HasSubstr("its header is not a JSON object")) << header;
   }
@@ -71,7 +71,7 @@ TEST(DamagedSafetensors, RefusesWhatIsNoJsonObject) {
   EXPECT_THAT(errorOfHeader(std::string_view("{}\0{", 4)), HasSubstr("null byte"));
 }
 
-TEST(DamagedSafetensors, RefusesOtherJson) {
+TEST(DamagedSafetensors, RefusesUnexpectedJson) {
   EXPECT_THAT(errorOfHeader(R"({"a":1})"), HasSubstr("has 1 for \"a\", expected an object"));
   EXPECT_THAT(errorOfHeader(R"({"a":[]})"), HasSubstr("has an array for \"a\", expected an object"));
   EXPECT_THAT(errorOfHeader(R"({"a":{"dtype":{}}})"), HasSubstr("has an object for dtype, expected a text"));
@@ -95,7 +95,7 @@ TEST(DamagedSafetensors, RefusesOtherJson) {
   EXPECT_THAT(errorOfHeader(R"({"__metadata__":{"a":{}}})"), HasSubstr("has an object for the metadata"));
 }
 
-TEST(DamagedSafetensors, RefusesWhatIsMissing) {
+TEST(DamagedSafetensors, RefusesMissingFields) {
   EXPECT_THAT(errorOfHeader(R"({"a":{"shape":[],"data_offsets":[0,4]}})", 4),
               HasSubstr("tensor \"a\" has no dtype"));
   EXPECT_THAT(errorOfHeader(R"({"a":{"dtype":"F32","data_offsets":[0,4]}})", 4), HasSubstr("has no shape"));
@@ -104,7 +104,7 @@ TEST(DamagedSafetensors, RefusesWhatIsMissing) {
               HasSubstr("has dtype \"F8\", expected one of F32, F16, BF16, F64, I64, I32, U8, BOOL"));
 }
 
-TEST(DamagedSafetensors, RefusesNamesThatStandTwice) {
+TEST(DamagedSafetensors, RefusesDuplicateNames) {
   const std::string entry = R"("a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]})";
   EXPECT_THAT(errorOfHeader("{" + entry + "," + entry + "}"), HasSubstr("names \"a\" twice"));
   EXPECT_THAT(errorOfHeader("{" + entry + R"(,"\u0061":{}})"), HasSubstr("names \"a\" twice"));
@@ -131,7 +131,7 @@ std::string header(const std::string& shape, const std::string& offsets, const s
   return R"({"a":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
 }
 
-TEST(DamagedSafetensors, RefusesExtentsThatDoNotFit) {
+TEST(DamagedSafetensors, RefusesMismatchedExtents) {
   EXPECT_THAT(errorOfHeader(header("[2]", "[0,4]"), 4),
               HasSubstr("has data_offsets [0, 4], expected an extent of 8 bytes for F32 [2]"));
   EXPECT_THAT(errorOfHeader(header("[2]", "[0,8]", "F64"), 8),
@@ -145,14 +145,14 @@ TEST(DamagedSafetensors, RefusesExtentsThatDoNotFit) {
               HasSubstr("expected a range within"));
 }
 
-TEST(DamagedSafetensors, RefusesShapesThatOverflow) {
+TEST(DamagedSafetensors, RefusesOverflowingShapes) {
   for (const auto* shape : {"[4611686018427387904]", "[4294967296,4294967296]", "[4611686018427387904,4,1]",
                             "[18446744073709551615,18446744073709551615]"}) {
     EXPECT_THAT(errorOfHeader(header(shape, "[0,0]")), HasSubstr("more than can be addressed")) << shape;
   }
 }
 
-TEST(DamagedSafetensors, RefusesOverlapsHolesAndRests) {
+TEST(DamagedSafetensors, RefusesOverlapsGapsAndTrailingData) {
   const auto two = [](const std::string& first, const std::string& second) {
     return R"({"a":{"dtype":"U8","shape":[4],"data_offsets":)" + first +
            R"(},"b":{"dtype":"U8","shape":[4],"data_offsets":)" + second + "}}";
@@ -168,7 +168,7 @@ TEST(DamagedSafetensors, RefusesOverlapsHolesAndRests) {
   EXPECT_THAT(errorOfHeader("{}", 1), HasSubstr("holds 1 bytes of data, expected 0"));
 }
 
-TEST(DamagedSafetensors, KeepsTheTerminalSafeFromNames) {
+TEST(DamagedSafetensors, EscapesControlBytesInNames) {
   const auto message = errorOfHeader(R"({"\u001b[31m":1})");
   EXPECT_THAT(message, HasSubstr(R"(\x1b[31m)"));
   EXPECT_EQ(message.find('\x1b'), std::string::npos);

@@ -72,14 +72,14 @@ TEST(ToFloats, RefusesIntegers) {
   }
 }
 
-TEST(FromFloats, RequiresAShapeThatFits) {
+TEST(FromFloats, RequiresMatchingShape) {
   const std::vector<float> values(6);
   EXPECT_EQ(fromFloats(values, {2, 3}).bytes.size(), 24u);
   EXPECT_THROW(fromFloats(values, {2, 2}), std::invalid_argument);
   EXPECT_THROW(fromFloats(values, {std::uint64_t{1} << 63, 12}), std::invalid_argument);
 }
 
-TEST(ByteExtent, SaysWhereItOverflows) {
+TEST(ByteExtent, ReturnsNothingOnOverflow) {
   EXPECT_EQ(byteExtent(DType::F64, {}), 8u);
   EXPECT_EQ(byteExtent(DType::F16, {3, 5}), 30u);
   EXPECT_EQ(byteExtent(DType::U8, {std::numeric_limits<std::uint64_t>::max()}),
@@ -121,7 +121,7 @@ void expectSame(const SafetensorsFile& a, const SafetensorsFile& b) {
   }
 }
 
-TEST(Safetensors, ReadsBackWhatItWrote) {
+TEST(Safetensors, RoundTripsEveryType) {
   const TemporaryFolder folder;
   const auto path = folder / "file.safetensors";
   const auto file = everyKind();
@@ -132,7 +132,7 @@ TEST(Safetensors, ReadsBackWhatItWrote) {
   expectSame(file, *back);
 }
 
-TEST(Safetensors, AlignsEveryTensorToItsValues) {
+TEST(Safetensors, AlignsTensorsToTheirValueSize) {
   const auto bytes = formatSafetensors(everyKind());
   ASSERT_TRUE(bytes.ok());
   std::uint64_t header = 0;
@@ -160,7 +160,7 @@ TEST(Safetensors, AcceptsKeysInAnyOrderAndPadding) {
   EXPECT_EQ(file->tensors.at("b").dtype, DType::F16);
 }
 
-TEST(Safetensors, RefusesToWriteWhatItCouldNotRead) {
+TEST(Safetensors, RefusesToWriteUnreadableFiles) {
   SafetensorsFile file;
   file.tensors["bad \xFF"] = fromFloats({}, {0});
   EXPECT_FALSE(formatSafetensors(file).ok());

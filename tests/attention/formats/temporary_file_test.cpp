@@ -38,9 +38,9 @@ class TemporaryFiles : public testing::TestWithParam<Naming> {
   TemporaryFolder folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Namings, TemporaryFiles, testing::Values(Naming::whenWhole, Naming::fromTheStart));
+INSTANTIATE_TEST_SUITE_P(Namings, TemporaryFiles, testing::Values(Naming::onCompletion, Naming::immediately));
 
-TEST_P(TemporaryFiles, ComeToTheirPlaceOverWhatIsThere) {
+TEST_P(TemporaryFiles, MoveReplacesExistingFile) {
   for (const char* text : {"first", "second"}) {
     auto [file, code] = TemporaryFile::create(folder_ / "a.bin", GetParam());
     ASSERT_TRUE(file) << code;
@@ -51,7 +51,7 @@ TEST_P(TemporaryFiles, ComeToTheirPlaceOverWhatIsThere) {
   }
 }
 
-TEST_P(TemporaryFiles, LeaveNothingWhereTheyDoNotComeToIt) {
+TEST_P(TemporaryFiles, FailedMoveLeavesNothing) {
   putFile(folder_ / "a.bin", "old");
   {
     auto [file, code] = TemporaryFile::create(folder_ / "a.bin", GetParam());
@@ -64,7 +64,7 @@ TEST_P(TemporaryFiles, LeaveNothingWhereTheyDoNotComeToIt) {
   EXPECT_FALSE(TemporaryFile::create(folder_ / "none/a.bin", GetParam()).first);
 }
 
-TEST_P(TemporaryFiles, AreGoneAfterASignal) {
+TEST_P(TemporaryFiles, SignalRemovesFile) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     EXPECT_EQ(endOf([&] {
                 ::signal(signal, SIG_DFL);
@@ -79,7 +79,7 @@ TEST_P(TemporaryFiles, AreGoneAfterASignal) {
 }
 
 /// As with nohup: the program continues, and so the file stays.
-TEST_P(TemporaryFiles, StayWhereASignalIsIgnored) {
+TEST_P(TemporaryFiles, IgnoredSignalKeepsFile) {
   EXPECT_EQ(endOf([&] {
               ::signal(SIGHUP, SIG_IGN);
               removeTemporaryFilesOnSignals();
@@ -91,7 +91,7 @@ TEST_P(TemporaryFiles, StayWhereASignalIsIgnored) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "a.bin"));
 }
 
-TEST(WriteFile, LeavesNothingWhenASignalEndsTheProgram) {
+TEST(WriteFile, CleansUpWhenSignalKillsProcess) {
   const TemporaryFolder folder;
   putFile(folder / "a.bin", "old");
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {

@@ -50,7 +50,7 @@ class TensorSources : public testing::Test {
 };
 
 /// Only tensors that are needed take memory, whatever else a file holds.
-TEST_F(TensorSources, ReadOnlyWhatIsNeeded) {
+TEST_F(TensorSources, ReadsOnlyNeededTensors) {
   const fs::path path = problemAnd("snapshot.scores");
   const auto expected = readProblem(smallProblem(), {}, "a");
   const auto peak = peakMemoryOf([&] {
@@ -67,7 +67,7 @@ TEST_F(TensorSources, ReadOnlyWhatIsNeeded) {
 }
 
 /// A layer can be read from a larger file; a problem refuses tensors with unknown names without reading them.
-TEST_F(TensorSources, LeaveTensorsOfOtherNamesUnread) {
+TEST_F(TensorSources, LeavesUnknownTensorsUnread) {
   const fs::path path = problemAnd("lm_head.weight");
   const auto peak = peakMemoryOf([&] {
     const auto file = TensorSource::open(path);
@@ -84,7 +84,7 @@ TEST_F(TensorSources, LeaveTensorsOfOtherNamesUnread) {
 }
 
 /// Masks count towards the budget too, whichever program wrote them.
-TEST_F(TensorSources, RefuseMasksBeyondTheBudget) {
+TEST_F(TensorSources, RefusesMasksBeyondBudget) {
   auto file = smallProblem();
   const auto tokens = file.tensors.at("x").shape[0];
   file.tensors["attn_mask"] = {DType::Bool, {tokens, tokens}, test::Bytes(tokens * tokens)};
@@ -96,7 +96,7 @@ TEST_F(TensorSources, RefuseMasksBeyondTheBudget) {
   EXPECT_THAT(problem.error().message, HasSubstr("tensor \"attn_mask\" takes"));
 }
 
-TEST_F(TensorSources, RefuseWhatTakesMoreThanTheBudgetBeforeReadingIt) {
+TEST_F(TensorSources, RefusesTensorsBeyondBudgetBeforeReading) {
   const fs::path path = problemAnd("x");
   const auto peak = peakMemoryOf([&] {
     const auto file = TensorSource::open(path);
@@ -112,7 +112,7 @@ TEST_F(TensorSources, RefuseWhatTakesMoreThanTheBudgetBeforeReadingIt) {
   }
 }
 
-TEST_F(TensorSources, RefuseAFileThatIsNoneByItsHeader) {
+TEST_F(TensorSources, RefusesInvalidFileByItsHeader) {
   // Sixteen zeros denote an empty header.
   const fs::path path = grown("a.safetensors", test::Bytes(16), kHuge);
   const auto peak = peakMemoryOf([&] {
@@ -125,7 +125,7 @@ TEST_F(TensorSources, RefuseAFileThatIsNoneByItsHeader) {
   }
 }
 
-TEST_F(TensorSources, GiveWhatTheFileInMemoryGives) {
+TEST_F(TensorSources, DiskAndMemorySourcesMatch) {
   const auto file = smallProblem();
   ASSERT_TRUE(writeSafetensors(folder_ / "a.safetensors", file).ok());
   const auto disk = TensorSource::open(folder_ / "a.safetensors");
@@ -150,7 +150,7 @@ test::Bytes npyStart(const std::string& shape) {
 }
 
 /// A mask's cells are read row by row, and only their runs are kept.
-TEST_F(MaskFiles, ArePassedOverRowByRow) {
+TEST_F(MaskFiles, ReadsRowByRow) {
   const std::string shape = "(4096, 65536)";
   const auto empty = npyStart(shape);
   const auto npy = put("a.npy", empty);
@@ -173,7 +173,7 @@ TEST_F(MaskFiles, ArePassedOverRowByRow) {
   }
 }
 
-TEST_F(MaskFiles, RefuseWhatIsNoneByItsHeader) {
+TEST_F(MaskFiles, RefusesInvalidFileByItsHeader) {
   const auto wrong = put("a.npy", npyStart("(4096, 65537)"));
   fs::resize_file(wrong, kHuge);
   const auto peak = peakMemoryOf([&] {
@@ -188,7 +188,7 @@ TEST_F(MaskFiles, RefuseWhatIsNoneByItsHeader) {
 
 /// Numbers that aren't stored row by row are kept in memory, and so are additive masks; both count towards
 /// the budget.
-TEST_F(MaskFiles, KeepWithinABudget) {
+TEST_F(MaskFiles, StaysWithinBudget) {
   const auto fortran = put("a.npy", test::npy("<f4", "(64, 64)", test::Bytes(64 * 64 * 4), "True"));
   EXPECT_TRUE(readMaskFile(fortran, MaskConvention::masked, 1 << 16).ok());
   EXPECT_THAT(

@@ -28,21 +28,21 @@ class EveryDetector : public testing::TestWithParam<const Detector*> {
   const Detector& detector_ = *GetParam();
 };
 
-TEST_P(EveryDetector, IsDescribedAndMeasuresInOneWay) {
+TEST_P(EveryDetector, IsFullyDescribedAndHasAMeasure) {
   EXPECT_FALSE(detector_.name.empty());
   EXPECT_EQ(detector_.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string_view::npos);
   EXPECT_FALSE(detector_.title.empty());
   EXPECT_FALSE(detector_.shortName.empty());
   EXPECT_LE(detector_.shortName.size(), 8u) << "it stands on a tile";
-  const bool labels = detector_.labelsTheRestFrom || !detector_.mayLabel || detector_.titleOf;
-  EXPECT_TRUE(!labels || detector_.tightName || detector_.shortName.size() <= 5) << "nor a tight name";
+  const bool labels = detector_.fallbackLabelThreshold || !detector_.mayLabel || detector_.titleOf;
+  EXPECT_TRUE(!labels || detector_.compactName || detector_.shortName.size() <= 5) << "nor a tight name";
   EXPECT_THAT(std::string(detector_.help), HasSubstr("A[i][")) << "a formula";
   EXPECT_TRUE(detector_.help.ends_with('.'));
   EXPECT_TRUE(detector_.targets || detector_.measure || detector_.ofMaps);
   EXPECT_FALSE(detector_.ofMaps && (detector_.targets || detector_.measure));
 }
 
-TEST_P(EveryDetector, ScoresLieBetweenNoneAndAll) {
+TEST_P(EveryDetector, ScoresStayWithinTheirRange) {
   const std::vector<Token> tokens = sentences(40);
   const HeadText text(tokens, tokens, true);
   Random random(7);
@@ -75,7 +75,7 @@ TEST_P(EveryDetector, ScoresLieBetweenNoneAndAll) {
   }
 }
 
-TEST_P(EveryDetector, ScoresItsBaselineWhereWeightIsEven) {
+TEST_P(EveryDetector, ScoresItsBaselineForUniformWeights) {
   const std::vector<Token> tokens = sentences(40);
   const HeadText text(tokens, tokens, true);
   for (const Index window : {3, 12, 40}) {
@@ -110,7 +110,7 @@ Matrix constructedWeights(const Detector& detector, const HeadText& text, Index 
   return weights;
 }
 
-TEST_P(EveryDetector, ScoresTheHeadThatDoesNothingElse) {
+TEST_P(EveryDetector, ScoresItsIdealHead) {
   constexpr Index kTokens = 64;
   const std::vector<Token> tokens = sentences(kTokens);
   const HeadText text(tokens, tokens, true);
@@ -136,7 +136,7 @@ TEST_P(EveryDetector, ScoresTheHeadThatDoesNothingElse) {
   }
 }
 
-TEST_P(EveryDetector, FindsTheHeadThatIsPlantedForIt) {
+TEST_P(EveryDetector, FindsItsPlantedHead) {
   if (!detector_.planted) GTEST_SKIP() << "none can be planted in one layer; the test above constructs it";
   const bool ahead = detector_.planted->offset < 0;
   AttentionConfig config;
@@ -168,7 +168,7 @@ std::string nameOf(const testing::TestParamInfo<const Detector*>& info) {
 INSTANTIATE_TEST_SUITE_P(Table, EveryDetector,
                          testing::ValuesIn(allDetectors().begin(), allDetectors().end()), nameOf);
 
-TEST(DetectorTable, CallsEachBySomethingOfItsOwn) {
+TEST(DetectorTable, NamesTitlesAndHelpAreUnique) {
   std::set<std::string_view> names, titles, shortNames, helps;
   for (const Detector* detector : allDetectors()) {
     EXPECT_TRUE(names.insert(detector->name).second) << detector->name;
@@ -178,7 +178,7 @@ TEST(DetectorTable, CallsEachBySomethingOfItsOwn) {
   }
 }
 
-TEST(DetectorTable, KnowsItsNames) {
+TEST(DetectorTable, FindsDetectorsByName) {
   HeadProfile profile;
   profile.scores.resize(allDetectors().size());
   for (const Detector* detector : allDetectors()) EXPECT_EQ(profile[detector->name].rows, 0);

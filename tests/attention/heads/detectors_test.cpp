@@ -62,7 +62,7 @@ std::string labelled(const HeadProfile& profile, float threshold = 0.3f) {
   return label.detector ? std::string(label.detector->name) : "mixed";
 }
 
-TEST(Detectors, perfectPreviousTokenHeadScoresOne) {
+TEST(Detectors, PerfectPreviousTokenHeadScoresOne) {
   for (const bool causal : {true, false}) {
     const HeadProfile profile = pointingHead("abcdefgh", causal, [](Index i) { return i - 1; }).profile();
     EXPECT_EQ(profile["previous"].raw, 1);
@@ -72,12 +72,12 @@ TEST(Detectors, perfectPreviousTokenHeadScoresOne) {
   }
 }
 
-TEST(Detectors, previousBaselineIsTheMeanOfOneOverVisible) {
+TEST(Detectors, PreviousBaselineAveragesOneOverVisibleKeys) {
   const HeadProfile profile = pointingHead("abcd", true, [](Index i) { return i - 1; }).profile();
   EXPECT_NEAR(profile["previous"].baseline, (1 / 2.0f + 1 / 3.0f + 1 / 4.0f) / 3, kEpsilon);
 }
 
-TEST(Detectors, eachPointingHeadIsNamed) {
+TEST(Detectors, LabelsEachPointingHead) {
   struct Case {
     std::string_view detector;
     bool causal;
@@ -94,7 +94,7 @@ TEST(Detectors, eachPointingHeadIsNamed) {
   }
 }
 
-TEST(Detectors, labelsSayWhichOffset) {
+TEST(Detectors, LabelsNameTheOffset) {
   const auto labelOf = [](Index offset, bool causal) {
     const auto target = [offset](Index i) { return i - offset; };
     return describe(labelHead(pointingHead("abcdefghijklmnop", causal, target).profile()));
@@ -104,7 +104,7 @@ TEST(Detectors, labelsSayWhichOffset) {
   EXPECT_EQ(labelOf(-3, false), "3 ahead");
 }
 
-TEST(Detectors, uniformHeadScoresItsBaseline) {
+TEST(Detectors, UniformHeadScoresItsBaseline) {
   for (const bool causal : {true, false}) {
     const Head head = uniformHead("abca.bc.dd", causal);
     const HeadProfile profile = head.profile();
@@ -117,7 +117,7 @@ TEST(Detectors, uniformHeadScoresItsBaseline) {
   }
 }
 
-TEST(Detectors, entropyIsAShareOfTheLargestPossible) {
+TEST(Detectors, EntropyIsRelativeToItsMaximum) {
   // ln 2 of ln 4: the weight is on two of four keys.
   Head head = uniformHead("abcd", false);
   head.weights.leftCols(2).setConstant(0.5f);
@@ -126,7 +126,7 @@ TEST(Detectors, entropyIsAShareOfTheLargestPossible) {
   EXPECT_EQ(pointingHead("abcd", true, [](Index i) { return i; }).profile()["uniform"].raw, 0);
 }
 
-TEST(Detectors, whatTheMaskForcesIsNotBehaviour) {
+TEST(Detectors, MaskForcedWeightIsNotBehaviour) {
   // A window of one key: every row can only attend to itself.
   Head head = pointingHead("abcdef", true, [](Index i) { return i; });
   for (Index i = 0; i < 6; ++i) {
@@ -141,14 +141,14 @@ TEST(Detectors, whatTheMaskForcesIsNotBehaviour) {
   EXPECT_EQ(labelled(profile), "mixed");
 }
 
-TEST(Detectors, nextTokenDoesNotAriseUnderACausalMask) {
+TEST(Detectors, NextTokenIsIneligibleUnderCausalMask) {
   const DetectorScore next = uniformHead("abcd", true).profile()["next"];
   EXPECT_EQ(next.rows, 0);
   EXPECT_EQ(next.raw, 0);
   EXPECT_EQ(next.baseline, 0);
 }
 
-TEST(Detectors, sameTokenCountsEarlierOccurrencesOnly) {
+TEST(Detectors, SameTokenCountsOnlyEarlierOccurrences) {
   // Rows 3 (a), 4 (b) and 5 (a) have an earlier occurrence.
   Head head = uniformHead("abcaba", false);
   head.weights.setZero();
@@ -162,7 +162,7 @@ TEST(Detectors, sameTokenCountsEarlierOccurrencesOnly) {
   EXPECT_FLOAT_EQ(same.baseline, (1 / 6.0f + 1 / 6.0f + 2 / 6.0f) / 3);
 }
 
-TEST(Detectors, crossAttentionComparesTextsWhereverTheyStand) {
+TEST(Detectors, CrossAttentionComparesTokensNotPositions) {
   Head head{Matrix::Zero(2, 3), Matrix::Zero(2, 3), "ab", "cba"};
   head.weights << 0, 0, 1, 0, 1, 0;
   EXPECT_EQ(head.profile()["same_token"].rows, 0) << "within one text, nothing stands before";
@@ -175,7 +175,7 @@ TEST(Detectors, crossAttentionComparesTextsWhereverTheyStand) {
     EXPECT_EQ(profile[place].rows, 0) << place << ": places of two texts can't be compared";
 }
 
-TEST(Detectors, positionsCountFromTheFirstQuery) {
+TEST(Detectors, PositionsCountFromTheFirstQuery) {
   // Two queries after a cache of three: rows at positions 3 and 4.
   Head head{Matrix::Zero(2, 5), Matrix::Zero(2, 5), "da", "abcda"};
   head.firstPosition = 3;
@@ -189,7 +189,7 @@ TEST(Detectors, positionsCountFromTheFirstQuery) {
   EXPECT_EQ(profile["same_token"].rows, 1) << "the second a; d has not been seen before";
 }
 
-TEST(Detectors, rowsWithoutAVisibleKeyAreEligibleForNothing) {
+TEST(Detectors, RowsWithoutVisibleKeysAreIneligible) {
   Head head = pointingHead("aaaa", true, [](Index i) { return i - 1; });
   head.scores.row(2).setConstant(kMinusInfinity);
   head.weights.row(2).setZero();
@@ -204,7 +204,7 @@ TEST(Detectors, rowsWithoutAVisibleKeyAreEligibleForNothing) {
   EXPECT_EQ(labelled(dead), "mixed");
 }
 
-TEST(Detectors, separatorAsksRowsThatSeeOne) {
+TEST(Detectors, SeparatorCountsOnlyRowsThatSeeOne) {
   Head head = pointingHead("ab.cd", true, [](Index i) { return std::min<Index>(i, 2); });
   const DetectorScore separator = head.profile()["separator"];
   EXPECT_EQ(separator.rows, 3);
@@ -212,7 +212,7 @@ TEST(Detectors, separatorAsksRowsThatSeeOne) {
   EXPECT_FLOAT_EQ(separator.baseline, (1 / 3.0f + 1 / 4.0f + 1 / 5.0f) / 3);
 }
 
-TEST(Detectors, localBandIsSpreadOverSeveralOffsets) {
+TEST(Detectors, LocalBandSpreadsOverSeveralOffsets) {
   Head head = uniformHead("abcdefghijklmnopqrst", true);
   head.weights.setZero();
   for (Index i = 0; i < 20; ++i) {
@@ -224,14 +224,14 @@ TEST(Detectors, localBandIsSpreadOverSeveralOffsets) {
   EXPECT_EQ(describe(labelHead(profile)), "local band");
 }
 
-TEST(Detectors, oneBrightCornerIsNotAnOffset) {
+TEST(Detectors, SingleBrightCornerIsNotAnOffset) {
   // The first-token head alone fills the only cell of the longest diagonal.
   const HeadProfile profile = pointingHead("abcdefghijkl", true, [](Index) { return Index{0}; }).profile();
   EXPECT_LT(profile["offset"].raw, 0.5f);
   EXPECT_EQ(describe(labelHead(profile)), "first token");
 }
 
-TEST(Detectors, thresholdDecidesBetweenBehaviourAndMixed) {
+TEST(Detectors, ThresholdDecidesBetweenBehaviourAndMixed) {
   Head head = uniformHead("abcdefgh", false);
   // Half on the previous token, half evenly on all: above the baseline by ½·(1 − 1/8).
   head.weights *= 0.5f;
@@ -242,7 +242,7 @@ TEST(Detectors, thresholdDecidesBetweenBehaviourAndMixed) {
   EXPECT_EQ(labelled(profile, 0.45f), "mixed");
 }
 
-TEST(Detectors, misfittingSizesThrow) {
+TEST(Detectors, RefusesMismatchedSizes) {
   Head head = uniformHead("abcd", true);
   head.keys = "abc";
   EXPECT_THROW(head.profile(), std::invalid_argument);

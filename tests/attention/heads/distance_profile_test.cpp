@@ -15,7 +15,7 @@ double scoreAt(const std::vector<double>& frequencies, const std::vector<double>
   return score;
 }
 
-TEST(DistanceProfile, recoversAProfileItCanHold) {
+TEST(DistanceProfile, RecoversRepresentableProfile) {
   const std::vector<double> frequencies = {2.0, 0.7, 0.2}, wanted = {1.5, 0.5, 1.0};
   std::vector<double> target;
   for (int d = 0; d < 40; ++d) target.push_back(std::exp(scoreAt(frequencies, wanted, d)));
@@ -24,7 +24,7 @@ TEST(DistanceProfile, recoversAProfileItCanHold) {
   for (std::size_t f = 0; f < 3; ++f) EXPECT_NEAR(found[f], wanted[f], 1e-3);
 }
 
-TEST(DistanceProfile, weightsHaveTheTargetsMoments) {
+TEST(DistanceProfile, WeightsMatchTheTargetsMoments) {
   const std::vector<double> frequencies = plantedFrequencies(*plantedLayout(64));
   std::vector<double> target(64, 0.0005);
   target[0] = 0.9;
@@ -46,7 +46,7 @@ TEST(DistanceProfile, weightsHaveTheTargetsMoments) {
   }
 }
 
-TEST(DistanceProfile, peakStandsOneAboveAFlatRest) {
+TEST(DistanceProfile, PeakIsOneAboveAFlatRest) {
   const std::vector<double> frequencies = plantedFrequencies(*plantedLayout(256));
   const Index reach = 64;
   const std::vector<double> amplitudes = flattestPeak(frequencies, reach);
@@ -60,7 +60,7 @@ TEST(DistanceProfile, peakStandsOneAboveAFlatRest) {
   EXPECT_LT(std::sqrt(variance), 0.25);
 }
 
-TEST(DistanceProfile, emptyInputThrows) {
+TEST(DistanceProfile, RefusesEmptyInput) {
   EXPECT_THROW((void)fitDistanceProfile({}, std::vector<double>{1}), std::invalid_argument);
   EXPECT_THROW((void)flattestPeak(std::vector<double>{1}, 1), std::invalid_argument);
 }

@@ -47,7 +47,7 @@ TEST(HeadShares, AddUpToTheOutput) {
   }
 }
 
-TEST(HeadShares, AreWhatIsMissingWithoutTheHead) {
+TEST(HeadShares, MatchTheChangeFromSwitchingOffTheHead) {
   const SharedLayer layer;
   const HeadShares shares = layer.shares();
   for (Index head = 0; head < 6; ++head) {
@@ -69,7 +69,7 @@ TEST(HeadShares, AreWhatIsMissingWithoutTheHead) {
   }
 }
 
-TEST(HeadShares, SayWhichWayAShareGoes) {
+TEST(HeadShares, ReportAmountAndDirection) {
   const SharedLayer layer;
   const HeadShares shares = layer.shares();
   const Matrix map = layer.projections.o.weight.middleCols(8, 4);
@@ -83,7 +83,7 @@ TEST(HeadShares, SayWhichWayAShareGoes) {
       std::invalid_argument);
 }
 
-TEST(SwitchHeads, LeaveTheOthersAlone) {
+TEST(SwitchHeads, LeavesOtherHeadsUnchanged) {
   const SharedLayer layer;
   Stack heads = layer.result.headOutput;
   switchHeads(heads, {}, 9);
@@ -94,7 +94,7 @@ TEST(SwitchHeads, LeaveTheOthersAlone) {
   for (Index row = 0; row < 9; ++row) EXPECT_TRUE(heads[4].row(row) == mean) << "of the first rows, in all";
 }
 
-TEST(PrincipalPlane, LiesAlongTheWidestDirections) {
+TEST(PrincipalPlane, FollowsTheWidestDirections) {
   Matrix points = Matrix::Zero(40, 7);
   for (Index i = 0; i < 40; ++i) {
     const float t = static_cast<float>(i) - 19.5f;
@@ -113,7 +113,7 @@ TEST(PrincipalPlane, LiesAlongTheWidestDirections) {
       << "distances on the plane are those of the points, which lie in it";
 }
 
-TEST(PrincipalPlane, IsThereForAnyPoints) {
+TEST(PrincipalPlane, ExistsForAnyPoints) {
   const Plane one = principalPlane(Matrix::Constant(1, 5, 2.0f));
   EXPECT_NEAR(one.first.norm(), 1, 1e-6);
   EXPECT_NEAR(one.second.norm(), 1, 1e-6);
@@ -128,7 +128,7 @@ TEST(PrincipalPlane, IsThereForAnyPoints) {
   EXPECT_TRUE(onPlane(planeOfDimensions(60, 3, 7), wide).col(1) == wide.col(7));
 }
 
-TEST(ConvexHull, HoldsEveryPointAndNoMore) {
+TEST(ConvexHull, EnclosesAllPointsTightly) {
   Matrix points(7, 2);
   points << 0, 0, 4, 0, 4, 4, 0, 4, 2, 2, 2, 0, 4, 4;
   const std::vector<Index> corners = convexHull(points);
@@ -139,7 +139,7 @@ TEST(ConvexHull, HoldsEveryPointAndNoMore) {
   EXPECT_NEAR(distanceOutside(points, corners, 7, 8), 5, 1e-9);
 }
 
-TEST(ConvexHull, OfALineOrAPlaceHasNoInside) {
+TEST(ConvexHull, DegeneratesToLineOrPoint) {
   Matrix line(4, 2);
   line << 0, 0, 1, 1, 3, 3, 2, 2;
   EXPECT_EQ(convexHull(line).size(), 2u);
@@ -149,7 +149,7 @@ TEST(ConvexHull, OfALineOrAPlaceHasNoInside) {
   EXPECT_TRUE(convexHull(Matrix(0, 2)).empty());
 }
 
-TEST(ConvexHull, HoldsEveryMeanOfItsPoints) {
+TEST(ConvexHull, ContainsEveryWeightedMean) {
   const Matrix points = Matrix::Random(30, 2);
   const std::vector<Index> corners = convexHull(points);
   for (int round = 0; round < 50; ++round) {
@@ -182,7 +182,7 @@ struct RichLayer {
   }
 };
 
-TEST(RoundedLayer, IsTheLayerItselfInFp32) {
+TEST(RoundedLayer, Fp32MatchesTheExactLayer) {
   const RichLayer layer;
   const AttentionResult expected =
       attendTextbook(layer.config, layer.projections, layer.x, layer.x, layer.mask);
@@ -192,7 +192,7 @@ TEST(RoundedLayer, IsTheLayerItselfInFp32) {
   EXPECT_LT((found.output - expected.output).cwiseAbs().maxCoeff(), 1e-5f);
 }
 
-TEST(RoundedLayer, KeepsNumbersOfTheFormatAlone) {
+TEST(RoundedLayer, KeepsOnlyRepresentableValues) {
   const RichLayer layer;
   const RoundedLayer exact = layer.in(NumberFormat::fp32);
   double before = 0;
@@ -210,7 +210,7 @@ TEST(RoundedLayer, KeepsNumbersOfTheFormatAlone) {
   }
 }
 
-TEST(RoundedLayer, OverflowsWhereHalvesDo) {
+TEST(RoundedLayer, OverflowsLikeHalves) {
   AttentionConfig config = sharedConfig();
   RoundedInput input{config, {}, nullptr, {}, {}, Stack(6, 2, 4), Stack(2, 2, 4), Stack(2, 2, 4)};
   std::fill_n(input.q.data(), input.q.size(), 200.0f);

@@ -28,7 +28,7 @@ AttentionConfig stepsConfig() {
   return config;
 }
 
-TEST(HeadSteps, WithoutBiasesTheScoresAreTheDotProductsTimesTheScale) {
+TEST(HeadSteps, ScoresWithoutBiasAreScaledDotProducts) {
   const AttentionConfig config = stepsConfig();
   const AttentionResult result = smallResult(config);
   for (Index head = 0; head < 4; ++head) {
@@ -39,7 +39,7 @@ TEST(HeadSteps, WithoutBiasesTheScoresAreTheDotProductsTimesTheScale) {
   }
 }
 
-TEST(HeadSteps, BiasesAndTheSoftCapLeadToTheStoredScores) {
+TEST(HeadSteps, BiasesAndSoftCapGiveTheStoredScores) {
   AttentionConfig config = stepsConfig();
   config.alibi = true;
   config.softcap = 2.0f;
@@ -52,18 +52,18 @@ TEST(HeadSteps, BiasesAndTheSoftCapLeadToTheStoredScores) {
   EXPECT_THROW(headSteps(config, {}, result, 4), std::invalid_argument);
 }
 
-TEST(PoolFarthest, KeepsTheNumberFarthestFromZeroAndPrefersNumbersToMaskedCells) {
+TEST(PoolFarthest, KeepsValueFarthestFromZeroIgnoringMaskedCells) {
   Matrix values(2, 6);
   values << 1, -3, 2, 0, -std::numeric_limits<float>::infinity(), 4, 0, 0, 0, 0, 0, 0;
-  const Matrix pooled = poolFarthest(values, 1, 3);
+  const Matrix pooled = poolByMagnitude(values, 1, 3);
   ASSERT_EQ(pooled.cols(), 3);
   EXPECT_EQ(pooled(0, 0), -3);
   EXPECT_EQ(pooled(0, 1), 2);
   EXPECT_EQ(pooled(0, 2), 4);
-  EXPECT_EQ(poolFarthest(values, 2, 6), values) << "what fits stays as it is";
+  EXPECT_EQ(poolByMagnitude(values, 2, 6), values) << "what fits stays as it is";
 }
 
-TEST(WorkedSum, ShowsAllProductsOrTheLargestWithTheRestInOne) {
+TEST(WorkedSum, ShowsLargestProductsAndSumsTheRest) {
   const std::vector<float> a{1, 2, -3, 0.5f}, b{1, 1, 2, 1};
   const WorkedSum all = workedSum(a, b, 4);
   EXPECT_EQ(all.terms.size(), 4u);
@@ -96,7 +96,7 @@ MappedLinear mapOver(const std::vector<float>& numbers, Index out, Index in, boo
   return map;
 }
 
-TEST(WeightSlices, AreTheRowsAndColumnsThatApplyUses) {
+TEST(WeightSlices, MatchTheRowsAndColumnsThatApplyUses) {
   const std::vector<float> numbers{1, 2, 3, 4, 5, 6};
   for (const bool transposed : {false, true}) {
     const MappedLinear map = mapOver(numbers, 3, 2, transposed);

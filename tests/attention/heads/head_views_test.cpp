@@ -4,7 +4,7 @@
 
 #include "attention/core/random.h"
 #include "attention/core/weight_init.h"
-#include "attention/heads/likeness.h"
+#include "attention/heads/similarity.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
@@ -14,7 +14,7 @@ MatrixView viewOf(const Matrix& matrix) {
   return {matrix.data(), matrix.rows(), matrix.cols()};
 }
 
-TEST(HeadViews, NormsAreThoseOfWhatIsWritten) {
+TEST(HeadViews, NormsMatchTheWrittenVectors) {
   Random random(2);
   Matrix v(5, 3), o(7, 3);
   for (Matrix* each : {&v, &o})
@@ -25,7 +25,7 @@ TEST(HeadViews, NormsAreThoseOfWhatIsWritten) {
   EXPECT_THROW((void)writtenNorms(viewOf(v), Matrix::Zero(7, 4)), std::invalid_argument);
 }
 
-TEST(HeadViews, ValueWeightedRowsSumToOneAgain) {
+TEST(HeadViews, ValueWeightedRowsSumToOne) {
   Matrix weights(3, 3);
   weights << 1, 0, 0, 0.5f, 0.5f, 0, 0.2f, 0.3f, 0.5f;
   const Matrix out = valueWeighted(viewOf(weights), Vector{{1, 3, 0}});
@@ -36,7 +36,7 @@ TEST(HeadViews, ValueWeightedRowsSumToOneAgain) {
   EXPECT_TRUE(valueWeighted(viewOf(weights), Vector::Zero(3)).isZero(0));
 }
 
-TEST(HeadViews, WithoutTheFirstTokenTheRestIsAWhole) {
+TEST(HeadViews, RenormalisesRowsWithoutTheFirstToken) {
   Matrix weights(2, 3);
   weights << 1, 0, 0, 0.8f, 0.15f, 0.05f;
   const Matrix out = withoutFirst(viewOf(weights));
@@ -45,7 +45,7 @@ TEST(HeadViews, WithoutTheFirstTokenTheRestIsAWhole) {
   EXPECT_FLOAT_EQ(out(1, 2), 0.25f);
 }
 
-TEST(HeadViews, MeanAndMaxOverHeads) {
+TEST(HeadViews, ComputesMeanAndMaxOverHeads) {
   Stack heads(2, 1, 2);
   heads[0] << 0.25f, 0.75f;
   heads[1] << 1, 0;
@@ -54,11 +54,11 @@ TEST(HeadViews, MeanAndMaxOverHeads) {
   EXPECT_FLOAT_EQ(maxOverHeads(heads)(0, 1), 0.75f);
 }
 
-TEST(HeadLikeness, IsOneForTheSameAndNoneForWhatSharesNoCell) {
+TEST(HeadLikeness, IsOneForEqualHeadsAndFallsWithOverlap) {
   Matrix a = Matrix::Identity(4, 4), b = Matrix::Zero(4, 4), c = Matrix::Constant(4, 4, 0.25f);
   b.col(0).setOnes();
   const std::vector<Matrix> heads{a, a, b, c};
-  const Matrix cosine = cosineLikeness(heads), shannon = jensenShannonLikeness(heads);
+  const Matrix cosine = cosineSimilarity(heads), shannon = jensenShannonSimilarity(heads);
   for (const Matrix* likeness : {&cosine, &shannon}) {
     EXPECT_NEAR((*likeness)(0, 1), 1, 1e-6f);
     EXPECT_EQ(*likeness, likeness->transpose());
@@ -68,7 +68,7 @@ TEST(HeadLikeness, IsOneForTheSameAndNoneForWhatSharesNoCell) {
   EXPECT_NEAR(cosine(0, 3), 0.5f, 1e-6f);
 }
 
-TEST(HeadLikeness, OrderBringsLikeHeadsTogether) {
+TEST(HeadLikeness, OrderPutsSimilarHeadsTogether) {
   // Two families, shuffled: 0, 2, 4 are alike and so are 1, 3.
   Matrix likeness = Matrix::Constant(5, 5, 0.1f);
   for (const Index a : {0, 2, 4})
@@ -76,24 +76,24 @@ TEST(HeadLikeness, OrderBringsLikeHeadsTogether) {
   likeness(1, 3) = likeness(3, 1) = 0.9f;
   likeness(0, 4) = likeness(4, 0) = 0.95f;
   likeness.diagonal().setOnes();
-  const std::vector<Index> order = likenessOrder(likeness);
+  const std::vector<Index> order = similarityOrder(likeness);
   ASSERT_EQ(order.size(), 5u);
   const auto at = [&](Index head) { return std::ranges::find(order, head) - order.begin(); };
   EXPECT_EQ(std::abs(at(1) - at(3)), 1);
   EXPECT_EQ(std::abs(at(0) - at(4)), 1);
   EXPECT_LE(std::abs(at(2) - at(0)), 2);
-  EXPECT_THAT(likenessOrder(Matrix::Identity(1, 1)), ElementsAre(0));
-  EXPECT_TRUE(likenessOrder(Matrix()).empty());
+  EXPECT_THAT(similarityOrder(Matrix::Identity(1, 1)), ElementsAre(0));
+  EXPECT_TRUE(similarityOrder(Matrix()).empty());
 }
 
-TEST(HeadLikeness, RowsAreTakenEvenly) {
+TEST(HeadLikeness, SamplesRowsEvenly) {
   Matrix rows(6, 1);
   rows << 0, 1, 2, 3, 4, 5;
   EXPECT_EQ(evenlySpacedRows(viewOf(rows), 3), (Matrix(3, 1) << 1, 3, 5).finished());
   EXPECT_EQ(evenlySpacedRows(viewOf(rows), 100), rows);
 }
 
-TEST(WeightInit, NormalHasItsDeviationAndGainScales) {
+TEST(WeightInit, NormalHasItsDeviationAndXavierGainScales) {
   AttentionConfig config;
   config.modelDim = 128;
   config.heads = config.kvHeads = 4;

@@ -13,7 +13,7 @@ MistakeResult shown(Mistake mistake) {
   return makeMistake(mistake, demonstration(mistake, 12, 512, 10));
 }
 
-TEST(Mistakes, TheTableHasEachOnceInOrder) {
+TEST(Mistakes, TableListsEachMistakeOnceInOrder) {
   for (std::size_t i = 0; i < mistakes().size(); ++i) {
     EXPECT_EQ(static_cast<std::size_t>(mistakes()[i].mistake), i);
     EXPECT_FALSE(mistakes()[i].added.empty()) << mistakes()[i].key;
@@ -21,7 +21,7 @@ TEST(Mistakes, TheTableHasEachOnceInOrder) {
   EXPECT_EQ(mistakes().back().mistake, Mistake::notDivisible);
 }
 
-TEST(Mistakes, EveryOneShowsOnItsDemonstration) {
+TEST(Mistakes, EveryMistakeShowsInItsDemonstration) {
   for (const MistakeInfo& info : mistakes()) {
     const MistakeResult result = shown(info.mistake);
     EXPECT_TRUE(result.same.empty()) << info.key << ": " << result.same;
@@ -29,7 +29,7 @@ TEST(Mistakes, EveryOneShowsOnItsDemonstration) {
   }
 }
 
-TEST(Mistakes, TheRightResultHasRowsThatAddUpToOne) {
+TEST(Mistakes, CorrectRowsSumToOne) {
   for (const MistakeInfo& info : mistakes()) {
     const MistakeResult result = shown(info.mistake);
     const MistakeInput input = demonstration(info.mistake, 12, 512, 10);
@@ -41,28 +41,28 @@ TEST(Mistakes, TheRightResultHasRowsThatAddUpToOne) {
   }
 }
 
-TEST(Mistakes, WithoutScalingOneKeyTakesTheRow) {
+TEST(Mistakes, MissingScaleLetsOneKeyDominate) {
   const MistakeResult result = shown(Mistake::noScale);
   EXPECT_GT(result.measures[0].wrong, 0.9);
   EXPECT_LT(result.measures[0].right, 0.7);
   EXPECT_LT(result.measures[1].wrong, 0.2);
 }
 
-TEST(Mistakes, TheModelsRootMakesRowsTooEven) {
+TEST(Mistakes, ScalingByModelSizeFlattensRows) {
   const MistakeResult result =
       makeMistake(Mistake::modelScale, demonstration(Mistake::modelScale, 12, 32, 10));
   EXPECT_LT(result.measures[0].wrong, result.measures[0].right);
   EXPECT_GT(result.measures[1].wrong, result.measures[1].right);
 }
 
-TEST(Mistakes, OverTheWrongAxisColumnsSumToOneAndRowsDont) {
+TEST(Mistakes, WrongAxisMakesColumnsSumToOne) {
   const MistakeResult result = shown(Mistake::wrongAxis);
   EXPECT_LT((result.wrongWeights.colwise().sum().array() - 1).abs().maxCoeff(), 1e-5f);
   EXPECT_GT(std::abs(result.measures[0].wrong - 1), 0.1);
   EXPECT_NEAR(result.measures[0].right, 1, 1e-5);
 }
 
-TEST(Mistakes, WithoutItsMaximumTheSoftmaxOverflows) {
+TEST(Mistakes, SoftmaxWithoutMaximumOverflows) {
   const MistakeResult result = shown(Mistake::noMaximum);
   EXPECT_GT(result.measures[0].wrong, 0);
   EXPECT_EQ(result.measures[0].right, 0);
@@ -70,14 +70,14 @@ TEST(Mistakes, WithoutItsMaximumTheSoftmaxOverflows) {
   EXPECT_EQ(makeMistake(Mistake::noMaximum, small).same, "no score is above 88");
 }
 
-TEST(Mistakes, TheUpperTriangleReadsTheFuture) {
+TEST(Mistakes, UpperTriangleReadsTheFuture) {
   const MistakeResult result = shown(Mistake::upperTriangle);
   EXPECT_GT(result.measures[0].wrong, 0.5);
   EXPECT_EQ(result.measures[0].right, 0);
   EXPECT_FLOAT_EQ(result.wrongWeights(11, 11), 1) << "the last token reads itself";
 }
 
-TEST(Mistakes, MaskedAfterTheSoftmaxRowsDontAddUp) {
+TEST(Mistakes, MaskingAfterSoftmaxBreaksRowSums) {
   EXPECT_LT(shown(Mistake::maskAfter).measures[0].wrong, 0.5);
   EXPECT_NEAR(shown(Mistake::maskAfter).measures[0].right, 1, 1e-5);
   EXPECT_GT(shown(Mistake::maskAfterRenormalised).measures[0].wrong, 0);
@@ -86,7 +86,7 @@ TEST(Mistakes, MaskedAfterTheSoftmaxRowsDontAddUp) {
       << "the same while nothing rounds to 0";
 }
 
-TEST(Mistakes, PaddingTakesWeightUntilItIsMasked) {
+TEST(Mistakes, UnmaskedPaddingTakesWeight) {
   const MistakeResult result = shown(Mistake::paddingSeen);
   EXPECT_GT(result.measures[0].wrong, 0.05);
   EXPECT_EQ(result.measures[0].right, 0);
@@ -94,14 +94,14 @@ TEST(Mistakes, PaddingTakesWeightUntilItIsMasked) {
             "no padding");
 }
 
-TEST(Mistakes, InHalvesAnEmptyRowIsNaN) {
+TEST(Mistakes, EmptyRowIsNaNInHalfPrecision) {
   const MistakeResult result = shown(Mistake::halfInfinity);
   EXPECT_EQ(result.measures[0].wrong, 3) << "the rows of left padding";
   EXPECT_EQ(result.measures[0].right, 0);
   EXPECT_TRUE(result.wrongWeights.bottomRows(9).isApprox(result.rightWeights.bottomRows(9)));
 }
 
-TEST(Mistakes, AViewWithoutTransposeMixesTokens) {
+TEST(Mistakes, ViewWithoutTransposeMixesTokens) {
   const MistakeResult result = shown(Mistake::viewWithoutTranspose);
   EXPECT_LE(result.measures[0].wrong, 1);
   EXPECT_EQ(result.measures[0].right, 12);
@@ -113,14 +113,14 @@ TEST(Mistakes, AViewWithoutTransposeMixesTokens) {
                   .isApprox(result.wrongScores.row(11)));
 }
 
-TEST(Mistakes, TiledKvHeadsAreOthersForHalfOfEightHeads) {
+TEST(Mistakes, TilingKvHeadsChangesHalfOfEightHeads) {
   EXPECT_EQ(shown(Mistake::kvTiled).measures[0].wrong, 4);
   MistakeInput first = demonstration(Mistake::kvTiled, 12, 32, 10);
   first.head = 0;
   EXPECT_FALSE(makeMistake(Mistake::kvTiled, first).same.empty()) << "head 0 reads KV 0 either way";
 }
 
-TEST(Mistakes, ShapesThatClashAreNamedAsPyTorchSaysIt) {
+TEST(Mistakes, ShapeClashesReportPyTorchMessages) {
   const MistakeResult key = shown(Mistake::keyNotTransposed);
   ASSERT_TRUE(key.clash);
   EXPECT_EQ(key.clash->left[key.clash->leftAt], 32);
@@ -133,7 +133,7 @@ TEST(Mistakes, ShapesThatClashAreNamedAsPyTorchSaysIt) {
   EXPECT_EQ(width.clash->message, "RuntimeError: shape '[12, 8, 31]' is invalid for input of size 3000");
 }
 
-TEST(Mistakes, AKeyOfAsManyTokensAsDimensionsMultipliesWrongly) {
+TEST(Mistakes, SquareUntransposedKeyGivesWrongScores) {
   const MistakeInput input = demonstration(Mistake::keyNotTransposed, 32, 32, 1);
   const MistakeResult result = makeMistake(Mistake::keyNotTransposed, input);
   EXPECT_FALSE(result.clash);
@@ -147,7 +147,7 @@ TEST(Mistakes, AKeyOfAsManyTokensAsDimensionsMultipliesWrongly) {
   EXPECT_EQ(result.measures[0].right, 32);
 }
 
-TEST(Mistakes, WhatIsTheSameSaysWhy) {
+TEST(Mistakes, UnchangedResultsSayWhy) {
   MistakeInput open = demonstration(Mistake::maskAfter, 12, 32, 10);
   open.visible.setOnes();
   EXPECT_EQ(makeMistake(Mistake::maskAfter, open).same, "no key is hidden");
@@ -167,7 +167,7 @@ TEST(Mistakes, WhatIsTheSameSaysWhy) {
   EXPECT_TRUE(divided.wrongWeights == divided.rightWeights) << "which are shown";
 }
 
-TEST(Mistakes, SaturationGrowsWithTheDimensionUnlessScaled) {
+TEST(Mistakes, SaturationGrowsWithDimensionUnlessScaled) {
   const std::vector<Index> dims{8, 128};
   const auto points = saturation(Mistake::noScale, dims, 12, 8);
   ASSERT_EQ(points.size(), 2u);
@@ -177,7 +177,7 @@ TEST(Mistakes, SaturationGrowsWithTheDimensionUnlessScaled) {
 }
 
 /// The curve is computed without drawing maps; its values are those of layers with maps.
-TEST(Mistakes, SaturationIsThatOfWholeLayers) {
+TEST(Mistakes, SaturationMatchesFullLayers) {
   constexpr Index kLayers = 300;
   for (const Mistake mistake : {Mistake::noScale, Mistake::modelScale})
     for (const Index dim : {8, 32}) {
@@ -198,7 +198,7 @@ TEST(Mistakes, SaturationIsThatOfWholeLayers) {
     }
 }
 
-TEST(Mistakes, InputsThatDontFitAreRefused) {
+TEST(Mistakes, RefusesHeadsOutOfRange) {
   MistakeInput input = demonstration(Mistake::noScale, 12, 32, 1);
   input.head = 1;
   EXPECT_THROW(makeMistake(Mistake::noScale, input), std::invalid_argument);

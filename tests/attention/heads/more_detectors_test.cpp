@@ -50,7 +50,7 @@ struct Causal {
   }
 };
 
-TEST(MoreDetectors, SinksCountFromTheFifthRowOn) {
+TEST(MoreDetectors, SinksCountFromTheFifthRow) {
   Causal head("abcdefgh");
   for (Index i = 0; i < 8; ++i) head.point(i, std::min<Index>(i, 2));
   const DetectorScore sinks = head.profile()["sinks"];
@@ -61,7 +61,7 @@ TEST(MoreDetectors, SinksCountFromTheFifthRowOn) {
   EXPECT_EQ(head.profile()["sinks"].raw, 0);
 }
 
-TEST(MoreDetectors, WhoLooksAtTheFirstTokenIsCalledAfterIt) {
+TEST(MoreDetectors, LabelsFirstTokenHeads) {
   Causal head("abcdefghijklmnopqrstuvwx");
   for (Index i = 0; i < head.n(); ++i) head.point(i, 0);
   EXPECT_EQ(describe(labelHead(head.profile())), "first token");
@@ -82,7 +82,7 @@ TEST(MoreDetectors, DistanceIsInTokens) {
   EXPECT_NE(labelHead(head.profile()).detector->name, "distance");
 }
 
-TEST(MoreDetectors, AStripeNamesItsKey) {
+TEST(MoreDetectors, StripeReportsItsKey) {
   Causal head("abcdefghijkl");
   for (Index i = 0; i < 12; ++i) head.point(i, std::min<Index>(i, 3));
   const HeadProfile profile = head.profile();
@@ -94,7 +94,7 @@ TEST(MoreDetectors, AStripeNamesItsKey) {
   EXPECT_THAT(head.counted("stripe", 2), IsEmpty()) << "it isn't visible yet";
 }
 
-TEST(MoreDetectors, ADiagonalIsNoStripe) {
+TEST(MoreDetectors, DiagonalIsNotAStripe) {
   Causal head("abcdefghijkl");
   for (Index i = 0; i < 12; ++i) head.point(i, std::max<Index>(0, i - 1));
   const HeadProfile profile = head.profile();
@@ -102,7 +102,7 @@ TEST(MoreDetectors, ADiagonalIsNoStripe) {
   EXPECT_EQ(describe(labelHead(profile)), "previous token");
 }
 
-TEST(MoreDetectors, SegmentsAreSentencesUntilTheyAreMarked) {
+TEST(MoreDetectors, SegmentsAreSentencesUnlessMarked) {
   Causal head("abc.defg");
   for (Index i = 0; i < 8; ++i) head.point(i, i < 4 ? i : 4);
   EXPECT_EQ(head.profile()["segment"].raw, 1);
@@ -137,7 +137,7 @@ TEST(MoreDetectors, CopyingNeedsTheHeadsMaps) {
   EXPECT_FLOAT_EQ(profileHead(seen, &maps)["copying"].raw, -1);
 }
 
-TEST(MoreDetectors, TheCellsOfAnOffsetFollowWhatItFound) {
+TEST(MoreDetectors, CountedCellsFollowTheDetectedOffset) {
   Causal head("abcdefghijkl");
   for (Index i = 0; i < 12; ++i) head.point(i, std::max<Index>(0, i - 3));
   EXPECT_THAT(head.counted("offset", 8), ElementsAre(5));
@@ -150,7 +150,7 @@ TEST(MoreDetectors, TheCellsOfAnOffsetFollowWhatItFound) {
 /// show rows.
 constexpr float kPeakPromise = 0.94f, kFlagPromise = 0.95f, kBandPromise = 0.9f;
 
-TEST(PlantedOverRandomTexts, ScoreWhatTheyPromise) {
+TEST(PlantedOverRandomTexts, HeadsReachTheirPromisedScores) {
   struct Promise {
     PlantedHead head;
     std::string_view detector;

@@ -76,7 +76,7 @@ std::vector<Token> opening() {
   return tokenize(kOpening, Tokenization::words)->front();
 }
 
-TEST(Planted, openingSceneShowsEveryBehaviour) {
+TEST(Planted, OpeningSceneShowsEveryBehaviour) {
   const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
   EXPECT_GE(scene[0]["previous"].raw, 0.9f);
   EXPECT_GE(scene[1]["first_token"].raw, 0.9f);
@@ -89,7 +89,7 @@ TEST(Planted, openingSceneShowsEveryBehaviour) {
   for (std::size_t h = 0; h < 7; ++h) EXPECT_EQ(scene.label(h), describe(kOpeningHeads[h]));
 }
 
-TEST(Planted, peaksAreSharpButNotOneHot) {
+TEST(Planted, PeaksAreSharpButNotOneHot) {
   const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
   for (const std::size_t h : {std::size_t{0}, std::size_t{4}}) {
     EXPECT_LT(scene[h]["offset"].raw, 0.97f);
@@ -97,7 +97,7 @@ TEST(Planted, peaksAreSharpButNotOneHot) {
   }
 }
 
-TEST(Planted, localBandIsSpreadOverSeveralKeys) {
+TEST(Planted, LocalBandSpreadsOverSeveralKeys) {
   const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
   const MatrixView weights = scene.result.weights[5];
   for (Index i = 4; i < 12; ++i) {
@@ -107,20 +107,20 @@ TEST(Planted, localBandIsSpreadOverSeveralKeys) {
   }
 }
 
-TEST(Planted, uniformIsExactAndRandomIsNeither) {
+TEST(Planted, UniformIsExactAndRandomIsInBetween) {
   const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
   EXPECT_NEAR(scene[3]["uniform"].raw, 1, 12 * std::numeric_limits<float>::epsilon());
   EXPECT_GT(scene[7]["uniform"].raw, 0.3f);
   EXPECT_LT(scene[7]["uniform"].raw, 0.9f);
 }
 
-TEST(Planted, sameTokenHeadLooksAwayFromItself) {
+TEST(Planted, SameTokenHeadIgnoresItself) {
   const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
   EXPECT_LT(scene.result.weights.at(6, 4, 4), 0.01f) << "the second \"the\" does not look at itself";
   EXPECT_LT(scene[6]["self"].raw, 0.5f);
 }
 
-TEST(Planted, separatorHeadFindsTheFullStops) {
+TEST(Planted, SeparatorHeadFindsFullStops) {
   const std::vector<PlantedHead> heads = {{Behaviour::separator, 0}, {Behaviour::firstToken, 0}};
   const Pass scene = runHeads(configFor(64, 2, 1, 16), heads, longText(64));
   EXPECT_GE(scene[0]["separator"].raw, 0.9f);
@@ -145,7 +145,7 @@ std::string caseName(const testing::TestParamInfo<PlantedShape>& info) {
 class PlantedShapes : public testing::TestWithParam<PlantedShape> {};
 
 /// All behaviours at once are the hardest case: with one kv head they share one K.
-TEST_P(PlantedShapes, everyBehaviourIsFoundByItsDetector) {
+TEST_P(PlantedShapes, DetectorsFindEveryBehaviour) {
   const PlantedShape& s = GetParam();
   const Pass scene = runHeads(configFor(s.modelDim, 8, s.kvHeads, s.headDim), kOpeningHeads,
                               longText(s.tokens), true, s.causal);
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(
                     PlantedShape{64, 2, 64, 512, true}, PlantedShape{256, 2, 64, 512, false}),
     caseName);
 
-TEST(Planted, worksAtTwoThousandTokens) {
+TEST(Planted, WorksAtTwoThousandTokens) {
   const std::vector<PlantedHead> heads = {{Behaviour::offset, 1},
                                           {Behaviour::sameToken, 0},
                                           {Behaviour::localBand, 0},
@@ -188,7 +188,7 @@ TEST(Planted, worksAtTwoThousandTokens) {
   EXPECT_GE(scene[3]["first_token"].raw, 0.9f);
 }
 
-TEST(Planted, offsetsReachBackAndAhead) {
+TEST(Planted, OffsetsReachBackAndAhead) {
   const std::vector<PlantedHead> heads = {
       {Behaviour::offset, -1}, {Behaviour::offset, 5}, {Behaviour::offset, -7}, {Behaviour::offset, 12}};
   const Pass scene = runHeads(configFor(128, 4, 2, 32), heads, longText(64), true, false);
@@ -199,7 +199,7 @@ TEST(Planted, offsetsReachBackAndAhead) {
   }
 }
 
-TEST(Planted, headsReadTheirOwnKvHeadByRepeatInterleave) {
+TEST(Planted, HeadsReadKvHeadsByRepeatInterleave) {
   // Heads 0–3 read kv head 0, and 4–7 read kv head 1. With h mod kvHeads, half of these heads would need
   // something that their K doesn't hold: K of group 0 has no identity to match, K of group 1 no flag.
   std::vector<PlantedHead> heads(8);
@@ -213,7 +213,7 @@ TEST(Planted, headsReadTheirOwnKvHeadByRepeatInterleave) {
   EXPECT_TRUE(projections.k.weight.bottomRows(16).col(kFlagFirst).isZero(0));
 }
 
-TEST(Planted, withoutSinusoidsOffsetsAreUniform) {
+TEST(Planted, OffsetsAreUniformWithoutSinusoids) {
   const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening(), false);
   for (const std::size_t h : {std::size_t{0}, std::size_t{2}, std::size_t{4}, std::size_t{5}}) {
     EXPECT_EQ(scene.label(h), "uniform");
@@ -222,7 +222,7 @@ TEST(Planted, withoutSinusoidsOffsetsAreUniform) {
   for (Index h = 0; h < 8; ++h) EXPECT_TRUE(scene.result.weights[h].allFinite());
 }
 
-TEST(Planted, anotherScaleIsSeenToAct) {
+TEST(Planted, ScaleSharpensOrFlattensPeaks) {
   AttentionConfig config = configFor(256, 8, 2, 32);
   const Pass usual = runHeads(config, kOpeningHeads, opening());
   config.scale = config.effectiveScale();
@@ -233,7 +233,7 @@ TEST(Planted, anotherScaleIsSeenToAct) {
   EXPECT_GT(runHeads(config, kOpeningHeads, opening())[0]["previous"].raw, 0.99f);
 }
 
-TEST(Planted, weightsStayPutWhileATextGrows) {
+TEST(Planted, WeightsStayStableWhileTextGrows) {
   const AttentionConfig config = configFor(64, 8, 2, 16);
   const EmbeddingLayout layout = *plantedLayout(64);
   const auto queries = [&](Index longest) {
@@ -244,7 +244,7 @@ TEST(Planted, weightsStayPutWhileATextGrows) {
   EXPECT_NE(queries(64), queries(65));
 }
 
-TEST(Planted, biasesActOnValuesAndOutputAlone) {
+TEST(Planted, OnlyValuesAndOutputHaveBiases) {
   const Projections projections =
       *plantHeads(configFor(64, 8, 2, 16), *plantedLayout(64), kOpeningHeads, true, 12, 3);
   EXPECT_TRUE(projections.q.bias.isZero(0));
@@ -254,7 +254,7 @@ TEST(Planted, biasesActOnValuesAndOutputAlone) {
   EXPECT_FALSE(projections.o.bias.isZero(0));
 }
 
-TEST(Planted, misfitNamesTheGroupAndWhatItNeeds) {
+TEST(Planted, MisfitErrorNamesGroupAndItsNeeds) {
   const std::vector<PlantedHead> heads = {
       {Behaviour::offset, 1}, {Behaviour::firstToken, 0}, {Behaviour::offset, 0}, {Behaviour::sameToken, 0}};
   const auto planted = plantHeads(configFor(64, 4, 1, 4), *plantedLayout(64), heads, false, 12, 0);
@@ -269,7 +269,7 @@ TEST(Planted, misfitNamesTheGroupAndWhatItNeeds) {
   EXPECT_THAT(alone.error().message, HasSubstr("kv head 1 serves head 1, which needs 4 dimensions"));
 }
 
-TEST(Planted, smallestSizesThatFit) {
+TEST(Planted, WorksAtTheSmallestSizes) {
   // One dimension holds a flag; six hold positions and identity.
   EXPECT_EQ(runHeads(configFor(16, 1, 1, 1), {{Behaviour::firstToken, 0}}, opening()).label(0),
             "first token");
@@ -283,13 +283,13 @@ TEST(Planted, smallestSizesThatFit) {
   }
 }
 
-TEST(Planted, headSizeBeyondTheEmbeddingLeavesRowsEmpty) {
+TEST(Planted, HeadSizeMayExceedTheEmbedding) {
   const Pass scene = runHeads(configFor(16, 8, 2, 64), kOpeningHeads, opening());
   EXPECT_TRUE(scene.result.output.allFinite());
   EXPECT_EQ(scene.label(0), "previous token");
 }
 
-TEST(Planted, misuseThrows) {
+TEST(Planted, RefusesMismatchedHeadsAndLayouts) {
   const AttentionConfig config = configFor(64, 8, 2, 16);
   EXPECT_THROW((void)plantHeads(config, *plantedLayout(64), {{Behaviour::uniform, 0}}, false, 12, 0),
                std::invalid_argument);
@@ -297,7 +297,7 @@ TEST(Planted, misuseThrows) {
                std::invalid_argument);
 }
 
-TEST(Planted, headsAreDescribedInWords) {
+TEST(Planted, DescribesHeadsInWords) {
   const auto words = [](Index offset) { return describe(PlantedHead{Behaviour::offset, offset}); };
   EXPECT_EQ(words(0), "self");
   EXPECT_EQ(words(1), "previous token");

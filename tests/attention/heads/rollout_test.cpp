@@ -20,7 +20,7 @@ Stack randomWeights(Index heads, Index n, std::uint64_t seed, bool causal, Index
   return weights;
 }
 
-TEST(Rollout, ofOneLayerIsHalfTheMeanOfItsHeadsAndHalfTheTokenItself) {
+TEST(Rollout, SingleLayerMixesHeadMeanAndIdentity) {
   const Stack weights = randomWeights(3, 7, 1, false);
   Rollout rollout;
   EXPECT_EQ(rollout.matrix().size(), 0);
@@ -33,7 +33,7 @@ TEST(Rollout, ofOneLayerIsHalfTheMeanOfItsHeadsAndHalfTheTokenItself) {
     }
 }
 
-TEST(Rollout, rowsSumToOneAndNothingSeesItsFutureThroughAnyNumberOfLayers) {
+TEST(Rollout, RowsSumToOneAndStayCausal) {
   Rollout rollout;
   for (std::uint64_t layer = 0; layer < 5; ++layer) {
     rollout.add(randomWeights(2, 9, 10 + layer, true));
@@ -45,7 +45,7 @@ TEST(Rollout, rowsSumToOneAndNothingSeesItsFutureThroughAnyNumberOfLayers) {
   }
 }
 
-TEST(Rollout, multipliesTheLaterLayerFromTheLeft) {
+TEST(Rollout, MultipliesLaterLayersFromTheLeft) {
   // In layer 1, token 1 attends to token 0; in layer 2, token 2 attends to token 1. So token 2 contains some
   // of token 0.
   Stack first(1, 3, 3), second(1, 3, 3);
@@ -60,13 +60,13 @@ TEST(Rollout, multipliesTheLaterLayerFromTheLeft) {
   EXPECT_EQ(backward.matrix()(2, 0), 0) << "the other way round nothing gets there";
 }
 
-TEST(Rollout, aRowThatSeesNothingKeepsItsToken) {
+TEST(Rollout, FullyMaskedRowKeepsItsToken) {
   Rollout rollout;
   rollout.add(randomWeights(2, 4, 3, false, 2));
   for (Index j = 0; j < 4; ++j) EXPECT_EQ(rollout.matrix()(2, j), j == 2 ? 1 : 0);
 }
 
-TEST(Rollout, refusesLayersOfAnotherSize) {
+TEST(Rollout, RefusesLayersOfDifferentSize) {
   Rollout rollout;
   rollout.add(randomWeights(1, 3, 1, true));
   EXPECT_THROW(rollout.add(randomWeights(1, 4, 1, true)), std::invalid_argument);

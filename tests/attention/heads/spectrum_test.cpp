@@ -15,7 +15,7 @@ Eigen::MatrixXd reflection(Index size) {
   return Eigen::MatrixXd::Identity(size, size) - 2 * v * v.transpose();
 }
 
-TEST(SingularValues, AreThoseAMatrixWasBuiltFrom) {
+TEST(SingularValues, MatchTheConstructedMatrix) {
   const Eigen::Vector<double, 5> built(1e3, 7, 7, 1e-6, 0);
   for (const auto& [rows, cols] : {std::pair<Index, Index>{5, 5}, {40, 5}, {5, 40}, {9, 7}}) {
     Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(rows, cols);
@@ -28,7 +28,7 @@ TEST(SingularValues, AreThoseAMatrixWasBuiltFrom) {
   EXPECT_EQ(singularValues(Eigen::MatrixXd(0, 3)).size(), 0);
 }
 
-TEST(Spectrum, IsThatOfTheWholeProduct) {
+TEST(Spectrum, MatchesTheFullProduct) {
   const Matrix a = Matrix::Random(24, 6), b = Matrix::Random(24, 6);
   const Spectrum spectrum = productSpectrum(a, b);
   const Eigen::MatrixXd whole = (a * b.transpose()).cast<double>();
@@ -39,7 +39,7 @@ TEST(Spectrum, IsThatOfTheWholeProduct) {
   EXPECT_EQ(spectrum.rank, 6);
 }
 
-TEST(Spectrum, RankCountsDirectionsThatAreThere) {
+TEST(Spectrum, RankCountsIndependentDirections) {
   Matrix a = Matrix::Random(24, 6);
   const Matrix b = Matrix::Random(24, 6);
   a.col(4) = 2 * a.col(1);
@@ -51,13 +51,13 @@ TEST(Spectrum, RankCountsDirectionsThatAreThere) {
 
 /// Even a weak direction in a product of random maps counts. Values near float's epsilon aren't rounding
 /// errors, because everything after the maps is computed in double.
-TEST(Spectrum, AWeakDirectionIsNoRounding) {
+TEST(Spectrum, WeakDirectionCountsTowardsRank) {
   Matrix a = Matrix::Identity(24, 6);
   a(5, 5) = 1e-8f;
   EXPECT_EQ(productSpectrum(a, Matrix::Identity(24, 6)).rank, 6);
 }
 
-TEST(CopyingScore, IsOneForAHeadThatCopiesAndMinusOneForOneThatTurnsItRound) {
+TEST(CopyingScore, IsOneForCopyingAndMinusOneForNegatingHeads) {
   const Matrix v = Matrix::Random(24, 6);
   EXPECT_NEAR(copyingScore(v, v), 1, 1e-6);
   EXPECT_NEAR(copyingScore(v, -v), -1, 1e-6);
@@ -67,7 +67,7 @@ TEST(CopyingScore, IsOneForAHeadThatCopiesAndMinusOneForOneThatTurnsItRound) {
   EXPECT_LT(std::abs(copyingScore(v, half)), 1);
 }
 
-TEST(ProductPicture, KeepsWhatIsFarthestFromZero) {
+TEST(ProductPicture, KeepsValuesFarthestFromZero) {
   const Matrix a = Matrix::Random(24, 6), b = Matrix::Random(24, 6);
   const Matrix whole = a * b.transpose();
   EXPECT_LT((productPicture(a, b, 24) - whole).cwiseAbs().maxCoeff(), 1e-5f);

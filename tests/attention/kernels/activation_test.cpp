@@ -17,7 +17,7 @@ double sigmoidProduct(double x, double linear, double cubic) {
   return x / (1 + std::exp(-(linear * x + cubic * x * x * x)));
 }
 
-TEST(Activation, isTheDefinitionForEveryCountAndSize) {
+TEST(Activation, MatchesDefinitionForEveryCountAndMagnitude) {
   for (const auto& [linear, cubic] : {std::pair{1.0f, 0.0f}, {kLinear, kCubic}})
     for (std::size_t count = 0; count < 70; ++count) {
       std::vector<float> x(count + 1);
@@ -36,7 +36,7 @@ TEST(Activation, isTheDefinitionForEveryCountAndSize) {
     }
 }
 
-TEST(Activation, siluAndGeluAreTheirFormulas) {
+TEST(Activation, SiluAndGeluMatchFormulas) {
   for (double x = -6; x <= 6; x += 0.37) {
     float byTanh = static_cast<float>(x), bySigmoid = byTanh;
     geluByTanh({&byTanh, 1});
@@ -46,7 +46,7 @@ TEST(Activation, siluAndGeluAreTheirFormulas) {
   }
 }
 
-TEST(Activation, largeNumbersAreThemselvesOrNothing) {
+TEST(Activation, LargeNumbersPassThroughOrBecomeZero) {
   for (const auto& [linear, cubic] : {std::pair{1.0f, 0.0f}, {kLinear, kCubic}}) {
     float x[] = {1e20f, -1e20f, 3e38f, -3e38f, 0, std::numeric_limits<float>::quiet_NaN()};
     timesSigmoid(x, 6, linear, cubic);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMebibyte = (std::size_t{1} << 20) / sizeof(float);
 
-TEST(Buffer, isAlignedAndHasRoom) {
+TEST(Buffer, IsAlignedAndFitsRequestedSize) {
   for (const std::size_t floats :
        {std::size_t{1}, std::size_t{17}, std::size_t{1000}, kMebibyte - 1, kMebibyte, 3 * kMebibyte + 5}) {
     const Buffer buffer(floats);
@@ -29,7 +29,7 @@ TEST(Buffer, isAlignedAndHasRoom) {
   EXPECT_EQ(Buffer().capacity(), 0u);
 }
 
-TEST(Buffer, movesWhatItHolds) {
+TEST(Buffer, MovesItsMemory) {
   Buffer a(100);
   float* const data = a.data();
   Buffer b(std::move(a));
@@ -41,7 +41,7 @@ TEST(Buffer, movesWhatItHolds) {
   EXPECT_GE((c.atLeast(5000), c.capacity()), 5000u);
 }
 
-TEST(Buffer, memoryOfLargeOnesIsUsedAgain) {
+TEST(Buffer, ReusesMemoryOfLargeBuffers) {
   releaseIdleBuffers();
   EXPECT_EQ(idleBufferBytes(), 0u);
   float* data = nullptr;
@@ -67,7 +67,7 @@ TEST(Buffer, memoryOfLargeOnesIsUsedAgain) {
   EXPECT_EQ(idleBufferBytes(), 0u);
 }
 
-TEST(Buffer, noMoreIsKeptThanWasInUseAtOnce) {
+TEST(Buffer, KeepsNoMoreThanPeakUse) {
   releaseIdleBuffers();
   const std::uint64_t limit = kMaxIdleBufferBytes;
   { const Buffer larger(limit / sizeof(float) * 3 / 2); }
@@ -87,7 +87,7 @@ TEST(Buffer, noMoreIsKeptThanWasInUseAtOnce) {
   EXPECT_EQ(idleBufferBytes(), 0u);
 }
 
-TEST(Buffer, noMoreIsKeptThanTheLimit) {
+TEST(Buffer, KeepsNoMoreThanLimit) {
   releaseIdleBuffers();
   for (std::size_t mebibytes = 100; mebibytes < 1000; mebibytes += mebibytes / 3)
     const Buffer one(mebibytes * kMebibyte);  // too small for the next
@@ -96,12 +96,12 @@ TEST(Buffer, noMoreIsKeptThanTheLimit) {
   releaseIdleBuffers();
 }
 
-TEST(Buffer, sizesThatCannotBeThrow) {
+TEST(Buffer, ImpossibleSizesThrow) {
   constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   for (const std::size_t bytes : {kAll / 4, kAll}) EXPECT_THROW(Buffer{bytes}, std::bad_alloc);
 }
 
-TEST(Buffer, aWarmProgramAllocatesNothing) {
+TEST(Buffer, AllocatesNothingOnceWarm) {
   using namespace headscope::attention;
   using attention::test::gaussianMatrix;
   AttentionConfig config = attention::test::plainConfig(4, 4, 128);

@@ -144,14 +144,14 @@ std::vector<std::size_t> widthsOf(WeightType type) {
                                           : std::vector<std::size_t>{32, 96, 160, 2080};
 }
 
-TEST(Digits, productsAreNearlyAsExactAsThoseOfFloats) {
+TEST(Digits, ProductsAreNearlyAsExactAsFloats) {
   for (const WeightType type : kBlockTypes) {
     const std::size_t in = widthsOf(type).back();
     BlockRows(type, 67, in, false).expectNearlyAsExactAsFloats(gaussianRow(in));
   }
 }
 
-TEST(Digits, productsAreThoseOfTheUnpackedWeights) {
+TEST(Digits, ProductsMatchUnpackedWeights) {
   for (const WeightType type : kBlockTypes)
     for (const std::size_t in : widthsOf(type)) {
       const BlockRows rows(type, 67, in, false);
@@ -169,7 +169,7 @@ TEST(Digits, productsAreThoseOfTheUnpackedWeights) {
     }
 }
 
-TEST(Digits, numbersThatDwarfTheirNeighboursTakeNothingFromThem) {
+TEST(Digits, OutliersDoNotDegradeNeighbours) {
   for (const WeightType type : kBlockTypes) {
     const std::size_t in = widthsOf(type).back();
     const BlockRows rows(type, 67, in, false);
@@ -187,7 +187,7 @@ TEST(Digits, numbersThatDwarfTheirNeighboursTakeNothingFromThem) {
   }
 }
 
-TEST(Digits, theGreatestSumsFit) {
+TEST(Digits, LargestSumsDoNotOverflow) {
   for (const WeightType type : kBlockTypes)
     for (const bool full : {false, true}) {
       const std::size_t in = widthsOf(type).back();
@@ -202,7 +202,7 @@ TEST(Digits, theGreatestSumsFit) {
     }
 }
 
-TEST(Digits, infinitiesAndNanAreMultipliedAsFloats) {
+TEST(Digits, MultipliesInfinityAndNaNAsFloats) {
   for (const WeightType type : kBlockTypes) {
     const std::size_t in = widthsOf(type).back();
     const BlockRows rows(type, 9, in, false);
@@ -220,7 +220,7 @@ TEST(Digits, infinitiesAndNanAreMultipliedAsFloats) {
   }
 }
 
-TEST(Digits, severalRowsGiveWhatTheUnpackedWeightsGive) {
+TEST(Digits, SeveralRowsMatchUnpackedWeights) {
   for (const WeightType type : kBlockTypes)
     for (const std::size_t in : widthsOf(type)) {
       const BlockRows weights(type, 67, in, false);
@@ -235,7 +235,7 @@ TEST(Digits, severalRowsGiveWhatTheUnpackedWeightsGive) {
     }
 }
 
-TEST(Digits, aBiasIsAdded) {
+TEST(Digits, AddsBias) {
   for (const WeightType type : kBlockTypes) {
     const std::size_t in = widthsOf(type).front();
     const BlockRows weights(type, 67, in, false);
@@ -246,7 +246,7 @@ TEST(Digits, aBiasIsAdded) {
 }
 
 /// Applied together as in a layer: maps of several types, one in whole numbers and one not, into heads.
-TEST(Digits, mapsOfSeveralTypesAreAppliedTogether) {
+TEST(Digits, AppliesMapsOfSeveralTypesTogether) {
   constexpr std::size_t kIn = 256, kOut = 64, kHead = 16;
   const BlockRows first(WeightType::q4_k, kOut, kIn, false), second(WeightType::q6_k, kOut, kIn, false);
   const std::vector<float> plain = gaussianRow(kIn * kOut);
@@ -275,7 +275,7 @@ TEST(Digits, mapsOfSeveralTypesAreAppliedTogether) {
   }
 }
 
-TEST(Digits, areUsedWhereTheProcessorHasProductsOfBytes) {
+TEST(Digits, UsesByteProductsIfProcessorHasThem) {
   const std::string target = targetName();
   if (target != "AVX2") GTEST_SKIP() << target << " may have none";
   for (const WeightType type : kBlockTypes) {

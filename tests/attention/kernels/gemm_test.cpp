@@ -28,7 +28,7 @@ void expectLinear(Index rows, Index in, Index out, bool bias) {
               shapeText(rows, in) + " · " + shapeText(in, out) + (bias ? " + bias" : ""));
 }
 
-TEST(Gemm, equalsEigenAtEverySizeAroundTheBlocks) {
+TEST(Gemm, MatchesEigenAroundBlockSizes) {
   for (const Index rows : {1, 2, 3, 5, 6, 7, 11, 12, 13, 25})
     for (const Index in : {1, 3, 8, 31, 257, 767, 768, 769})
       for (const Index out : {1, 15, 16, 33, 63, 64, 65, 130}) {
@@ -37,7 +37,7 @@ TEST(Gemm, equalsEigenAtEverySizeAroundTheBlocks) {
       }
 }
 
-TEST(Gemm, equalsEigenWhereTasksAreMany) {
+TEST(Gemm, EqualsEigenWithManyTasks) {
   expectLinear(769, 257, 100, true);
   expectLinear(1601, 40, 65, false);
   expectLinear(1, 1031, 517, true);
@@ -45,7 +45,7 @@ TEST(Gemm, equalsEigenWhereTasksAreMany) {
   expectLinear(300, 1031, 61, true);
 }
 
-TEST(Gemm, readsViewsWithAStride) {
+TEST(Gemm, ReadsStridedViews) {
   const Linear linear{gaussianMatrix(70, 20, 1), {}};
   const Matrix wide = gaussianMatrix(30, 45, 2);
   for (const Index rows : {1, 30}) {
@@ -55,7 +55,7 @@ TEST(Gemm, readsViewsWithAStride) {
   }
 }
 
-TEST(Gemm, groupedColumnsGoWhereTheyBelong) {
+TEST(Gemm, WritesGroupedColumnsToTheirHeads) {
   // Inputs and outputs in heads of odd width, as W_O reads and W_Q writes them; gaps between heads stay
   // unchanged.
   for (const Index rows : {1, 2, 29}) {
@@ -104,7 +104,7 @@ std::vector<std::uint8_t> numbersOf(Matrix& matrix, kernels::WeightType type) {
   }
 }
 
-TEST(Gemm, weightsOfEveryTypeAndBothLayoutsGiveTheSame) {
+TEST(Gemm, MatchesForEveryWeightTypeAndLayout) {
   using kernels::WeightType;
   for (const WeightType type : {WeightType::f32, WeightType::f16, WeightType::bf16, WeightType::f64})
     for (const bool transposed : {false, true})
@@ -141,7 +141,7 @@ TEST(Gemm, weightsOfEveryTypeAndBothLayoutsGiveTheSame) {
       }
 }
 
-TEST(Gemm, aRequestedStopIsAnswered) {
+TEST(Gemm, StopRequestSkipsWork) {
   std::stop_source source;
   source.request_stop();
   Matrix x = gaussianMatrix(40, 8, 1), y = Matrix::Zero(40, 8);

@@ -40,7 +40,7 @@ std::size_t runsPassed(std::size_t rows, std::size_t keys, bool (*summarizes)(co
 }
 
 /// In a row with thousands of runs, each run is visited a few times, not once per part of the keys.
-TEST(HeadMap, longRowsOfManyRunsAreGoneThroughOnce) {
+TEST(HeadMap, LongRowsOfManyRunsAreVisitedOnce) {
   constexpr std::size_t kRows = 16, kKeys = 16384, kRuns = kRows * kKeys / 2;
   const std::size_t summed = runsPassed(kRows, kKeys, [](const MapRows& given) {
     MapRows part = given;
@@ -101,7 +101,7 @@ double lseOf(float q, const std::vector<float>& k) {
 
 /// Sums of exponentials stay finite however fast scores rise or fall from key to key; each row of pixels
 /// includes every row's weights.
-TEST(HeadMap, scoresOfAnySizeAreSummedUp) {
+TEST(HeadMap, SumsScoresOfAnyMagnitude) {
   PlainRows rows{.q = {1, -1, 0.01f, 90, -90, 4000, -4000, 0, 1e6f, 1e-6f, 3, 3, 3}, .k = {}};
   for (int key = 0; key < 1000; ++key) rows.k.push_back(static_cast<float>(key - 300) / 4);
   const MapRows part = rows.part();
@@ -132,7 +132,7 @@ TEST(HeadMap, scoresOfAnySizeAreSummedUp) {
 }
 
 /// If the row's log-sum-exp is known, weights of a block far below the rest of its row are correct.
-TEST(HeadMap, summariesOfAPartOfARowAreWeights) {
+TEST(HeadMap, PartialSummariesGiveWeights) {
   PlainRows rows{.q = {1, 1}, .k = std::vector<float>(64, -70)};
   const MapRows part = rows.part();
   const std::size_t stride = summaryStride(2);
@@ -153,7 +153,7 @@ TEST(HeadMap, summariesOfAPartOfARowAreWeights) {
 }
 
 /// Infinite and NaN scores only affect their own row.
-TEST(HeadMap, rowsThatAreNoNumbersAreSummedUpToNaN) {
+TEST(HeadMap, NonFiniteRowsSumToNaN) {
   constexpr float kInfinite = std::numeric_limits<float>::infinity();
   PlainRows rows{.q = {1, kInfinite, std::nanf(""), 2}, .k = std::vector<float>(100, 0.5f)};
   const MapRows part = rows.part();

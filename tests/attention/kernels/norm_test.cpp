@@ -34,7 +34,7 @@ struct Norm {
   }
 };
 
-TEST(Norm, isItsFormulaForEveryCount) {
+TEST(Norm, MatchesFormulaForEveryCount) {
   for (std::size_t count = 1; count < 70; ++count) {
     const std::vector<float> x = numbersRound(3, count, count), weight = numbersRound(1, count, count + 100),
                              bias = numbersRound(0, count, count + 200);
@@ -51,7 +51,7 @@ TEST(Norm, isItsFormulaForEveryCount) {
   }
 }
 
-TEST(Norm, ofMuchTheSameNumbersLosesNothing) {
+TEST(Norm, NearlyEqualNumbersKeepPrecision) {
   std::vector<float> x(24, 1e6f);
   for (std::size_t i = 0; i < x.size(); i += 2) x[i] += 0.25f;
   const std::vector<float> weight(x.size(), 1), bias(x.size(), 0), before = x;
@@ -59,7 +59,7 @@ TEST(Norm, ofMuchTheSameNumbersLosesNothing) {
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_FLOAT_EQ(x[i], i % 2 ? -1.0f : 1.0f) << before[i];
 }
 
-TEST(Norm, showsWhatIsNotANumber) {
+TEST(Norm, PropagatesNaN) {
   std::vector<float> x(20, 1);
   x[19] = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> weight(x.size(), 1);

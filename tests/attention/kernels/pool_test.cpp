@@ -23,7 +23,7 @@ std::vector<int> countsOf(Pool& pool, std::size_t count, const std::stop_token& 
   return counts;
 }
 
-TEST(Pool, doesEachTaskOnce) {
+TEST(Pool, RunsEachTaskOnce) {
   for (const int threads : {1, 2, 5}) {
     Pool pool(threads);
     EXPECT_EQ(pool.threads(), threads);
@@ -32,7 +32,7 @@ TEST(Pool, doesEachTaskOnce) {
   }
 }
 
-TEST(Pool, takesNoMoreThreadsThanProcessorsItMayUse) {
+TEST(Pool, UsesNoMoreThreadsThanAllowedProcessors) {
   cpu_set_t before, one;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
   CPU_ZERO(&one);
@@ -45,7 +45,7 @@ TEST(Pool, takesNoMoreThreadsThanProcessorsItMayUse) {
   EXPECT_EQ(Pool().threads(), std::min(CPU_COUNT(&before), 16));
 }
 
-TEST(Pool, whatTasksWroteIsThereAfterwards) {
+TEST(Pool, TaskResultsAreVisibleAfterRun) {
   Pool pool(4);
   std::vector<std::size_t> squares(500);
   for (std::size_t round = 0; round < 2000; ++round) {
@@ -55,7 +55,7 @@ TEST(Pool, whatTasksWroteIsThereAfterwards) {
   }
 }
 
-TEST(Pool, talliesWhatItsThreadsDid) {
+TEST(Pool, TalliesThreadWork) {
   renewSharedPool(2);
   Pool& pool = sharedPool();
   ASSERT_EQ(pool.threads(), 2);
@@ -75,7 +75,7 @@ TEST(Pool, talliesWhatItsThreadsDid) {
   renewSharedPool(0);
 }
 
-TEST(Pool, wakesAfterItSlept) {
+TEST(Pool, WakesAfterSleeping) {
   Pool pool(3);
   for (int round = 0; round < 20; ++round) {
     EXPECT_EQ(countsOf(pool, 50), std::vector<int>(50, 1));
@@ -83,7 +83,7 @@ TEST(Pool, wakesAfterItSlept) {
   }
 }
 
-TEST(Pool, othersTakePart) {
+TEST(Pool, OthersTakePart) {
   // The first task waits for a second one to start, which never happens on a single thread.
   Pool pool(2);
   std::atomic<int> begun = 0;
@@ -94,7 +94,7 @@ TEST(Pool, othersTakePart) {
   EXPECT_TRUE(done);
 }
 
-TEST(Pool, aRunInsideATaskIsDoneByItsThread) {
+TEST(Pool, NestedRunStaysOnItsThread) {
   Pool pool(4);
   std::atomic<int> total = 0, elsewhere = 0;
   pool.run(20, {}, [&](std::size_t) {
@@ -108,12 +108,12 @@ TEST(Pool, aRunInsideATaskIsDoneByItsThread) {
   EXPECT_EQ(elsewhere, 0);
 }
 
-TEST(Pool, twoThreadsAskAtOnce) {
+TEST(Pool, ServesSeveralThreadsAtOnce) {
   Pool pool(3);
   std::atomic<int> wrong = 0;
   {
     std::vector<std::jthread> askers;
-    for (int asker = 0; asker < 3; ++asker)
+    for (int requester = 0; requester < 3; ++requester)
       askers.emplace_back([&] {
         for (int round = 0; round < 300; ++round)
           if (countsOf(pool, 40) != std::vector<int>(40, 1)) ++wrong;
@@ -122,7 +122,7 @@ TEST(Pool, twoThreadsAskAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Pool, anExceptionIsThrownOnAndThePoolStaysUsable) {
+TEST(Pool, RethrowsExceptionAndStaysUsable) {
   for (const int threads : {1, 3}) {
     Pool pool(threads);
     for (int round = 0; round < 50; ++round) {
@@ -136,7 +136,7 @@ TEST(Pool, anExceptionIsThrownOnAndThePoolStaysUsable) {
   }
 }
 
-TEST(Pool, aStopLeavesTheRestOut) {
+TEST(Pool, StopSkipsRemainingTasks) {
   for (const int threads : {1, 4}) {
     Pool pool(threads);
     std::stop_source source;
@@ -157,7 +157,7 @@ TEST(Pool, aStopLeavesTheRestOut) {
   }
 }
 
-TEST(Pool, comesAndGoesWithoutWork) {
+TEST(Pool, IdlePoolsConstructAndDestroyCleanly) {
   for (int round = 0; round < 50; ++round) {
     Pool pool(4);
     if (round % 2) pool.run(3, {}, [](std::size_t) {});
@@ -187,7 +187,7 @@ class Background {
   std::jthread thread_;
 };
 
-TEST(Pool, backgroundWorkWaitsWhileThereIsForegroundWork) {
+TEST(Pool, BackgroundWorkWaitsForForeground) {
   for (const int threads : {1, 2, 4}) {
     Pool pool(threads);
     const Background background(pool);
@@ -206,12 +206,12 @@ TEST(Pool, backgroundWorkWaitsWhileThereIsForegroundWork) {
   }
 }
 
-TEST(Pool, workersLeaveTheBackgroundForTheForeground) {
+TEST(Pool, WorkersSwitchFromBackgroundToForeground) {
   Pool pool(2);
   const Background background(pool);
   for (int round = 0; round < 20; ++round) {
     background.waitForMore(1);
-    // As in othersTakePart: without the worker this would never end.
+    // As in OthersTakePart: without the worker this would never end.
     std::atomic<int> begun = 0;
     EXPECT_TRUE(pool.run(2, {}, [&](std::size_t) {
       ++begun;
@@ -221,7 +221,7 @@ TEST(Pool, workersLeaveTheBackgroundForTheForeground) {
   background.waitForMore(100);
 }
 
-TEST(Pool, theBackgroundHasTheWorkersWhileNobodyElseAsks) {
+TEST(Pool, BackgroundUsesIdleWorkers) {
   Pool pool(2);
   std::atomic<int> begun = 0;
   std::jthread([&] {
@@ -235,7 +235,7 @@ TEST(Pool, theBackgroundHasTheWorkersWhileNobodyElseAsks) {
   EXPECT_EQ(begun, 2);
 }
 
-TEST(Pool, backgroundWorkThatWaitsCanBeStopped) {
+TEST(Pool, WaitingBackgroundWorkCanBeStopped) {
   Pool pool(2);
   pool.beginForeground();
   std::stop_source source;
@@ -251,7 +251,7 @@ TEST(Pool, backgroundWorkThatWaitsCanBeStopped) {
   pool.endForeground();
 }
 
-TEST(Pool, foregroundAndBackgroundTogetherDoEachTaskOnce) {
+TEST(Pool, MixedForegroundAndBackgroundRunEachTaskOnce) {
   Pool pool(3);
   std::atomic<int> wrong = 0;
   const auto ask = [&](bool background) {
@@ -270,7 +270,7 @@ TEST(Pool, foregroundAndBackgroundTogetherDoEachTaskOnce) {
 #ifndef HEADSCOPE_SANITIZE_BUILD
 // Regression: under `ulimit -v` there is no memory for the stacks of so many threads, and the constructor
 // threw.
-TEST(Pool, hasFewerThreadsWhereTheSystemGivesNoMore) {
+TEST(Pool, HasFewerThreadsIfTheSystemRefusesMore) {
   const auto tryWithLittle = [] {
     std::uint64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;

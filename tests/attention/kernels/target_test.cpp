@@ -9,7 +9,7 @@
 namespace headscope::attention::kernels::test {
 namespace {
 
-TEST(Target, isOneTheProcessorHas) {
+TEST(Target, NameMatchesExpectedTarget) {
   const std::string name = targetName();
   EXPECT_FALSE(name.empty());
   // If the tests run on an emulated processor, its instruction set is known.
@@ -22,10 +22,10 @@ TEST(Target, isOneTheProcessorHas) {
   }
 }
 
-TEST(Target, ofAnUnknownNameIsRefusedWithThoseThereAre) {
+TEST(Target, RefusesUnknownNameAndListsChoices) {
   const std::string before = targetName();
-  EXPECT_FALSE(holdTarget("AVX9000"));
-  const Status refused = holdInstructionSet("AVX9000");
+  EXPECT_FALSE(restrictTarget("AVX9000"));
+  const Status refused = restrictInstructionSet("AVX9000");
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("\"AVX9000\", expected one of " + targetNames()), std::string::npos);
   EXPECT_NE(targetNames().find(before), std::string::npos);

@@ -200,14 +200,14 @@ def check(path):
 )";
 
 /// create_block_mask evaluates as many cells as whole blocks have.
-TEST(MaskAsCode, RunsWhereLengthsAreRoundedUpToBlocks) {
+TEST(MaskAsCode, RunsWithLengthsRoundedUpToBlocks) {
   const std::string python = pythonWith("numpy");
   if (python.empty()) GTEST_SKIP() << "No Python with NumPy is installed here to run the code.";
   expectAllSame(
       runCases(python, kRoundedDriver, {{MaskCode::flexAttention, "flex"}}, {{"torch.py", kTorchOfNumpy}}));
 }
 
-TEST(MaskAsCode, ReadsAsTheMaskDoes) {
+TEST(MaskAsCode, FlexAttentionCodeMirrorsTheMask) {
   const std::string code =
       codeOf(MaskCode::flexAttention, "causal & (window(128) | sinks(4))", test::codeGeometry(24, 40, 16));
   EXPECT_EQ(code,
@@ -232,7 +232,7 @@ TEST(MaskAsCode, ReadsAsTheMaskDoes) {
             "# output = flex_attention(query, key, value, block_mask=block_mask)\n");
 }
 
-TEST(MaskAsCode, SharesWhatHeadsShare) {
+TEST(MaskAsCode, SharesCodeAcrossHeads) {
   const MaskGeometry geometry = test::codeGeometry(24, 24, 0, 6);
   const std::string alike = codeOf(MaskCode::pytorch, "packed & window([4, 4])", geometry);
   EXPECT_THAT(alike, HasSubstr("def mask(q_idx, kv_idx):"));
@@ -245,15 +245,15 @@ TEST(MaskAsCode, SharesWhatHeadsShare) {
   EXPECT_THAT(two, Not(HasSubstr("mask_2")));
 }
 
-TEST(MaskAsCode, NamesTheConventions) {
+TEST(MaskAsCode, StatesVisibilityConventions) {
   const MaskGeometry geometry = test::codeGeometry(8, 8);
   EXPECT_THAT(codeOf(MaskCode::pytorch, "causal", geometry), HasSubstr("attn_mask=~attn_mask"));
   EXPECT_THAT(codeOf(MaskCode::numpy, "causal", geometry), HasSubstr("True = visible"));
 }
 
-TEST(MaskAsCode, NoNameEndsItsComment) {
+TEST(MaskAsCode, LayerNamesCannotEscapeTheComment) {
   Layer layer;
-  layer.pattern = standardUse(PatternKind::causal);
+  layer.pattern = defaultUse(PatternKind::causal);
   layer.name = "a\nimport os\r\n";
   layer.name += std::string(5000, 'x');
   const auto code = maskCode(MaskCode::numpy, {layer}, test::codeGeometry(4, 4));
@@ -263,7 +263,7 @@ TEST(MaskAsCode, NoNameEndsItsComment) {
   EXPECT_LT(code->find('\n'), 2100u);
 }
 
-TEST(MaskAsCode, GivesTheErrorsOfTheMask) {
+TEST(MaskAsCode, ReportsTheMasksErrors) {
   const MaskGeometry geometry = test::codeGeometry(24, 24);
   for (const char* text : {"painted(\"none\")", "file(\"none.npy\", masked)", "prefix_lm(99)",
                            "globals([24])", "tree(prefix=0, parents=[1, 0])", "documents(packed)"}) {
@@ -273,7 +273,7 @@ TEST(MaskAsCode, GivesTheErrorsOfTheMask) {
   }
 }
 
-TEST(MaskAsCode, RefusesWhatCodeCannotHold) {
+TEST(MaskAsCode, RefusesMasksTooLargeForCode) {
   const MaskGeometry geometry = test::codeGeometry(20000, 20000);
   EXPECT_EQ(errorOf("tree(prefix=0)", geometry),
             "the number of nodes of the draft tree is 20000, expected at most 4096 for code");
@@ -286,7 +286,7 @@ TEST(MaskAsCode, RefusesWhatCodeCannotHold) {
               HasSubstr("the number of rectangles of painted or read cells is"));
 }
 
-TEST(MaskAsCode, HoldsLongMasks) {
+TEST(MaskAsCode, LongMasksKeepLinesShort) {
   std::string text = "causal";
   for (int i = 0; i < 4000; ++i) text += " & sinks(" + std::to_string(i) + ")";
   const std::string code = codeOf(MaskCode::numpy, text, test::codeGeometry(8, 8));

@@ -44,7 +44,7 @@ double entropyOf(const Stack& weights, Index head, Index row) {
   return entropy;
 }
 
-TEST(CompareMasks, agreesWithTheDefinitionsRowByRow) {
+TEST(CompareMasks, MatchesTheDefinitionsRowByRow) {
   Random random(5);
   for (int round = 0; round < 50; ++round) {
     const AttentionResult a = randomResult(random), b = randomResult(random);
@@ -79,7 +79,7 @@ TEST(CompareMasks, agreesWithTheDefinitionsRowByRow) {
   }
 }
 
-TEST(CompareMasks, aResultAgainstItselfIsUnchanged) {
+TEST(CompareMasks, EqualResultsShowNoChange) {
   Random random(6);
   const AttentionResult result = randomResult(random);
   const MaskComparison comparison = compareMasks(result, result);
@@ -98,7 +98,7 @@ AttentionResult rowOf(float first, float second, float output) {
   return result;
 }
 
-TEST(CompareMasks, theEndsOfEachMeasure) {
+TEST(CompareMasks, MeasuresReachTheirExtremes) {
   MaskComparison all = compareMasks(rowOf(1, 0, 2), rowOf(0, 1, -2));
   EXPECT_EQ(all.movedMass(0, 0), 1) << "all of the weight reads elsewhere";
   EXPECT_EQ(all.entropyChange(0, 0), 0);
@@ -109,7 +109,7 @@ TEST(CompareMasks, theEndsOfEachMeasure) {
   EXPECT_EQ(all.outputChange(0, 0), 0.5F);
 }
 
-TEST(CompareMasks, rowsThatSeeNothing) {
+TEST(CompareMasks, HandlesFullyMaskedRows) {
   const AttentionResult dead = rowOf(0, 0, 0), alive = rowOf(0.25F, 0.75F, 3);
   EXPECT_EQ(compareMasks(alive, dead).movedMass(0, 0), 0.5F);
   EXPECT_EQ(compareMasks(dead, alive).movedMass(0, 0), 0.5F);
@@ -121,7 +121,7 @@ TEST(CompareMasks, rowsThatSeeNothing) {
 }
 
 /// A mask that hides keys moves at least the weight they had.
-TEST(CompareMasks, hidingKeysMovesTheirWeight) {
+TEST(CompareMasks, HidingKeysMovesTheirWeight) {
   Problem problem = randomProblem(3);
   problem.config.dropout = {};
   const Index n = problem.x.rows(), m = problem.context.rows();
@@ -142,7 +142,7 @@ TEST(CompareMasks, hidingKeysMovesTheirWeight) {
     }
 }
 
-TEST(CompareMasks, otherShapesThrow) {
+TEST(CompareMasks, RefusesMismatchedShapes) {
   Random random(7);
   const AttentionResult a = randomResult(random);
   AttentionResult b = a;

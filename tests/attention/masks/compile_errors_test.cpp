@@ -9,7 +9,7 @@ std::string errorAt24(const std::string& text) {
   return errorOf(text, geometryOf(24, 24, 0, 8));
 }
 
-TEST(CompileMaskErrors, positionsBeyondTheText) {
+TEST(CompileMaskErrors, ReportsPositionsBeyondTheText) {
   EXPECT_EQ(errorAt24("globals([0, 24])"), "globals' positions hold 24, but there are 24 keys");
   EXPECT_EQ(errorAt24("globals([0, 23])"), "no error");
   EXPECT_EQ(errorAt24("longformer(window=3, positions=[99])"),
@@ -38,7 +38,7 @@ std::optional<Argument> values(std::vector<Index> given) {
   return Argument{std::move(given), ""};
 }
 
-TEST(CompileMaskErrors, listsOutOfOrder) {
+TEST(CompileMaskErrors, ReportsUnorderedLists) {
   EXPECT_EQ(errorOfUse(PatternKind::packed, {values({16, 7})}),
             "packed's starts hold 7 after 16, expected ascending positions");
   EXPECT_EQ(errorOfUse(PatternKind::packed, {values({7, 7})}),
@@ -54,7 +54,7 @@ TEST(CompileMaskErrors, listsOutOfOrder) {
   EXPECT_EQ(errorOfUse(PatternKind::intervals, {values({0, 5}), values({9, 12, 3, 10})}), "no error");
 }
 
-TEST(CompileMaskErrors, counts) {
+TEST(CompileMaskErrors, ReportsInvalidCounts) {
   EXPECT_EQ(errorOfUse(PatternKind::window, {values({0})}), "window is 0, expected 1 to 1073741824");
   EXPECT_EQ(errorOfUse(PatternKind::dilated, {values({4}), values({0})}),
             "dilated's step is 0, expected 1 to 1073741824");
@@ -65,7 +65,7 @@ TEST(CompileMaskErrors, counts) {
             "neighborhood's height is 0, expected 1 to 1073741824");
 }
 
-TEST(CompileMaskErrors, countsThatDependOnOthers) {
+TEST(CompileMaskErrors, ReportsInconsistentCounts) {
   EXPECT_EQ(errorAt24("fixed(block=4, summary=5)"), "fixed's summary is 5, expected at most its block, 4");
   EXPECT_EQ(errorAt24("fixed(block=4, summary=4)"), "no error");
   EXPECT_EQ(errorAt24("fixed(block=[8, 4], summary=5)"),
@@ -77,7 +77,7 @@ TEST(CompileMaskErrors, countsThatDependOnOthers) {
   }
 }
 
-TEST(CompileMaskErrors, trees) {
+TEST(CompileMaskErrors, ReportsInvalidTrees) {
   EXPECT_EQ(errorAt24("tree(prefix=20, parents=[-1, 0, 0, 1, 2])"),
             "tree's parents are 5, but the draft has 4 tokens (24 keys after a prefix of 20)");
   EXPECT_EQ(errorAt24("tree(prefix=20, parents=[-1, 4])"),
@@ -97,7 +97,7 @@ TEST(CompileMaskErrors, trees) {
   EXPECT_EQ(errorOf("tree", marked), "tree's parents form a circle: 0 → 1 → 0");
 }
 
-TEST(CompileMaskErrors, insideDocuments) {
+TEST(CompileMaskErrors, ReportsPatternsInvalidInsideDocuments) {
   const std::string rest = ", which covers the whole text; expected a pattern that restarts in each document";
   // Omitted arguments would be read off the whole text.
   for (const auto& [name, missing] : {std::pair<std::string, std::string>{"packed", "starts"},
@@ -123,7 +123,7 @@ TEST(CompileMaskErrors, insideDocuments) {
   EXPECT_EQ(errorAt24("documents(causal) & packed([3])"), "no error");
 }
 
-TEST(CompileMaskErrors, paintingsAndFiles) {
+TEST(CompileMaskErrors, ReportsUnusablePaintingsAndFiles) {
   const MaskGeometry geometry = geometryOf(9, 9, 0, 4);
   MaskSources sources;
   sources.files[fileKey("mask.npy", "visible")] = cellsOf({MaskPicture(8, "#.#.#.#.")});
@@ -140,15 +140,15 @@ TEST(CompileMaskErrors, paintingsAndFiles) {
   EXPECT_EQ(errorOf("file(\"fits.npy\", masked)", geometry, sources), "no error");
   EXPECT_EQ(errorOf("off: painted(\"p1\") & heads(9): painted(\"p1\")", geometry, sources), "no error");
   Layer painted, file;
-  painted.pattern = standardUse(PatternKind::painted);
-  file.pattern = standardUse(PatternKind::file);
+  painted.pattern = defaultUse(PatternKind::painted);
+  file.pattern = defaultUse(PatternKind::file);
   EXPECT_EQ(compileMask({painted}, geometry, sources).error().message,
             "painted has no name, expected painted(\"…\")");
   EXPECT_EQ(compileMask({file}, geometry, sources).error().message,
             "file has no path or no convention, expected file(\"…\", visible), masked or additive");
 }
 
-TEST(CompileMaskErrors, errorsOfTheLastHeadCountToo) {
+TEST(CompileMaskErrors, ReportsErrorsOfTheLastHead) {
   EXPECT_EQ(errorAt24("causal & heads(7): packed([99])"), "packed's starts hold 99, but there are 24 keys");
 }
 

@@ -12,7 +12,7 @@
 namespace headscope::attention::test {
 namespace {
 
-TEST(CompileMask, everyCellIsDecidedByTheLayersInTurn) {
+TEST(CompileMask, LayersDecideEveryCellInOrder) {
   Random random(1);
   for (int trial = 0; trial < 400; ++trial) {
     MaskGeometry geometry = trial % 3 ? geometryOf(10, 11, 1, 4, 2) : geometryOf(12, 12, 0, 4, 2);
@@ -28,7 +28,7 @@ TEST(CompileMask, everyCellIsDecidedByTheLayersInTurn) {
   }
 }
 
-TEST(CompileMask, blocksAreWhatTheirCellsAre) {
+TEST(CompileMask, BlocksMatchTheirCells) {
   Random random(2);
   std::set<BlockKind> met;
   for (int trial = 0; trial < 150; ++trial) {
@@ -80,7 +80,7 @@ class MaskAlgebra : public testing::Test {
   MaskSources sources_ = randomSources(random_, geometry_);
 };
 
-TEST_F(MaskAlgebra, lawsOfSetsHold) {
+TEST_F(MaskAlgebra, SetLawsHold) {
   for (int trial = 0; trial < 60; ++trial) {
     const std::string a = expression(), b = expression(), c = expression();
     expectSame("!(" + a + " & " + b + ")", "!" + a + " | !" + b);
@@ -100,7 +100,7 @@ TEST_F(MaskAlgebra, lawsOfSetsHold) {
   }
 }
 
-TEST(CompileMask, causalAndAnythingNeverSeesTheFuture) {
+TEST(CompileMask, CausalAndAnyMaskNeverSeesTheFuture) {
   Random random(4);
   const MaskGeometry geometry = geometryOf(9, 13, 4, 4, 2);
   for (int trial = 0; trial < 300; ++trial) {
@@ -121,7 +121,7 @@ TEST(CompileMask, causalAndAnythingNeverSeesTheFuture) {
   }
 }
 
-TEST(CompileMask, nothingSaidIsVisible) {
+TEST(CompileMask, UndecidedCellsAreVisible) {
   const MaskGeometry geometry = geometryOf(2, 3);
   for (const char* text : {"", "off: causal", "!(off: causal)", "heads(5): causal", "off: (causal & full)",
                            "sequences(1-2): causal"})
@@ -130,7 +130,7 @@ TEST(CompileMask, nothingSaidIsVisible) {
   EXPECT_EQ(picture("off: causal | !full", geometry), ".../...");
 }
 
-TEST(CompileMask, headsHaveTheirOwnMasks) {
+TEST(CompileMask, HeadsHaveTheirOwnMasks) {
   const MaskGeometry geometry = geometryOf(3, 3, 0, 6, 3);
   const auto mask = compiled("causal & heads(1, 4-5): window(1) | heads(kv 1): sinks(3)", geometry);
   const auto rows = [&](Index head) { return pictureOf(*mask, head); };
@@ -146,7 +146,7 @@ TEST(CompileMask, headsHaveTheirOwnMasks) {
   EXPECT_EQ(mask->variantOf(2), mask->variantOf(3));
 }
 
-TEST(CompileMask, equalProgramsAreShared) {
+TEST(CompileMask, EqualProgramsAreShared) {
   const auto variants = [](const std::string& text, const MaskSources& sources = {}) {
     return compiled(text, geometryOf(4, 4, 0, 8, 2), sources)->variants();
   };
@@ -171,7 +171,7 @@ TEST(CompileMask, equalProgramsAreShared) {
       1);
 }
 
-TEST(CompileMask, paintedCellsSayNothingWhereLeftAlone) {
+TEST(CompileMask, UnpaintedCellsStayUndecided) {
   MaskSources sources;
   sources.paintings["p"] = cellsOf({{"# .", "   ", ".. "}});
   const MaskGeometry geometry = geometryOf(4, 4);
@@ -184,7 +184,7 @@ TEST(CompileMask, paintedCellsSayNothingWhereLeftAlone) {
   EXPECT_EQ(picture("painted(\"p\") then causal", geometry, sources), "#.../##../###./####");
 }
 
-TEST(CompileMask, paintingsOfOtherHeadsSayNothing) {
+TEST(CompileMask, PaintingsDontAffectOtherHeads) {
   MaskSources sources;
   sources.paintings["p"] = cellsOf({{"."}, {"#"}});
   const auto mask = compiled("painted(\"p\")", geometryOf(1, 1, 0, 3), sources);
@@ -193,7 +193,7 @@ TEST(CompileMask, paintingsOfOtherHeadsSayNothing) {
   EXPECT_EQ(pictureOf(*mask, 2), MaskPicture{"#"});
 }
 
-TEST(CompileMask, filesOfOneHeadAreForAll) {
+TEST(CompileMask, SingleHeadFilesApplyToAllHeads) {
   MaskSources sources;
   sources.files[fileKey("m.npy", "masked")] = cellsOf({{"#.", ".#"}});
   const auto mask = compiled("file(\"m.npy\", masked)", geometryOf(2, 2, 0, 3), sources);
@@ -202,7 +202,7 @@ TEST(CompileMask, filesOfOneHeadAreForAll) {
 }
 
 /// One rule for one and for two texts: positions decide, and the first query is at cacheLength.
-TEST(CompileMask, positionsDecideInOneTextAndInTwo) {
+TEST(CompileMask, PositionsDecideInOneAndTwoTexts) {
   MaskGeometry geometry = geometryOf(2, 4);
   geometry.keyLength = 3;
   for (const bool cross : {false, true}) {
@@ -220,17 +220,17 @@ TEST(CompileMask, positionsDecideInOneTextAndInTwo) {
             "causal masks compare positions, j ≤ i; with 1 query over 1 key, the first query is at i = 0");
 }
 
-TEST(CompileMask, intervalsCountPositions) {
+TEST(CompileMask, IntervalsCountPositionsAfterTheCache) {
   EXPECT_EQ(picture("intervals(queries=[0, 3], keys=[0-1, 3-3])", geometryOf(2, 4, 2)), "##../...#");
   EXPECT_EQ(picture("intervals(queries=[3], keys=[1-2])", geometryOf(2, 4, 2)), "..../.##.");
 }
 
-TEST(CompileMask, knowsWhatComparesPositions) {
+TEST(CompileMask, DetectsMasksThatComparePositions) {
   EXPECT_TRUE(comparesPositions(layersOf("padding & (off: causal | window(2))")));
   EXPECT_FALSE(comparesPositions(layersOf("padding & (off: causal | intervals)")));
 }
 
-TEST(CompileMask, namesLayersThatAreLeftOutHoweverDeep) {
+TEST(CompileMask, ListsOmittedLayersAtAnyDepth) {
   const auto omitted = omittedLayers(
       layersOf("causal & (heads(9): sinks(1) | window(2)) & documents(off: window(3) | causal)"),
       geometryOf(2, 4));
@@ -241,7 +241,7 @@ TEST(CompileMask, namesLayersThatAreLeftOutHoweverDeep) {
   EXPECT_EQ(omitted[1].reason, "switched off");
 }
 
-TEST(CompileMask, saysWhyALayerIsLeftOut) {
+TEST(CompileMask, GivesReasonForOmittedLayers) {
   MaskGeometry geometry = geometryOf(2, 4, 0, 4, 2);
   geometry.sequence = 3;
   const auto reason = [&](const std::string& text) { return omittedReason(layersOf(text).at(0), geometry); };
@@ -258,7 +258,7 @@ TEST(CompileMask, saysWhyALayerIsLeftOut) {
   EXPECT_EQ(reason("!(off: causal | packed)"), "");
 }
 
-TEST(CompileMask, namesItsFiles) {
+TEST(CompileMask, ListsItsFiles) {
   using Files = std::vector<std::pair<std::string, std::string>>;
   EXPECT_EQ(filesOf(layersOf("causal")), Files{});
   EXPECT_EQ(filesOf(layersOf("file(\"b\", masked) & (off: file(\"a\", visible) | file(\"b\", masked)) then "
@@ -267,7 +267,7 @@ TEST(CompileMask, namesItsFiles) {
   EXPECT_EQ(fileKey("a b.npy", "visible"), "a b.npy\nvisible");
 }
 
-TEST(CompileMask, cellTablesAreComparedByTheirCells) {
+TEST(CompileMask, CellTablesCompareByTheirCells) {
   const auto table = cellsOf({{"#. ", "   "}});
   CellTable other = *cellsOf({{"#. ", "   "}});
   EXPECT_TRUE(*table == other);
@@ -280,7 +280,7 @@ TEST(CompileMask, cellTablesAreComparedByTheirCells) {
   EXPECT_FALSE(*table == other);
 }
 
-TEST(CompileMask, isAskedFromManyThreadsAtOnce) {
+TEST(CompileMask, AllowsConcurrentQueries) {
   Random random(6);
   const MaskGeometry geometry = geometryOf(40, 44, 4, 4, 2);
   const MaskSources sources = randomSources(random, geometry);
@@ -304,7 +304,7 @@ TEST(CompileMask, isAskedFromManyThreadsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(CompileMask, misuseThrows) {
+TEST(CompileMask, RefusesInvalidArguments) {
   const auto mask = compiled("causal", geometryOf(2, 3));
   KeyRuns runs;
   EXPECT_THROW(mask->visibleRuns(1, 0, runs), std::invalid_argument);

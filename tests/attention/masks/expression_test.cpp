@@ -39,7 +39,7 @@ std::string printed(const std::string& text) {
 
 Layer use(PatternKind kind) {
   Layer layer;
-  layer.pattern = standardUse(kind);
+  layer.pattern = defaultUse(kind);
   return layer;
 }
 Layer joined(Combine join, Layer layer) {
@@ -53,13 +53,13 @@ std::string repeated(const std::string& text, int times) {
   return all;
 }
 
-TEST(MaskText, AnEmptyTextIsNoLayer) {
+TEST(MaskText, EmptyTextGivesNoLayers) {
   EXPECT_TRUE(parsed("").empty());
   EXPECT_TRUE(parsed(" \n\t\r\n").empty());
   EXPECT_EQ(maskText({}), "");
 }
 
-TEST(MaskText, EveryPatternsExampleReadsBack) {
+TEST(MaskText, PatternExamplesRoundTrip) {
   for (const PatternInfo& info : patternTable()) {
     if (info.example.empty()) continue;
     const MaskLayers layers = parsed(std::string(info.example));
@@ -70,17 +70,17 @@ TEST(MaskText, EveryPatternsExampleReadsBack) {
   }
 }
 
-TEST(MaskText, EveryPatternStandsAlone) {
+TEST(MaskText, PatternNamesParseWithoutArguments) {
   for (const PatternInfo& info : patternTable()) {
     const bool text = info.kind == PatternKind::painted || info.kind == PatternKind::file;
     if (text) continue;
     const std::string name(info.name);
-    EXPECT_EQ(parsed(name)[0].pattern, standardUse(info.kind)) << name;
+    EXPECT_EQ(parsed(name)[0].pattern, defaultUse(info.kind)) << name;
     EXPECT_EQ(parsed(name + "()"), parsed(name)) << name;
   }
 }
 
-TEST(MaskText, BindsAndTighterThanOrTighterThanThen) {
+TEST(MaskText, AndBindsTighterThanOrThanThen) {
   const Layer a = use(PatternKind::full), b = use(PatternKind::causal), c = use(PatternKind::window),
               d = use(PatternKind::sinks);
   // The layers before form one list; those after keep their brackets as a group.
@@ -97,7 +97,7 @@ TEST(MaskText, BindsAndTighterThanOrTighterThanThen) {
   EXPECT_EQ(parsed("full & (causal | window)"), (MaskLayers{a, group}));
 }
 
-TEST(MaskText, BracketsThatSayNothingVanish) {
+TEST(MaskText, DropsRedundantBrackets) {
   EXPECT_EQ(printed("((causal))"), "causal");
   EXPECT_EQ(printed("((causal & full)) & sinks(4)"), "causal & full & sinks(4)");
   EXPECT_EQ(printed("!((causal))"), "!causal");
@@ -130,7 +130,7 @@ TEST(MaskText, ReadsPrefixesInAnyOrder) {
             "\"my \\\"layer\\\\\": off: heads(0-3, 6, even, odd, kv 1): sequences(1-2, 5): !causal");
 }
 
-TEST(MaskText, PrintsOneParameterBareAndMoreWithNames) {
+TEST(MaskText, PrintsSingleParameterBareAndOthersNamed) {
   EXPECT_EQ(printed("window(window=128)"), "window(128)");
   EXPECT_EQ(printed("window"), "window(4)");
   EXPECT_EQ(printed("window([8])"), "window(8)");
@@ -150,7 +150,7 @@ TEST(MaskText, PrintsOneParameterBareAndMoreWithNames) {
   EXPECT_EQ(printed("file(convention=masked, path=\"m.npy\")"), "file(\"m.npy\", masked)");
 }
 
-TEST(MaskText, DocumentsHoldAMask) {
+TEST(MaskText, DocumentsContainAMask) {
   const MaskLayers layers = parsed("documents(causal & window(3) | sinks(1), starts=[7, 16])");
   EXPECT_EQ(layers[0].pattern.inner, parsed("causal & window(3) | sinks(1)"));
   EXPECT_THAT(layers[0].pattern.arguments[0]->values, ElementsAre(7, 16));
@@ -162,12 +162,12 @@ TEST(MaskText, DocumentsHoldAMask) {
   EXPECT_EQ(printed("documents(documents(causal))"), "documents(documents(causal))");
 }
 
-TEST(MaskText, SpacesAndLinesAreFree) {
+TEST(MaskText, IgnoresSpacesAndLineBreaks) {
   EXPECT_EQ(parsed("  causal\n\t&window ( 8 )\r\n|\nheads ( 0 - 3 ) : sinks(4)"),
             parsed("causal & window(8) | heads(0-3): sinks(4)"));
 }
 
-TEST(MaskText, SaysWhatIsWrongAndWhere) {
+TEST(MaskText, ReportsErrorsWithPosition) {
   const std::vector<std::array<std::string, 3>> cases{
       {"window(0)", "window is 0, expected 1 to 1073741824", "0)"},
       {"causal & window(-3)", "window is -3, expected 1 to 1073741824", "-3)"},
@@ -230,7 +230,7 @@ TEST(MaskText, SaysWhatIsWrongAndWhere) {
   }
 }
 
-TEST(MaskText, StaysWithinItsLimits) {
+TEST(MaskText, EnforcesItsLimits) {
   const auto nested = [](int depth) { return repeated("(", depth) + "causal" + repeated(")", depth); };
   EXPECT_EQ(printed(nested(64)), "causal");
   EXPECT_EQ(errorOf(nested(65)), "more than 64 brackets are nested");
@@ -251,7 +251,7 @@ TEST(MaskText, StaysWithinItsLimits) {
   EXPECT_TRUE(parsed(std::string(1 << 20, ' ')).empty());
 }
 
-TEST(MaskText, RandomLayersComeBack) {
+TEST(MaskText, RandomLayersRoundTrip) {
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     const MaskLayers layers = test::RandomLayers(seed).list(3);
     const std::string text = maskText(layers);
@@ -263,7 +263,7 @@ TEST(MaskText, RandomLayersComeBack) {
   }
 }
 
-TEST(MaskText, AGroupThatOpensAListIsItsLayers) {
+TEST(MaskText, LeadingGroupPrintsAsItsLayers) {
   Layer group;
   group.group = parsed("full | causal");
   Layer outer;
@@ -278,7 +278,7 @@ TEST(MaskText, AGroupThatOpensAListIsItsLayers) {
   EXPECT_EQ(layerText(group), "!causal");
 }
 
-TEST(MaskText, HeadSetsContainWhatTheyName) {
+TEST(MaskText, HeadSetsContainNamedHeads) {
   const HeadSet set = *parsed("heads(0-1, 6, kv 2): full")[0].heads;
   std::vector<Index> in;
   for (Index head = 0; head < 8; ++head)
@@ -304,7 +304,7 @@ TEST(MaskText, ChecksHeadsAgainstTheModel) {
   EXPECT_EQ(check("sequences(9): causal"), "fits");
 }
 
-TEST(MaskText, PutsACaretUnderThePlace) {
+TEST(MaskText, PutsCaretUnderTheError) {
   EXPECT_EQ(caretText("causal & windwo(8)", 9), "causal & windwo(8)\n         ^");
   EXPECT_EQ(caretText("", 0), "\n^");
   EXPECT_EQ(caretText("causal &", 8), "causal &\n        ^");
@@ -315,7 +315,7 @@ TEST(MaskText, PutsACaretUnderThePlace) {
   EXPECT_EQ(caretText("\xFF x", 2), "? x\n  ^");
 }
 
-TEST(MaskText, CutsLongTextsAroundThePlace) {
+TEST(MaskText, CutsLongTextsAroundTheError) {
   const std::string text = repeated("causal & ", 100) + "x" + repeated(" & causal", 100);
   for (const std::size_t offset : {std::size_t{0}, std::size_t{300}, std::size_t{900}, text.size()}) {
     const std::string both = caretText(text, offset);

@@ -12,7 +12,7 @@ std::string formula(const std::string& text, Index head = 0, Index kvHead = 0, I
   return maskFormula(mask.layers, head, kvHead, sequence);
 }
 
-TEST(MaskFormulaText, StandsInSymbolsWithNumbers) {
+TEST(MaskFormulaText, UsesSymbolsAndNumbers) {
   EXPECT_EQ(formula(""), "true");
   EXPECT_EQ(formula("causal & (window(128) | sinks(4))"), "j ≤ i ∧ (0 ≤ i − j < 128 ∨ j < 4)");
   EXPECT_EQ(formula("(causal | sinks(4)) & window(3)"), "(j ≤ i ∨ j < 4) ∧ 0 ≤ i − j < 3");
@@ -28,7 +28,7 @@ TEST(MaskFormulaText, StandsInSymbolsWithNumbers) {
   EXPECT_EQ(formula("image([3-9, 14])"), "j ≤ i ∨ i, j in the same image of {3–9, 14}");
 }
 
-TEST(MaskFormulaText, KnowsEveryPattern) {
+TEST(MaskFormulaText, CoversEveryPattern) {
   for (const PatternInfo& info : patternTable()) {
     if (info.example.empty()) continue;
     const std::string text = formula(std::string(info.example));
@@ -39,7 +39,7 @@ TEST(MaskFormulaText, KnowsEveryPattern) {
   }
 }
 
-TEST(MaskFormulaText, IsOfOneHeadAndSequence) {
+TEST(MaskFormulaText, DependsOnHeadAndSequence) {
   const std::string text =
       "causal & heads(even): window([2, 4, 8]) & sequences(1): sinks(1) & heads(kv 1): full";
   EXPECT_EQ(formula(text, 0), "j ≤ i ∧ 0 ≤ i − j < 2");
@@ -53,7 +53,7 @@ TEST(MaskFormulaText, IsOfOneHeadAndSequence) {
   EXPECT_EQ(formula("sinks(2) & !(off: causal)"), "j < 2");
 }
 
-TEST(MaskFormulaText, SaysThenInWords) {
+TEST(MaskFormulaText, WritesThenInWords) {
   EXPECT_EQ(formula("causal then painted(\"p1\")"), "j ≤ i, then painted “p1” where painted");
   EXPECT_EQ(formula("causal & full then file(\"m.npy\", masked)"),
             "j ≤ i ∧ true, then file “m.npy” where the file says");
@@ -61,7 +61,7 @@ TEST(MaskFormulaText, SaysThenInWords) {
             "(j ≤ i, then painted “p1” where painted) ∧ j < 4");
 }
 
-TEST(MaskFormulaText, CountsInsideDocumentsWithPrimes) {
+TEST(MaskFormulaText, PrimesMarkPositionsInsideDocuments) {
   EXPECT_EQ(formula("documents"), "doc(i) = doc(j)");
   EXPECT_EQ(formula("documents(causal & (window(3) | sinks(1)))"),
             "doc(i) = doc(j) ∧ j′ ≤ i′ ∧ (0 ≤ i′ − j′ < 3 ∨ j′ < 1)");

@@ -89,20 +89,20 @@ void expectMeasured(Index tokens) {
   }
 #ifndef HEADSCOPE_SANITIZE_BUILD
   // Statistics and map of 131,072 tokens take about ten MiB; the cells as single bits would take 2 GiB.
-  constexpr Index kMostKiB = 256 * 1024;
-  EXPECT_LT(peakMemory() - before, kMostKiB);
+  constexpr Index kMaxKiB = 256 * 1024;
+  EXPECT_LT(peakMemory() - before, kMaxKiB);
 #endif
 }
 
-TEST(LargeMasks, everyPatternAt32768) {
+TEST(LargeMasks, MeasuresEveryPatternAt32768Tokens) {
   expectMeasured(32768);
 }
 
-TEST(LargeMasks, everyPatternAt131072) {
+TEST(LargeMasks, MeasuresEveryPatternAt131072Tokens) {
   expectMeasured(131072);
 }
 
-TEST(LargeMasks, densitiesAreExact) {
+TEST(LargeMasks, DensitiesAreExact) {
   constexpr std::uint64_t n = 131072;
   const auto visible = [](const std::string& text) {
     return measureMask(*compiled(text, geometryOf(n, n)), 0, 0).visible;

@@ -76,8 +76,8 @@ TEST(PatternTable, DescribesEveryParameter) {
         EXPECT_LE(parameter.high, kMaxMaskCount);
       }
       if (isCount && !part) {
-        EXPECT_LE(parameter.low, parameter.standard);
-        EXPECT_LE(parameter.standard, parameter.high);
+        EXPECT_LE(parameter.low, parameter.defaultValue);
+        EXPECT_LE(parameter.defaultValue, parameter.high);
       }
       if (!part) continue;
       EXPECT_EQ(part->count != nullptr, isCount);
@@ -90,7 +90,7 @@ TEST(PatternTable, DescribesEveryParameter) {
   }
 }
 
-TEST(PatternTable, EveryPatternsTextReadsBack) {
+TEST(PatternTable, PatternTextsRoundTrip) {
   RandomLayers random(1);
   for (const PatternInfo& info : patternTable()) {
     for (int round = 0; round < 40; ++round) {
@@ -104,7 +104,7 @@ TEST(PatternTable, EveryPatternsTextReadsBack) {
   }
 }
 
-TEST(PatternTable, EveryPatternPrintsItsFourTexts) {
+TEST(PatternTable, EveryPatternPrintsFormulaAndCode) {
   RandomLayers random(2);
   const MaskGeometry geometry = codeGeometry(60, 60);
   for (const PatternInfo& info : patternTable()) {
@@ -151,7 +151,7 @@ int expectCellsOfRows(const RandomUse& use, const MaskGeometry& geometry) {
   return static_cast<int>(geometry.heads * geometry.queries * geometry.keys);
 }
 
-TEST(PatternTable, RowsAreTheCellsOfTheTree) {
+TEST(PatternTable, RowsMatchCellsOfTheExpression) {
   RandomLayers random(3);
   const MaskGeometry geometries[] = {codeGeometry(60, 60, 0, 3), codeGeometry(9, 60, 51),
                                      codeGeometry(20, 55, 40, 2), codeGeometry(60, 31, 4),
@@ -169,7 +169,7 @@ TEST(PatternTable, RowsAreTheCellsOfTheTree) {
 }
 
 /// Inside documents(…), a pattern with its arguments is the same as over a text of the document's length.
-TEST(PatternTable, EveryPatternBeginsAnewInEachDocument) {
+TEST(PatternTable, PatternsRestartInEachDocument) {
   constexpr Index kStarts[] = {0, 9, 13, 40};
   for (const PatternInfo& info : patternTable()) {
     if (info.takesInner || info.example.empty()) continue;
@@ -214,7 +214,7 @@ constinit const Pattern kChunkWindow{
         },
 };
 
-TEST(PatternDefinition, IsAllThatAPatternNeeds) {
+TEST(PatternDefinition, SufficesForFormulaCodeAndRows) {
   PatternUse use;
   use.arguments = {Argument{{5}, ""}, Argument{{2, 7}, ""}};
   const auto formula = [&](Index head) { return patternFormula(kChunkWindow, use, head, "").text; };

@@ -41,7 +41,7 @@ bool walksTo(const Place& p, Index step) {
   return at == p.j;
 }
 
-TEST(Patterns, causalOnes) {
+TEST(Patterns, FullAndCausalMatchDefinition) {
   expectPatterns({
       {"full", [](const Place&) { return true; }},
       {"causal", before},
@@ -49,7 +49,7 @@ TEST(Patterns, causalOnes) {
   });
 }
 
-TEST(Patterns, firstKeys) {
+TEST(Patterns, PaddingAndSinksMatchDefinition) {
   expectPatterns({
       {"padding", [](const Place&) { return true; }},
       {"padding(length=0)", [](const Place&) { return false; }},
@@ -63,7 +63,7 @@ TEST(Patterns, firstKeys) {
   EXPECT_EQ(picture("padding", geometry), "###../###..");
 }
 
-TEST(Patterns, windows) {
+TEST(Patterns, WindowsMatchDefinition) {
   std::vector<PatternCase> cases;
   for (const Index w : {Index{1}, Index{2}, Index{6}, Index{24}, Index{1000}, kMaxMaskCount}) {
     const std::string argument = "(" + std::to_string(w) + ")";
@@ -78,7 +78,7 @@ TEST(Patterns, windows) {
   expectPatterns(cases);
 }
 
-TEST(Patterns, dilated) {
+TEST(Patterns, DilatedMatchesDefinition) {
   std::vector<PatternCase> cases;
   for (const Index w : {0, 1, 5, 9, 100})
     for (const Index d : {1, 2, 3, 7, 50})
@@ -89,7 +89,7 @@ TEST(Patterns, dilated) {
   expectPatterns(cases);
 }
 
-TEST(Patterns, streaming) {
+TEST(Patterns, StreamingMatchesDefinition) {
   std::vector<PatternCase> cases;
   for (const Index s : {0, 1, 4, 30})
     for (const Index w : {1, 3, 40})
@@ -98,7 +98,7 @@ TEST(Patterns, streaming) {
   expectPatterns(cases);
 }
 
-TEST(Patterns, blocks) {
+TEST(Patterns, BlocksMatchDefinition) {
   std::vector<PatternCase> cases;
   for (const Index b : {1, 2, 5, 6, 100}) {
     const std::string argument = "(" + std::to_string(b) + ")";
@@ -112,7 +112,7 @@ TEST(Patterns, blocks) {
 
 // Child et al. 2019, section 4.2: A⁽¹⁾ = {t, …, i} with t = max(0, i − l + 1) and A⁽²⁾ = {j : (i − j) mod l =
 // 0}.
-TEST(Patterns, strided) {
+TEST(Patterns, StridedMatchesPaper) {
   std::vector<PatternCase> cases;
   for (const Index l : {1, 2, 5, 12, 100})
     cases.push_back({"strided(" + std::to_string(l) + ")", [l](const Place& p) {
@@ -123,7 +123,7 @@ TEST(Patterns, strided) {
 }
 
 // The same section: A⁽¹⁾ = {j : ⌊j/l⌋ = ⌊i/l⌋} and A⁽²⁾ = {j : j mod l ∈ {t, …, l}} with t = l − c.
-TEST(Patterns, fixed) {
+TEST(Patterns, FixedMatchesPaper) {
   std::vector<PatternCase> cases;
   for (const Index l : {1, 3, 6, 50})
     for (const Index c : {1, 2, 6, 9})
@@ -138,7 +138,7 @@ TEST(Patterns, fixed) {
 }
 
 // Arriola et al. 2025 (BD3-LM), section 3.2, with the sequence [noised; clean].
-TEST(Patterns, blockDiffusion) {
+TEST(Patterns, BlockDiffusionMatchesPaper) {
   std::vector<PatternCase> cases;
   const auto diffusion = [](Index b, Index half) {
     return [b, half](const Place& p) {
@@ -194,7 +194,7 @@ std::set<Index> furtherBlocks(const Bird& bird, Index rowBlock, const std::strin
 
 // Zaheer et al. 2020, section 2: each query block attends to r random key blocks in addition to window and
 // globals.
-TEST(Patterns, bigBirdSeesWindowGlobalsAndSoManyRandomBlocks) {
+TEST(Patterns, BigBirdSeesWindowGlobalsAndRandomBlocks) {
   const MaskGeometry geometries[] = {geometryOf(50, 50), geometryOf(9, 50, 41), geometryOf(30, 11),
                                      geometryOf(11, 30)};
   for (const Index block : {1, 2, 5, 60})
@@ -222,7 +222,7 @@ TEST(Patterns, bigBirdSeesWindowGlobalsAndSoManyRandomBlocks) {
           }
 }
 
-TEST(Patterns, bigBirdGoesByItsSeedAlone) {
+TEST(Patterns, BigBirdDependsOnlyOnItsSeed) {
   const Bird bird{2, 1, 1, 2, 3}, other{2, 1, 1, 2, 4};
   const MaskGeometry whole = geometryOf(60, 60), chunk = geometryOf(5, 60, 41);
   const MaskPicture first = pictureOf(*compiled(bird.text(), whole));
@@ -232,7 +232,7 @@ TEST(Patterns, bigBirdGoesByItsSeedAlone) {
   EXPECT_TRUE(std::equal(rows.begin(), rows.end(), first.begin() + 41));
 }
 
-TEST(Patterns, bigBirdDrawsAllBlocksAlike) {
+TEST(Patterns, BigBirdDrawsBlocksUniformly) {
   // One random block of 20 in addition to the query's own, in 300 rows of blocks and for four seeds.
   std::vector<int> drawn(20);
   for (Index seed = 0; seed < 4; ++seed) {
@@ -247,7 +247,7 @@ TEST(Patterns, bigBirdDrawsAllBlocksAlike) {
   }
 }
 
-TEST(Patterns, everyExampleOfTheTableShowsSomething) {
+TEST(Patterns, TableExamplesShowVisibleAndHiddenCells) {
   int shown = 0;
   for (const PatternInfo& info : patternTable()) {
     if (info.example.empty()) continue;

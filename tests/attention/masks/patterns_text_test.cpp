@@ -32,7 +32,7 @@ Index positionInside(const Positions& starts, Index position) {
   return inside;
 }
 
-TEST(TextPatterns, globalTokens) {
+TEST(TextPatterns, GlobalTokensMatchDefinition) {
   const Positions g{0, 11};
   expectPatterns({
       {"globals([0, 11])", [g](const TextPlace& p) { return isIn(g, p.i) || isIn(g, p.j); }, 12},
@@ -46,7 +46,7 @@ TEST(TextPatterns, globalTokens) {
   });
 }
 
-TEST(TextPatterns, prefix) {
+TEST(TextPatterns, PrefixMatchesDefinition) {
   expectPatterns({
       {"prefix_lm(9)", [](const TextPlace& p) { return p.j < 9 || p.j <= p.i; }, 9},
       {"prefix_lm(0)", [](const TextPlace& p) { return p.j <= p.i; }},
@@ -54,7 +54,7 @@ TEST(TextPatterns, prefix) {
   });
 }
 
-TEST(TextPatterns, documents) {
+TEST(TextPatterns, DocumentsMatchDefinition) {
   const Positions s{7, 16};
   expectPatterns({
       {"packed([7, 16])", [s](const TextPlace& p) { return p.j <= p.i && sameDocument(s, p); }, 17},
@@ -67,7 +67,7 @@ TEST(TextPatterns, documents) {
   });
 }
 
-TEST(TextPatterns, documentsAskTheirInnerMaskAnew) {
+TEST(TextPatterns, DocumentsRestartTheirInnerMask) {
   const Positions s{7, 16};
   const auto within = [s](auto visible) {
     return [s, visible](const TextPlace& p) {
@@ -104,7 +104,7 @@ TEST(TextPatterns, documentsAskTheirInnerMaskAnew) {
   });
 }
 
-TEST(TextPatterns, images) {
+TEST(TextPatterns, ImagesMatchDefinition) {
   const auto inImage = [](Index at, Index first, Index last) { return first <= at && at <= last; };
   expectPatterns({
       {"image([3-9, 14-20])",
@@ -124,7 +124,7 @@ TEST(TextPatterns, images) {
   });
 }
 
-TEST(TextPatterns, intervalsGoByPositions) {
+TEST(TextPatterns, IntervalsMatchDefinition) {
   expectPatterns({
       {"intervals(queries=[0, 3, 5], keys=[0-6, 7-15, 16-23])",
        [](const TextPlace& p) {
@@ -165,7 +165,7 @@ PatternCase treeCase(Index prefix, const Positions& parents, Index keysNeeded) {
           keysNeeded};
 }
 
-TEST(TextPatterns, draftTrees) {
+TEST(TextPatterns, DraftTreesMatchDefinition) {
   expectPatterns({
       treeCase(6, {-1, 0, 0, -1, 1, 1, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 11, 14}, 24),
       treeCase(0, {}, 0),
@@ -185,7 +185,7 @@ TEST(TextPatterns, draftTrees) {
                    8}});
 }
 
-TEST(TextPatterns, randomDraftTrees) {
+TEST(TextPatterns, RandomDraftTreesMatchDefinition) {
   Random random(11);
   for (int trial = 0; trial < 300; ++trial) {
     const Index nodes = 1 + pick(random, 12), prefix = pick(random, 4);
@@ -244,7 +244,7 @@ std::vector<std::pair<Index, Index>> mortonOrder(Index height, Index width) {
   return cells;
 }
 
-TEST(TextPatterns, neighborhoods) {
+TEST(TextPatterns, NeighborhoodsMatchDefinition) {
   std::vector<PatternCase> cases;
   for (const GridCase& grid : kGrids) {
     const Index height = grid.height, width = grid.width, kernel = grid.kernel;
@@ -264,7 +264,7 @@ TEST(TextPatterns, neighborhoods) {
   expectPatterns(cases);
 }
 
-TEST(TextPatterns, largestGridsCostNothing) {
+TEST(TextPatterns, HandlesTheLargestGrids) {
   const std::string side = std::to_string(kMaxMaskCount - 1);
   for (const char* name : {"neighborhood", "neighborhood_z"})
     for (const std::string& kernel : {std::string("1"), std::string("3"), side}) {
@@ -278,7 +278,7 @@ TEST(TextPatterns, largestGridsCostNothing) {
     }
 }
 
-TEST(TextPatterns, structureStandsInForWhatIsLeftOut) {
+TEST(TextPatterns, StructureFillsInMissingArguments) {
   MaskGeometry geometry = geometryOf(6, 6);
   geometry.structure.documentStarts = {0, 2, 5};
   geometry.structure.prefixLength = 4;
@@ -308,7 +308,7 @@ TEST(TextPatterns, structureStandsInForWhatIsLeftOut) {
     EXPECT_EQ(picture(left, geometry), picture(given, geometryOf(6, 6))) << left;
 }
 
-TEST(TextPatterns, structureThatDoesNotFitIsCut) {
+TEST(TextPatterns, CutsStructureThatDoesNotFit) {
   MaskGeometry geometry = geometryOf(4, 4);
   geometry.structure.documentStarts = {0, 2, 40};
   geometry.structure.prefixLength = 40;

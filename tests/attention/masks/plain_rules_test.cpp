@@ -18,7 +18,7 @@ std::string picture(const PlainRules& rules, const MaskGeometry& geometry) {
   return text;
 }
 
-TEST(PlainRules, lookAsPublished) {
+TEST(PlainRules, MatchPublishedPictures) {
   PlainRules rules = kNone;
   EXPECT_EQ(compileRules(rules, geometryOf(2, 3)), nullptr) << "nothing is hidden";
   rules.causal = true;
@@ -34,7 +34,7 @@ TEST(PlainRules, lookAsPublished) {
 }
 
 /// Every combination compared with the rules as attention libraries state them, cell by cell.
-TEST(PlainRules, hideWhatTheirWordsSay) {
+TEST(PlainRules, MatchLibraryDefinitionsCellByCell) {
   int checked = 0;
   const Index n = 6;
   for (const bool causal : {false, true})
@@ -61,13 +61,13 @@ TEST(PlainRules, hideWhatTheirWordsSay) {
   EXPECT_GT(checked, 10000);
 }
 
-TEST(PlainRules, theWidestWindowHidesNothing) {
+TEST(PlainRules, WidestWindowHidesNothing) {
   PlainRules rules = kNone;
   rules.window = rules.sinks = std::numeric_limits<Index>::max();
   EXPECT_EQ(picture(rules, geometryOf(2, 4, 1)), "####/####");
 }
 
-TEST(PlainRules, cellsHideBesideThem) {
+TEST(PlainRules, CombineWithHiddenCells) {
   const auto cells = cellsOf({MaskPicture{"..  ", "   .", "    "}});
   const auto together = compileRules({.causal = true, .padding = false}, geometryOf(3, 4), {cells});
   EXPECT_EQ(pictureOf(*together), (MaskPicture{"....", "##..", "###."}));
@@ -75,7 +75,7 @@ TEST(PlainRules, cellsHideBesideThem) {
   EXPECT_EQ(pictureOf(*alone), (MaskPicture{"..##", "###.", "####"})) << "what is left alone is visible";
 }
 
-TEST(PlainRules, eachHeadHasItsCells) {
+TEST(PlainRules, KeepCellsPerHead) {
   const auto cells = cellsOf({MaskPicture{".#"}, MaskPicture{"#."}});
   const auto mask = compileRules(kNone, geometryOf(1, 2, 0, 2), {cells});
   EXPECT_EQ(pictureOf(*mask, 0), MaskPicture{".#"});

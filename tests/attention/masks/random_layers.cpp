@@ -49,7 +49,7 @@ PatternUse RandomLayers::pattern(int depth) {
 }
 
 PatternUse RandomLayers::use(const PatternInfo& info, int depth) {
-  PatternUse use = standardUse(info.kind);
+  PatternUse use = defaultUse(info.kind);
   for (std::size_t i = 0; i < info.parameters.size(); ++i) {
     if (info.parameters[i].fromText && chance(2)) continue;
     use.arguments[i] = argument(info.parameters[i]);

@@ -52,7 +52,7 @@ std::vector<Index> allVariants(const MaskFormula& mask) {
   return variants;
 }
 
-TEST(Reach, isTheBooleanPowerOfTheMask) {
+TEST(Reach, MatchesBooleanPowerOfTheMask) {
   Random random(31);
   for (int trial = 0; trial < 120; ++trial) {
     const MaskGeometry geometry = geometryOf(12, 12, 0, 3, 1);
@@ -71,7 +71,7 @@ TEST(Reach, isTheBooleanPowerOfTheMask) {
   }
 }
 
-TEST(Reach, windowsReachOneWindowFurtherEachLayer) {
+TEST(Reach, WindowsReachOneWindowFurtherPerLayer) {
   constexpr Index kTokens = 300, kBack = 7;
   const auto mask = compiled("window_back(7)", geometryOf(kTokens, kTokens));
   const ReachMap map = reachAfter(*mask, {0}, 255, true);
@@ -82,7 +82,7 @@ TEST(Reach, windowsReachOneWindowFurtherEachLayer) {
     }
 }
 
-TEST(Reach, oscillatingPowersAreOfThatLayerAlone) {
+TEST(Reach, WithoutResidualOnlyTheLastLayerCounts) {
   // Two tokens see only each other: odd layers swap them, even layers swap them back.
   const auto mask = compiled("!window_both(1)", geometryOf(2, 2));
   using Cells = std::vector<std::uint8_t>;
@@ -92,7 +92,7 @@ TEST(Reach, oscillatingPowersAreOfThatLayerAlone) {
   EXPECT_EQ(reachAfter(*mask, {}, 4, true).layer, (Cells{1, 0, 0, 1}));
 }
 
-TEST(Reach, pathsAreShortestAndSeen) {
+TEST(Reach, PathsAreShortestAndVisible) {
   Random random(32);
   int found = 0, longest = 0;
   for (int trial = 0; trial < 80; ++trial) {
@@ -128,7 +128,7 @@ TEST(Reach, pathsAreShortestAndSeen) {
   EXPECT_GT(longest, 3);
 }
 
-TEST(Reach, longPathsAreFound) {
+TEST(Reach, FindsLongPaths) {
   const auto mask = compiled("window(2)", geometryOf(5000, 5000));
   const auto way = shortestPath(*mask, {0}, 4999, 0, 5000);
   ASSERT_EQ(way.size(), 5000u);
@@ -137,7 +137,7 @@ TEST(Reach, longPathsAreFound) {
   EXPECT_EQ(shortestPath(*mask, {0}, 7, 7, 1), (std::vector<Index>{7, 7}));
 }
 
-TEST(Reach, leaksAreSingleSteps) {
+TEST(Reach, LeaksAreSingleSteps) {
   const auto leak = [](const std::string& text) {
     const auto mask = compiled(text, geometryOf(6, 6, 0, 2));
     return shortestLeak(*mask, allVariants(*mask));
@@ -152,7 +152,7 @@ TEST(Reach, leaksAreSingleSteps) {
   EXPECT_EQ(leak("full"), (Way{0, 1}));
 }
 
-TEST(Reach, whatLeaksThroughLayersLeaksInOne) {
+TEST(Reach, LeaksThroughLayersExistInOneLayer) {
   Random random(33);
   for (int trial = 0; trial < 150; ++trial) {
     const MaskGeometry geometry = geometryOf(12, 12, 0, 2, 1);
@@ -172,7 +172,7 @@ TEST(Reach, whatLeaksThroughLayersLeaksInOne) {
   }
 }
 
-TEST(Reach, limitsAreKept) {
+TEST(Reach, EnforcesItsLimits) {
   const auto square = compiled("causal", geometryOf(4, 4)), wide = compiled("causal", geometryOf(3, 4));
   EXPECT_THROW((void)reachAfter(*wide, {0}, 1, true), std::invalid_argument);
   EXPECT_THROW((void)shortestPath(*wide, {0}, 0, 0, 1), std::invalid_argument);
@@ -186,7 +186,7 @@ TEST(Reach, limitsAreKept) {
   EXPECT_TRUE(reachAfter(*compiled("causal", geometryOf(0, 0)), {0}, 3, true).layer.empty());
 }
 
-TEST(Reach, stopsWhenAsked) {
+TEST(Reach, StopsOnRequest) {
   std::stop_source source;
   source.request_stop();
   const auto mask = compiled("causal", geometryOf(50, 50));

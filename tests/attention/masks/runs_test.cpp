@@ -24,7 +24,7 @@ unsigned bitsOf(const KeyRuns& runs) {
   return bits;
 }
 
-TEST(Runs, operationsAreThoseOfSets) {
+TEST(Runs, OperationsMatchSets) {
   // Every pair of sets of nine keys.
   constexpr unsigned kSets = 1u << kRunKeys;
   std::vector<KeyRuns> sets;
@@ -46,7 +46,7 @@ TEST(Runs, operationsAreThoseOfSets) {
   }
 }
 
-TEST(Runs, complementIgnoresWhatLiesBeyondTheKeys) {
+TEST(Runs, ComplementIgnoresRunsBeyondTheKeys) {
   KeyRuns out;
   complement({{1, 3}, {5, 20}}, 8, out);
   EXPECT_EQ(out, (KeyRuns{{0, 1}, {3, 5}}));
@@ -56,7 +56,7 @@ TEST(Runs, complementIgnoresWhatLiesBeyondTheKeys) {
   EXPECT_EQ(out, KeyRuns{});
 }
 
-TEST(Runs, appendingJoins) {
+TEST(Runs, AppendingJoinsAdjacentRuns) {
   KeyRuns runs;
   appendRun(runs, 4, 4);
   appendRun(runs, 5, 2);
@@ -70,7 +70,7 @@ TEST(Runs, appendingJoins) {
   EXPECT_EQ(runs, (KeyRuns{{1, 4}, {6, 9}}));
 }
 
-TEST(Runs, anyRunsComeIntoOrder) {
+TEST(Runs, SortingNormalisesArbitraryRuns) {
   Random random(5);
   for (int trial = 0; trial < 2000; ++trial) {
     KeyRuns runs;

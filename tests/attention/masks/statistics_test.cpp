@@ -50,7 +50,7 @@ void expectCounted(const MaskStatistics& found, const MaskPicture& rows, Index k
   }
 }
 
-TEST(MaskStatistics, countsWhatThereIs) {
+TEST(MaskStatistics, MatchesCountsOverCells) {
   Random random(21);
   for (int trial = 0; trial < 200; ++trial) {
     const Index cache = pick(random, 4);
@@ -65,7 +65,7 @@ TEST(MaskStatistics, countsWhatThereIs) {
   }
 }
 
-TEST(MaskStatistics, emptyMasks) {
+TEST(MaskStatistics, HandlesEmptyMasks) {
   const MaskStatistics none = measureMask(*compiled("causal", geometryOf(0, 4)), 0, 0);
   EXPECT_EQ(none.cells, 0u);
   EXPECT_EQ(none.density(), 0);
@@ -76,7 +76,7 @@ TEST(MaskStatistics, emptyMasks) {
   EXPECT_EQ(noKeys.unseenKeys, 0);
 }
 
-TEST(MaskStatistics, listsHoldTheFirstSixtyFour) {
+TEST(MaskStatistics, ListsHoldTheFirstSixtyFour) {
   const MaskStatistics found = measureMask(*compiled("padding(length=0)", geometryOf(100, 80)), 0, 0);
   EXPECT_EQ(found.emptyRows, 100);
   EXPECT_EQ(found.unseenKeys, 80);
@@ -86,7 +86,7 @@ TEST(MaskStatistics, listsHoldTheFirstSixtyFour) {
   EXPECT_EQ(found.firstUnseenKeys.back(), 63);
 }
 
-TEST(MaskStatistics, manyRunsAreSampledEvenly) {
+TEST(MaskStatistics, SamplesManyRunsEvenly) {
   // 4,096 rows of up to 1,024 runs. The periods of the pattern and of any regular sample are powers of two.
   for (const char* text : {"strided(4)", "fixed(block=16, summary=3)", "chunked(64) | strided(8)"}) {
     const auto mask = compiled(text, geometryOf(4096, 4096));
@@ -104,7 +104,7 @@ TEST(MaskStatistics, manyRunsAreSampledEvenly) {
   }
 }
 
-TEST(MaskStatistics, samplesDoNotFallInStepWithAPattern) {
+TEST(MaskStatistics, SamplingDoesNotAliasWithPatterns) {
   // A sample of 256 of 4,096 rows: every sixteenth row would be at the same place of its chunk.
   const auto mask = compiled("chunked(16)", geometryOf(4096, 4096));
   const MaskStatistics sample = measureMask(*mask, 0, 0, 0);
@@ -112,7 +112,7 @@ TEST(MaskStatistics, samplesDoNotFallInStepWithAPattern) {
   EXPECT_NEAR(sample.density() * 4096, 8.5, 0.5);
 }
 
-TEST(MaskStatistics, samplesTakeNoRowTwice) {
+TEST(MaskStatistics, SamplesNoRowTwice) {
   // Rows that see nothing are listed: as many different ones as were counted.
   for (const std::uint64_t budget : {std::uint64_t{0}, std::uint64_t{300}, std::uint64_t{700}}) {
     const MaskStatistics found = measureMask(*compiled("!full", geometryOf(800, 9)), 0, 0, budget);
@@ -124,7 +124,7 @@ TEST(MaskStatistics, samplesTakeNoRowTwice) {
   EXPECT_FALSE(measureMask(*compiled("!full", geometryOf(200, 9)), 0, 0, 0).sampled);
 }
 
-TEST(MaskStatistics, stopsWhenAsked) {
+TEST(MaskStatistics, StopsOnRequest) {
   std::stop_source source;
   source.request_stop();
   const auto mask = compiled("causal", geometryOf(1000, 1000));
@@ -158,7 +158,7 @@ class AskedMask : public MaskFormula {
 };
 
 /// If key − row alone decides, rows aren't queried one by one, and the counts are the same.
-TEST(BlockMaps, ofDistancesAskFewRows) {
+TEST(BlockMaps, DistanceMasksQueryFewRows) {
   for (const char* text :
        {"causal", "full", "!full", "strided(128)", "dilated(40, 3)", "window(7) | strided(9)",
         "causal & !window_back(5)", "window_both(30) then causal", "(causal | window(3)) & full"})
@@ -182,14 +182,14 @@ TEST(BlockMaps, ofDistancesAskFewRows) {
 }
 
 /// Masks that depend on more than distance say so.
-TEST(BlockMaps, onlyDistancesAreTakenForSome) {
+TEST(BlockMaps, OtherMasksAreNotDistanceOnly) {
   for (const char* text : {"padding(length=20)", "documents(causal, starts=[0, 9])", "globals([3])",
                            "chunked(8)", "fixed(block=8, summary=2)", "streaming(sinks=2, window=4)",
                            "causal & padding(length=20)", "causal | (window(3) & globals([3]))"})
     EXPECT_FALSE(compiled(text, geometryOf(40, 40))->dependsOnDistance(0)) << text;
 }
 
-TEST(BlockMaps, countEveryBlock) {
+TEST(BlockMaps, ClassifyEveryBlock) {
   Random random(22);
   for (int trial = 0; trial < 120; ++trial) {
     const MaskGeometry geometry = geometryOf(13, 17, 4, 2, 1);
@@ -225,7 +225,7 @@ TEST(BlockMaps, countEveryBlock) {
   }
 }
 
-TEST(BlockMaps, causalComputesHalf) {
+TEST(BlockMaps, CausalMaskComputesAboutHalf) {
   const BlockMap map = mapBlocks(*compiled("causal", geometryOf(1024, 1024)), 0, 128);
   EXPECT_EQ(map.full, 28);
   EXPECT_EQ(map.partial, 8);
@@ -233,14 +233,14 @@ TEST(BlockMaps, causalComputesHalf) {
   EXPECT_EQ(map.computedShare(), 36.0 / 64);
 }
 
-TEST(BlockMaps, atTheEdgesArePartial) {
+TEST(BlockMaps, EdgeBlocksArePartial) {
   const BlockMap map = mapBlocks(*compiled("full", geometryOf(200, 200)), 0, 128);
   EXPECT_EQ(map.full, 1);
   EXPECT_EQ(map.partial, 3);
   EXPECT_EQ(map.computedShare(), 1);
 }
 
-TEST(BlockMaps, limitsAreKept) {
+TEST(BlockMaps, EnforceTheirLimits) {
   const auto mask = compiled("causal", geometryOf(8193, 8192));
   EXPECT_THROW((void)mapBlocks(*mask, 0, 0), std::invalid_argument);
   EXPECT_THROW((void)mapBlocks(*mask, 0, 1), std::invalid_argument);
@@ -254,7 +254,7 @@ TEST(BlockMaps, limitsAreKept) {
   EXPECT_EQ(mapBlocks(*large, 0, std::numeric_limits<Index>::max()).partial, 1);
 }
 
-TEST(BlockMaps, flopsAreFourPerCell) {
+TEST(BlockMaps, DenseFlopsAreFourPerCellAndDimension) {
   EXPECT_EQ(denseAttentionFlops(3, 5, 8, 2), 4.0 * 3 * 5 * 8 * 2);
   EXPECT_EQ(denseAttentionFlops(1 << 20, 1 << 20, 128, 64), 4.0 * 0x1p40 * 128 * 64);
 }

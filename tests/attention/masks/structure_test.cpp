@@ -25,11 +25,11 @@ Positions sentences(const std::string& text, Tokenization how = Tokenization::wo
   return structureOfText(text, {}, how).documentStarts;
 }
 
-TEST(Structure, aNumbersPointEndsNoDocument) {
+TEST(Structure, DecimalPointEndsNoDocument) {
   EXPECT_EQ(structureOfText("It is 3.14 today. Or 2.71").documentStarts, (Positions{0, 5}));
 }
 
-TEST(Structure, aNumbersPointEndsNoDocumentInCharactersAndBytes) {
+TEST(Structure, DecimalPointEndsNoDocumentInCharactersAndBytes) {
   for (const Tokenization how : {Tokenization::characters, Tokenization::bytes}) {
     EXPECT_EQ(sentences("Pi is 3.14. Or 2.71", how), (Positions{0, 12}));
     EXPECT_EQ(sentences("1.2.3 4. 5", how), (Positions{0, 9})) << "a space stands behind the last one";
@@ -38,7 +38,7 @@ TEST(Structure, aNumbersPointEndsNoDocumentInCharactersAndBytes) {
   EXPECT_EQ(sentences("page 3. 14 more"), (Positions{0, 3})) << "by words the space is no token";
 }
 
-TEST(TextStructure, sentencesEndAtTheirMarks) {
+TEST(TextStructure, SentencesEndAtPunctuation) {
   EXPECT_EQ(sentences("The cat sat"), Positions{0});
   EXPECT_EQ(sentences("The cat sat."), Positions{0});
   EXPECT_EQ(sentences("It sat. Did it? Yes! And then… no"), (Positions{0, 3, 6, 8, 11}));
@@ -49,13 +49,13 @@ TEST(TextStructure, sentencesEndAtTheirMarks) {
   EXPECT_EQ(sentences(""), Positions{0});
 }
 
-TEST(TextStructure, whatClosesASentenceBelongsToIt) {
+TEST(TextStructure, ClosingMarksBelongToTheSentence) {
   EXPECT_EQ(sentences("(It sat.) So did we"), (Positions{0, 5}));
   EXPECT_EQ(sentences("“No.” He left. Why"), (Positions{0, 4, 7}));
   EXPECT_EQ(sentences("Hi. Ho", Tokenization::characters), (Positions{0, 4}));
 }
 
-TEST(TextStructure, theFirstSentenceIsThePrefix) {
+TEST(TextStructure, FirstSentenceIsThePrefix) {
   const TextStructure two = structureOfText("Say it. I say it now.");
   EXPECT_EQ(two.prefixLength, 3);
   EXPECT_EQ(two.treePrefix, 3);
@@ -64,7 +64,7 @@ TEST(TextStructure, theFirstSentenceIsThePrefix) {
   EXPECT_EQ(one.treePrefix, 2);
 }
 
-TEST(TextStructure, everySentenceBehindThePrefixIsABranch) {
+TEST(TextStructure, SentencesAfterThePrefixAreBranches) {
   EXPECT_EQ(structureOfText("Say it. I do. You do too").parents, (Positions{-1, 0, 1, -1, 3, 4}));
   EXPECT_EQ(structureOfText("a b c d").parents, (Positions{-1, 0}));
   TextMarks marks;
@@ -72,7 +72,7 @@ TEST(TextStructure, everySentenceBehindThePrefixIsABranch) {
   EXPECT_EQ(structureOfText("Say it. I do. You do too", marks).parents, (Positions{-1, 0, -1, 2, 3}));
 }
 
-TEST(TextStructure, imagesStandBetweenBrackets) {
+TEST(TextStructure, BracketsEncloseImages) {
   EXPECT_EQ(structureOfText("look [ a b c ] there").images, (KeyRuns{{2, 5}}));
   EXPECT_EQ(structureOfText("look [ a b ] there").images, KeyRuns{});
   EXPECT_EQ(structureOfText("( a b c ) and < d e f g >").images, (KeyRuns{{1, 4}, {7, 11}}));
@@ -89,14 +89,14 @@ TEST(TextStructure, imagesStandBetweenBrackets) {
   EXPECT_EQ(structureOfText("( a b ] c )").images, (KeyRuns{{1, 5}}));
 }
 
-TEST(TextStructure, manyBracketsTakeNoTimeToSpeakOf) {
+TEST(TextStructure, HandlesManyBracketsQuickly) {
   std::vector<Token> tokens;
   for (int k = 0; k < 200000; ++k) tokens.push_back({"(", true});
   for (int k = 0; k < 200000; ++k) tokens.push_back({"]", true});
   EXPECT_EQ(structureOf(tokens, tokens, {}).images, KeyRuns{});
 }
 
-TEST(TextStructure, gridsAreTheNearestToASquare) {
+TEST(TextStructure, GridsAreNearlySquare) {
   for (Index tokens = 1; tokens < 400; ++tokens) {
     const TextStructure structure = structureOf(tokens, tokens, {});
     const Index height = structure.gridHeight, width = structure.gridWidth;
@@ -119,7 +119,7 @@ TEST(TextStructure, gridsAreTheNearestToASquare) {
   EXPECT_EQ(structureOf(20, 20, marks).gridWidth, 1);
 }
 
-TEST(TextStructure, sentencesOfTwoTextsAnswerEachOther) {
+TEST(TextStructure, PairsSentencesOfTwoTexts) {
   const auto queries = tokensOf("Hello. How is it? Fine"), keys = tokensOf("Bonjour. Ça va");
   const TextStructure structure = structureOf(queries, keys, {});
   EXPECT_EQ(structure.querySegments, (Positions{0, 2, 6}));
@@ -128,7 +128,7 @@ TEST(TextStructure, sentencesOfTwoTextsAnswerEachOther) {
   EXPECT_EQ(structure.parents.size(), 2u);
 }
 
-TEST(TextStructure, withoutATextThereIsOneDocument) {
+TEST(TextStructure, WithoutTextThereIsOneDocument) {
   const TextStructure structure = structureOf(5, 9, {});
   TextStructure wanted;
   wanted.documentStarts = {0};
@@ -146,7 +146,7 @@ TEST(TextStructure, withoutATextThereIsOneDocument) {
   EXPECT_TRUE(nothing.keySegments.empty());
 }
 
-TEST(TextStructure, marksComeFirst) {
+TEST(TextStructure, MarksOverrideTheText) {
   TextMarks marks;
   marks.documentStarts = Positions{2, 4};
   marks.prefixLength = 5;
@@ -170,7 +170,7 @@ TEST(TextStructure, marksComeFirst) {
   EXPECT_TRUE(structureOfText("Say it. I do", marks).globals.empty());
 }
 
-TEST(TextStructure, marksBeyondTheTextAreCut) {
+TEST(TextStructure, CutsMarksBeyondTheText) {
   TextMarks marks;
   marks.documentStarts = Positions{2, 3, 90};
   marks.prefixLength = 90;

@@ -46,7 +46,7 @@ AttentionEdit edit(std::optional<Index> layer) {
   return edit;
 }
 
-TEST(AttentionEdit, aMaskOnOneLayerJoinsTheModelsOwn) {
+TEST(AttentionEdit, LayerMaskIntersectsModelMask) {
   AttentionEdit sinkless = edit(1);
   sinkless.mask = parsedEdit("full & !sinks(2)");
   const Outcome plain = passWith("llama", {}), edited = passWith("llama", {sinkless});
@@ -60,7 +60,7 @@ TEST(AttentionEdit, aMaskOnOneLayerJoinsTheModelsOwn) {
   EXPECT_NE(plain.pass.logits, edited.pass.logits);
 }
 
-TEST(AttentionEdit, aMaskInsteadOfTheModelsOwnMayLookAhead) {
+TEST(AttentionEdit, ReplacementMaskMayLookAhead) {
   AttentionEdit open = edit({});
   open.mask = parsedEdit("full");
   open.replacesMask = true;
@@ -68,7 +68,7 @@ TEST(AttentionEdit, aMaskInsteadOfTheModelsOwnMayLookAhead) {
   for (Index layer = 0; layer < 3; ++layer) EXPECT_GT(edited.layer(layer).weights.at(0, 0, 11), 0);
 }
 
-TEST(AttentionEdit, anAlternativeStaysInsideBracketsOfItsOwn) {
+TEST(AttentionEdit, BracketsAlternativesBeforeJoining) {
   // "a | b" joined by "&" to a causal mask must not become "causal & a | b".
   AttentionEdit either = edit({});
   either.mask = parsedEdit("sinks(1) | full");
@@ -76,7 +76,7 @@ TEST(AttentionEdit, anAlternativeStaysInsideBracketsOfItsOwn) {
   EXPECT_EQ(plain.pass.logits, edited.pass.logits);
 }
 
-TEST(AttentionEdit, gainCapBiasesAndAddedNumbersChangeTheScoresOfTheirLayer) {
+TEST(AttentionEdit, GainCapAndBiasesChangeScoresOfTheirLayer) {
   AttentionEdit sharp = edit(0);
   sharp.sharpness = 3;
   sharp.softcap = 2.0f;
@@ -106,7 +106,7 @@ TEST(AttentionEdit, gainCapBiasesAndAddedNumbersChangeTheScoresOfTheirLayer) {
     EXPECT_NEAR(layer.weights.at(head, row, key), weights[static_cast<std::size_t>(key)] / sum, 1e-5);
 }
 
-TEST(AttentionEdit, everyNumberOfTheScoresJoinsTheModelsOwn) {
+TEST(AttentionEdit, EveryScoreNumberCombinesWithModelValue) {
   const Outcome plain = passWith("gemma2", {});
   for (const ScoreTerm& term : scoreTerms()) {
     if (!term.number.member) continue;
@@ -121,7 +121,7 @@ TEST(AttentionEdit, everyNumberOfTheScoresJoinsTheModelsOwn) {
   }
 }
 
-TEST(AttentionEdit, dropoutDropsTheSameInAStepAsInTheFullPass) {
+TEST(AttentionEdit, DropoutMatchesBetweenStepsAndFullPass) {
   AttentionEdit dropped = edit({});
   dropped.dropout = {0.3f, 9};
   const Outcome full = passWith("qwen3", {dropped});
@@ -138,7 +138,7 @@ TEST(AttentionEdit, dropoutDropsTheSameInAStepAsInTheFullPass) {
   EXPECT_GT(distance(full.pass.logits, passWith("qwen3", {}).pass.logits), 1e-3);
 }
 
-TEST(AttentionEdit, masksThatGoByRowsSayTheSameStepByStep) {
+TEST(AttentionEdit, PositionalMasksMatchBetweenStepsAndFullPass) {
   // Documents, prefixes and additive numbers refer to positions in the whole text, not to a step's rows.
   AttentionEdit masked = edit({});
   masked.mask = parsedEdit("documents([0, 5]) | sinks(1)");
@@ -159,7 +159,7 @@ TEST(AttentionEdit, masksThatGoByRowsSayTheSameStepByStep) {
   EXPECT_LE(distance(full.pass.logits, pass->logits), 1e-4);
 }
 
-TEST(AttentionEdit, whatDoesNotFitIsNamed) {
+TEST(AttentionEdit, RefusesEditsThatDoNotFit) {
   const auto model = openModel(goldenModel("gpt2"));
   ModelSession session(model);
   const auto message = [&](const AttentionEdit& edit) {

@@ -49,7 +49,7 @@ void checkSums(const std::shared_ptr<const Model>& model, const std::vector<Inde
 
 class Attributions : public testing::TestWithParam<std::string> {};
 
-TEST_P(Attributions, sumToTheLogit) {
+TEST_P(Attributions, ContributionsSumToLogit) {
   checkSums(openModel(goldenModel(GetParam())), {5, 250, 17, 99, 3, 41, 180, 77, 6, 12, 200, 33});
 }
 
@@ -60,25 +60,25 @@ INSTANTIATE_TEST_SUITE_P(Families, Attributions,
 
 class PlainAttributions : public testing::TestWithParam<PlainModel> {};
 
-TEST_P(PlainAttributions, sumToTheLogit) {
+TEST_P(PlainAttributions, ContributionsSumToLogitOrReportWhyNot) {
   const std::vector<Index> ids{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5};
   MadeUpTensors tensors(DType::F32, 5);
   (void)GetParam().run(tensors, ids);
   const MadeUpCheckpoint folder(GetParam().config, tensors.file());
   const auto model = openModel(folder.path());
-  if (model->guesses() && !model->weights().headTransform) return checkSums(model, ids);
+  if (model->predictsTokens() && !model->weights().headTransform) return checkSums(model, ids);
   const auto found = attributeLogit(*model, recorded(model, ids), 0, {7, {}});
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().message,
-            model->guesses()
+            model->predictsTokens()
                 ? "This model has an extra layer before its vocabulary, so its logits aren't a sum of pieces."
-                : model->whyNoGuesses());
+                : model->whyNoPredictions());
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, PlainAttributions, testing::ValuesIn(plainModels()),
                          [](const auto& info) { return info.param.name; });
 
-TEST(Attribution, aPartIsWhatThePieceWritesTimesTheAnswersDirection) {
+TEST(Attribution, PartIsPieceOutputTimesAnswerDirection) {
   // By the definition, for a model with one norm before each part and one at the end.
   const auto model = openModel(goldenModel("llama"));
   const PassResult run = recorded(model, {5, 250, 17, 99, 3, 41});
@@ -113,7 +113,7 @@ TEST(Attribution, aPartIsWhatThePieceWritesTimesTheAnswersDirection) {
   EXPECT_EQ(found->parts.front().by, Writer::embedding);
 }
 
-TEST(Attribution, aHeadThatIsOffAddsNothingAndOneThatWasReplacedHasNoKeys) {
+TEST(Attribution, DisabledHeadAddsNothingAndPatchedHeadHasNoKeys) {
   const auto model = openModel(goldenModel("qwen2"));
   const std::vector<Index> ids{5, 250, 17, 99, 3, 41};
   const auto other = std::make_shared<const PassResult>(recorded(model, {5, 251, 16, 99, 4, 41}));
@@ -127,7 +127,7 @@ TEST(Attribution, aHeadThatIsOffAddsNothingAndOneThatWasReplacedHasNoKeys) {
   EXPECT_TRUE(found->byKey[1].row(1).allFinite());
 }
 
-TEST(Attribution, whatItCannotDoIsNamed) {
+TEST(Attribution, RefusesInvalidTokensRowsAndRuns) {
   const auto model = openModel(goldenModel("gpt2"));
   const std::vector<Index> ids{5, 250, 17};
   const auto other = std::make_shared<const PassResult>(recorded(model, {7, 251, 16}));

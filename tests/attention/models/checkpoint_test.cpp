@@ -56,39 +56,39 @@ std::shared_ptr<const Model> opened(const ModelFolder& folder) {
   return openModel(folder.path());
 }
 
-TEST(ModelHead, anUntiedDecoderWithoutAHeadMakesNoGuesses) {
+TEST(ModelHead, UntiedDecoderWithoutHeadMakesNoPredictions) {
   const ModelFolder folder("qwen2");
-  EXPECT_TRUE(opened(folder)->guesses()) << "tied";
+  EXPECT_TRUE(opened(folder)->predictsTokens()) << "tied";
   folder.replace("config.json", "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
-  EXPECT_FALSE(opened(folder)->guesses());
-  EXPECT_EQ(opened(folder)->whyNoGuesses(),
+  EXPECT_FALSE(opened(folder)->predictsTokens());
+  EXPECT_EQ(opened(folder)->whyNoPredictions(),
             "No predictions: the file has no lm_head.weight, and config.json doesn't tie the head to the "
             "embedding.");
   EXPECT_EQ(opened(folder)->logits(Matrix::Zero(1, 32)).size(), 0);
   folder.replace("config.json", "\"tie_word_embeddings\": false", "\"use_cache\": false");
-  EXPECT_FALSE(opened(folder)->guesses()) << "Qwen 2 isn't tied by default";
+  EXPECT_FALSE(opened(folder)->predictsTokens()) << "Qwen 2 isn't tied by default";
 }
 
-TEST(ModelHead, theClassThatSavedACheckpointSaysWhetherItHasAHead) {
+TEST(ModelHead, HeadlessClassPredictsOnlyIfFileHasHead) {
   for (const char* name : {"Qwen2Model", "Qwen2ForSequenceClassification"}) {
     const ModelFolder folder("qwen2");
     folder.replace("config.json", "Qwen2ForCausalLM", name);
-    EXPECT_EQ(opened(folder)->whyNoGuesses(), "No predictions: the checkpoint is a " + std::string(name) +
-                                                  ", which has no language-model head.");
+    EXPECT_EQ(opened(folder)->whyNoPredictions(), "No predictions: the checkpoint is a " + std::string(name) +
+                                                      ", which has no language-model head.");
   }
   const ModelFolder whole("llama");
   whole.replace("config.json", "LlamaForCausalLM", "LlamaModel");
-  EXPECT_TRUE(opened(whole)->guesses()) << "the file has one nevertheless";
+  EXPECT_TRUE(opened(whole)->predictsTokens()) << "the file has one nevertheless";
 }
 
-TEST(ModelHead, aDecoderThatSeesBothWaysMakesNoGuesses) {
+TEST(ModelHead, BidirectionalDecoderMakesNoPredictions) {
   const ModelFolder folder("gemma2");
   folder.replace("config.json", "\"use_cache\": true", "\"use_bidirectional_attention\": true");
-  EXPECT_THAT(opened(folder)->whyNoGuesses(), testing::HasSubstr("attention is bidirectional"));
-  EXPECT_EQ(opened(folder)->whyNoText(), opened(folder)->whyNoGuesses());
+  EXPECT_THAT(opened(folder)->whyNoPredictions(), testing::HasSubstr("attention is bidirectional"));
+  EXPECT_EQ(opened(folder)->whyNoText(), opened(folder)->whyNoPredictions());
 }
 
-TEST(ModelHead, aHeadBesideATiedEmbeddingIsUsedAndSaid) {
+TEST(ModelHead, UsesAndReportsHeadDespiteTiedEmbedding) {
   const ModelFolder folder("llama");
   const Golden golden("llama", "short");
   folder.replace("config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true");
@@ -103,7 +103,7 @@ TEST(ModelHead, aHeadBesideATiedEmbeddingIsUsedAndSaid) {
   EXPECT_LE(distance(golden.matrix("logits"), pass->logits), 6e-5);
 }
 
-TEST(Checkpoint, rulesOfGenerationAreFollowedOrNamed) {
+TEST(Checkpoint, NotesFollowedAndUnsupportedGenerationRules) {
   const auto follows = [](const std::string& fields, const std::string& file) {
     return "Generation follows " + fields + " in " + file + ". The predictions shown are the model's own.";
   };
@@ -129,7 +129,7 @@ TEST(Checkpoint, rulesOfGenerationAreFollowedOrNamed) {
 const std::string kFirst = "model-00001-of-00002.safetensors", kSecond = "model-00002-of-00002.safetensors";
 const std::string kIndex = "model.safetensors.index.json";
 
-TEST(Checkpoint, linksAreFollowedAsTheHubsCacheHasThem) {
+TEST(Checkpoint, FollowsSymlinksOfHubCache) {
   const ModelFolder blobs("qwen2");
   const TemporaryFolder snapshot;
   for (const auto& entry : fs::directory_iterator(blobs.path()))
@@ -139,7 +139,7 @@ TEST(Checkpoint, linksAreFollowedAsTheHubsCacheHasThem) {
   EXPECT_TRUE(Model::open(blobs / "latest").ok());
 }
 
-TEST(Checkpoint, shardsThatAreMissingOrDisagreeAreNamed) {
+TEST(Checkpoint, ReportsMissingAndConflictingShards) {
   {
     const ModelFolder folder("qwen2");
     fs::remove(folder / kSecond);
@@ -172,7 +172,7 @@ TEST(Checkpoint, shardsThatAreMissingOrDisagreeAreNamed) {
   }
 }
 
-TEST(Checkpoint, shardsOutsideTheFolderAreRefused) {
+TEST(Checkpoint, RefusesShardsOutsideFolder) {
   for (const char* name :
        {"../secret.safetensors", "/etc/passwd", "a/b.safetensors", "..", "", ".", "a\\\\b"}) {
     const ModelFolder folder("qwen2");
@@ -181,7 +181,7 @@ TEST(Checkpoint, shardsOutsideTheFolderAreRefused) {
   }
 }
 
-TEST(Checkpoint, indexesThatAreNoneAreNamed) {
+TEST(Checkpoint, RefusesInvalidShardIndexes) {
   const auto refusal = [](const std::string& json) {
     const auto index = parseShardIndex(json, "index");
     return index ? "no error" : index.error().message;
@@ -200,7 +200,7 @@ TEST(Checkpoint, indexesThatAreNoneAreNamed) {
 }
 
 /// No folder name controls the terminal, whichever of its files is faulty.
-TEST(Checkpoint, controlBytesInPathsAreShownEscaped) {
+TEST(Checkpoint, EscapesControlBytesInPaths) {
   struct Wrong {
     const char *name, *text;
     bool weights;  ///< whether the folder also has valid weights
@@ -235,7 +235,7 @@ TEST(Checkpoint, controlBytesInPathsAreShownEscaped) {
   EXPECT_EQ(model.error().message.find('\x1b'), std::string::npos);
 }
 
-TEST(Checkpoint, foldersWithoutWeightsSayWhatThereIs) {
+TEST(Checkpoint, FolderWithoutWeightsReportsWhatItHolds) {
   const ModelFolder folder("llama");
   fs::remove(folder / "model.safetensors");
   EXPECT_EQ(folder.refusal(),
@@ -254,7 +254,7 @@ TEST(Checkpoint, foldersWithoutWeightsSayWhatThereIs) {
             std::string::npos);
 }
 
-TEST(Checkpoint, tensorsThatDoNotFitTheConfigAreNamed) {
+TEST(Checkpoint, ReportsTensorsThatDoNotMatchConfig) {
   {
     const ModelFolder folder("llama");
     folder.replace("config.json", "\"intermediate_size\": 40", "\"intermediate_size\": 48");
@@ -287,7 +287,7 @@ TEST(Checkpoint, tensorsThatDoNotFitTheConfigAreNamed) {
             "F: has both a tensor \"" + name + "\" and a \"h.0.attn.c_proj.weight\", expected one of them");
 }
 
-TEST(Checkpoint, aFileThatShrinksIsAnErrorAndNoCrash) {
+TEST(Checkpoint, ShrunkFileGivesErrorInsteadOfCrash) {
   const ModelFolder folder("gpt2");
   const auto model = openModel(folder.path());
   ModelSession session(model);
@@ -307,7 +307,7 @@ TEST(Checkpoint, aFileThatShrinksIsAnErrorAndNoCrash) {
   EXPECT_FALSE(session.append(ids, {}).ok());
 }
 
-TEST(Checkpoint, aFileThatIsWrittenToIsAnError) {
+TEST(Checkpoint, ModifiedFileGivesError) {
   const ModelFolder folder("gpt2");
   const auto model = openModel(folder.path());
   const auto time = fs::last_write_time(folder / "model.safetensors");
@@ -319,7 +319,7 @@ TEST(Checkpoint, aFileThatIsWrittenToIsAnError) {
   EXPECT_NE(pass.error().message.find("changed while it was open: open it again"), std::string::npos);
 }
 
-TEST(Checkpoint, aFileThatIsReplacedOrRemovedStaysAsItWasOpened) {
+TEST(Checkpoint, DeletedFileStaysReadable) {
   const ModelFolder folder("gpt2");
   const auto model = openModel(folder.path());
   fs::remove_all(folder.path());
@@ -328,7 +328,7 @@ TEST(Checkpoint, aFileThatIsReplacedOrRemovedStaysAsItWasOpened) {
   EXPECT_TRUE(session.append(ids, {}).ok());
 }
 
-TEST(CheckpointDeathTest, aBusErrorElsewhereStillEndsTheProgram) {
+TEST(CheckpointDeathTest, UnrelatedBusErrorStillKillsProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto crash = [] {
     const auto model = openModel(goldenModel("gpt2"));
@@ -342,7 +342,7 @@ TEST(CheckpointDeathTest, aBusErrorElsewhereStillEndsTheProgram) {
 }
 
 /// 16 GB that are mostly holes: opening must not read them or take memory for them.
-TEST(Checkpoint, aLargeModelOpensWithoutBeingRead) {
+TEST(Checkpoint, OpensLargeModelWithoutReadingIt) {
   const TemporaryFolder folder;
   constexpr std::uint64_t kVocabulary = 128'256, kWidth = 4096, kInner = 14'336, kLayers = 32;
   putFile(folder / "config.json", R"({"model_type": "llama", "vocab_size": 128256, "hidden_size": 4096,

@@ -46,7 +46,7 @@ Circuits circuitsOf(const Model& model, Index layer, Index head) {
 
 class Compositions : public testing::TestWithParam<std::string> {};
 
-TEST_P(Compositions, AreTheNormsOfTheProductsLessTheBaseline) {
+TEST_P(Compositions, MatchesProductNormsMinusBaseline) {
   const auto model = openModel(goldenModel(GetParam()));
   const Index heads = model->config().heads, last = model->config().layerCount() - 1;
   const double baseline = 1 / std::sqrt(static_cast<double>(model->config().modelDim));
@@ -74,7 +74,7 @@ HeadCircuits madeUp(Matrix q, Matrix k, Matrix v, Matrix o) {
   return maps;
 }
 
-TEST(Composition, IsOneWhereAHeadReadsAllOfAnotherAndNoneWhereItReadsNothing) {
+TEST(Composition, FullReadGivesOneAndNoReadGivesZero) {
   constexpr Index kDim = 16;
   const auto axis = [](Index at) {
     Matrix row = Matrix::Zero(1, kDim);
@@ -90,7 +90,7 @@ TEST(Composition, IsOneWhereAHeadReadsAllOfAnotherAndNoneWhereItReadsNothing) {
   EXPECT_EQ(composition(nothing, nothing), Composition());
 }
 
-TEST(Composition, OfRandomHeadsIsTheBaseline) {
+TEST(Composition, RandomHeadsAverageToBaseline) {
   std::mt19937 random(7);
   std::normal_distribution<float> normal;
   const auto any = [&](Index rows, Index cols) {
@@ -111,7 +111,7 @@ TEST(Composition, OfRandomHeadsIsTheBaseline) {
   for (const double square : {q, k, v}) EXPECT_NEAR(std::sqrt(square), baseline, 0.004);
 }
 
-TEST(Composition, EachHeadHasItsOwnPartOfANormOverAll) {
+TEST(Composition, EachHeadUsesItsSliceOfSharedNorm) {
   const std::vector<PlainModel> models = plainModels();
   const auto olmo2 = std::ranges::find(models, "olmo2", &PlainModel::name);
   MadeUpTensors tensors(DType::F32, 5);

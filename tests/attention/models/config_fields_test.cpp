@@ -58,7 +58,7 @@ std::set<std::string> namesOf(const ConfigFields& fields, std::string_view Confi
   return names;
 }
 
-TEST(ConfigFields, whatPublishedCodeKnowsIsOnAList) {
+TEST(ConfigFields, ListsEveryFieldOfPublishedCode) {
   for (const Family* family : familyTable()) {
     const auto published = kPublished.find(std::string(family->name));
     ASSERT_NE(published, kPublished.end()) << family->name << " is not in this test";
@@ -73,7 +73,7 @@ TEST(ConfigFields, whatPublishedCodeKnowsIsOnAList) {
   }
 }
 
-TEST(ConfigFields, whatPublishedFilesHaveIsKnown) {
+TEST(ConfigFields, KnowsEveryFieldOfPublishedFiles) {
   for (const Family* family : familyTable())
     if (const auto found = kInPublishedFiles.find(std::string(family->name));
         found != kInPublishedFiles.end())
@@ -83,7 +83,7 @@ TEST(ConfigFields, whatPublishedFilesHaveIsKnown) {
 }
 
 /// No value of the wrong type passes: a field that is listed as read is really read.
-TEST(ConfigFields, whatIsReadIsReadWhateverTheOthersSay) {
+TEST(ConfigFields, RefusesWrongTypesInReadFields) {
   for (const Family* family : familyTable())
     for (const std::string& name : namesOf(family->fields, &ConfigFields::read)) {
       OrderedJson json = configOf(*family);
@@ -96,7 +96,7 @@ TEST(ConfigFields, whatIsReadIsReadWhateverTheOthersSay) {
     }
 }
 
-TEST(ConfigFields, whatIsFixedIsRefusedByNameWithAnyOtherValue) {
+TEST(ConfigFields, RefusesOtherValuesInFixedFields) {
   for (const Family* family : familyTable())
     for (const std::string& name : namesOf(family->fields, &ConfigFields::fixed)) {
       OrderedJson json = configOf(*family);
@@ -108,7 +108,7 @@ TEST(ConfigFields, whatIsFixedIsRefusedByNameWithAnyOtherValue) {
     }
 }
 
-TEST(ConfigFields, whatIsIgnoredChangesNothing) {
+TEST(ConfigFields, IgnoredFieldsChangeNothing) {
   for (const Family* family : familyTable()) {
     const auto plain = read(configOf(*family));
     ASSERT_TRUE(plain.ok()) << plain.error().message;
@@ -124,7 +124,7 @@ TEST(ConfigFields, whatIsIgnoredChangesNothing) {
   }
 }
 
-TEST(ConfigFields, whatNobodyKnowsIsSaidOnce) {
+TEST(ConfigFields, ReportsUnknownFieldsOnce) {
   for (const Family* family : familyTable()) {
     OrderedJson json = configOf(*family);
     const auto plain = read(json);
@@ -148,7 +148,7 @@ TEST(ConfigFields, whatNobodyKnowsIsSaidOnce) {
 
 /// Gemma's modelling code reads hidden_act since transformers 4.48; Gemma 2's and 3's read only
 /// hidden_activation.
-TEST(ConfigFields, gemmasActivationIsTheOneItsCodeReads) {
+TEST(ConfigFields, GemmaActivationFollowsPublishedCode) {
   const auto with = [](const Family& family, const char* act, const char* activation) {
     OrderedJson json = configOf(family);
     json.erase("hidden_act");
@@ -170,14 +170,14 @@ TEST(ConfigFields, gemmasActivationIsTheOneItsCodeReads) {
   }
 }
 
-TEST(ConfigFields, goldenModelsHaveNoneThatIsUnknown) {
+TEST(ConfigFields, GoldenModelsHaveNoUnknownFields) {
   for (const std::string& family : kGoldenFamilies) {
     const auto text = headscope::test::fileText(goldenModel(family) / "config.json");
     EXPECT_THAT(readModelConfig(text, "config.json")->notes, testing::IsEmpty()) << family;
   }
 }
 
-TEST(ConfigFields, codeOfTheFilesOwnIsSaidNotToRun) {
+TEST(ConfigFields, NotesThatCustomCodeIsNotRun) {
   OrderedJson json = configOf(families::phi3);
   json["auto_map"] = {{"AutoModelForCausalLM", "modeling_phi3.Phi3ForCausalLM"}};
   ASSERT_EQ(read(json)->notes.size(), 1u);

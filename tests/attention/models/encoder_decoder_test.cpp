@@ -53,12 +53,12 @@ class EncoderDecoders : public testing::TestWithParam<PlainPair> {
   MadeUpCheckpoint folder_{GetParam().config, tensors_.file()};
 };
 
-TEST_P(EncoderDecoders, equalTheirEquationsInAllThreeGroups) {
+TEST_P(EncoderDecoders, MatchesEquationsInAllThreeGroups) {
   std::shared_ptr<const Matrix> memory = std::make_shared<const Matrix>(expected_.memory.cast<float>());
   if (!expected_.encoder.hidden.empty()) {
     const auto encoder = model("encoder");
     EXPECT_FALSE(encoder->config().causal);
-    EXPECT_FALSE(encoder->guesses());
+    EXPECT_FALSE(encoder->predictsTokens());
     ModelSession session(encoder);
     const auto pass = session.append(kSourceText, everything());
     ASSERT_TRUE(pass.ok()) << pass.error().message;
@@ -84,7 +84,7 @@ TEST_P(EncoderDecoders, equalTheirEquationsInAllThreeGroups) {
   }
 }
 
-TEST_P(EncoderDecoders, tokensOneByOneGiveWhatTheWholeTextGivesAndTheCrossCacheStays) {
+TEST_P(EncoderDecoders, DecodeMatchesFullPassAndKeepsCrossCache) {
   const auto memory = std::make_shared<const Matrix>(expected_.memory.cast<float>());
   for (const std::string group : {"decoder", "cross"}) {
     const auto decoder = model(group);
@@ -108,7 +108,7 @@ TEST_P(EncoderDecoders, tokensOneByOneGiveWhatTheWholeTextGivesAndTheCrossCacheS
   }
 }
 
-TEST_P(EncoderDecoders, laterTokensChangeNothingBeforeAndTheSourceChangesAll) {
+TEST_P(EncoderDecoders, EarlierRowsDependOnSourceButNotLaterTokens) {
   auto memory = std::make_shared<Matrix>(expected_.memory.cast<float>());
   const auto decoder = model("cross");
   const auto streamOf = [&](std::vector<Index> ids) {
@@ -131,7 +131,7 @@ TEST_P(EncoderDecoders, laterTokensChangeNothingBeforeAndTheSourceChangesAll) {
 }
 
 /// Patches and masks apply to the group that is shown.
-TEST_P(EncoderDecoders, whatIsSwitchedOffIsTheGroups) {
+TEST_P(EncoderDecoders, PatchesAndMasksApplyToShownGroup) {
   const auto memory = std::make_shared<const Matrix>(expected_.memory.cast<float>());
   std::vector<Matrix> streams;
   for (const std::string group : {"decoder", "cross"}) {
@@ -153,7 +153,7 @@ TEST_P(EncoderDecoders, whatIsSwitchedOffIsTheGroups) {
 
 /// Keys and values of cross heads belong to the encoder's tokens: patched with all of another memory's, a
 /// layer attends as it does there.
-TEST_P(EncoderDecoders, keysAndValuesOfCrossHeadsComeFromAnotherSource) {
+TEST_P(EncoderDecoders, PatchesCrossKeysAndValuesFromAnotherSource) {
   const auto decoder = model("cross");
   const Matrix made = expected_.memory.cast<float>();
   const Index shorter = made.rows() - 2;
@@ -205,7 +205,7 @@ TEST_P(EncoderDecoders, keysAndValuesOfCrossHeadsComeFromAnotherSource) {
 }
 
 /// Both attentions of every layer are among the pieces, and all pieces sum to the logit.
-TEST_P(EncoderDecoders, whatEveryPieceAddsSumsToTheLogit) {
+TEST_P(EncoderDecoders, ContributionsSumToLogit) {
   for (const std::string group : {"decoder", "cross"}) {
     const auto decoder = model(group);
     PassRequest request = everything();
@@ -238,7 +238,7 @@ TEST_P(EncoderDecoders, whatEveryPieceAddsSumsToTheLogit) {
 }
 
 /// A head's maps are the same whichever group is shown; composition follows the streams.
-TEST_P(EncoderDecoders, headsComposeAlongTheirStreams) {
+TEST_P(EncoderDecoders, HeadsComposeAlongTheirStreams) {
   const auto cross = model("cross"), decoder = model("decoder");
   const HeadPlace own{HeadGroup::decoder, 1, 0}, reads{HeadGroup::cross, 1, 1};
   for (const HeadPlace& place : {own, reads}) {
@@ -265,7 +265,7 @@ TEST_P(EncoderDecoders, headsComposeAlongTheirStreams) {
   EXPECT_TRUE(std::isnan(of.q) && std::isfinite(of.k) && std::isfinite(of.v));
 }
 
-TEST_P(EncoderDecoders, whatIsMissingIsSaid) {
+TEST_P(EncoderDecoders, ReportsMissingMemoryAndUnknownGroups) {
   const auto decoder = model("decoder");
   ModelSession session(decoder);
   const auto alone = session.append(kTarget);
@@ -283,7 +283,7 @@ TEST_P(EncoderDecoders, whatIsMissingIsSaid) {
 INSTANTIATE_TEST_SUITE_P(Families, EncoderDecoders, testing::ValuesIn(plainPairs()),
                          [](const auto& info) { return info.param.name; });
 
-TEST(EncoderDecoderConfigs, areRefusedWhereTheyCannotBeRead) {
+TEST(EncoderDecoderConfigs, RefusesUnsupportedConfigs) {
   const auto refusal = [](const std::string& json, std::string_view group) {
     const auto config = readModelConfig(json, "config.json", group);
     return config.ok() ? std::string("read") : config.error().message;

@@ -12,7 +12,7 @@
 namespace headscope::attention::test {
 namespace {
 
-TEST(Features, areReadByTheirNameOrAsTheOnlyTensorAndRefusedWithWhatIsExpected) {
+TEST(Features, ReadsNamedOrOnlyTensorAndRefusesOthers) {
   const headscope::test::TemporaryFolder folder;
   const auto write = [&](const char* file, const MadeUpTensors& tensors) {
     headscope::test::putFile(folder / file, *formatSafetensors(tensors.file()));

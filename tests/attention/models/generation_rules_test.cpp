@@ -38,19 +38,19 @@ GenerationRules rulesOf(const std::string& json) {
   return rules;
 }
 
-TEST(GenerationRules, withoutAnyNothingChanges) {
+TEST(GenerationRules, NoRulesLeaveLogitsUnchanged) {
   const Ruled plain({}, {0, 1});
   EXPECT_THAT(plain.logits, ElementsAre(4, 3, 2, 1, -1, -2));
   EXPECT_EQ(plain.because, "");
 }
 
-TEST(GenerationRules, repetitionIsPenalisedOnceForEachToken) {
+TEST(GenerationRules, PenalisesEachRepeatedTokenOnce) {
   const Ruled ruled(rulesOf(R"({"repetition_penalty": 2})"), {0, 0, 4, 0});
   EXPECT_THAT(ruled.logits, ElementsAre(2, 3, 2, 1, -2, -2));
   EXPECT_EQ(ruled.because, "repetition_penalty");
 }
 
-TEST(GenerationRules, noRunOfTokensComesTwice) {
+TEST(GenerationRules, ForbidsRepeatedNgrams) {
   const auto rules = rulesOf(R"({"no_repeat_ngram_size": 2})");
   // Token 1 was followed by 0 and by 3.
   EXPECT_THAT(Ruled(rules, {1, 0, 1, 3, 1}).logits, ElementsAre(kNo, 3, 2, kNo, -1, -2));
@@ -62,14 +62,14 @@ TEST(GenerationRules, noRunOfTokensComesTwice) {
               ElementsAre(4, 3, kNo, 1, -1, -2));
 }
 
-TEST(GenerationRules, badWordsAreKeptOutWholeAndTheEndIsNone) {
+TEST(GenerationRules, ForbidsWholeBadWordsExceptEndToken) {
   const auto rules = rulesOf(R"({"bad_words_ids": [[2], [1, 0], [5], [3, 3, 1]]})");
   EXPECT_THAT(Ruled(rules, {4, 1}).logits, ElementsAre(kNo, 3, kNo, 1, -1, -2));
   EXPECT_THAT(Ruled(rules, {1, 4}).logits, ElementsAre(4, 3, kNo, 1, -1, -2));
   EXPECT_THAT(Ruled(rules, {0, 3, 3}).logits, ElementsAre(4, kNo, kNo, 1, -1, -2));
 }
 
-TEST(GenerationRules, aTextThatIsTooShortDoesNotEnd) {
+TEST(GenerationRules, ShortTextCannotEnd) {
   const auto whole = rulesOf(R"({"min_length": 3})"), own = rulesOf(R"({"min_new_tokens": 2})");
   EXPECT_EQ(Ruled(whole, {0, 0}).logits[5], kNo);
   EXPECT_EQ(Ruled(whole, {0, 0, 0}).logits[5], -2);
@@ -77,7 +77,7 @@ TEST(GenerationRules, aTextThatIsTooShortDoesNotEnd) {
   EXPECT_EQ(Ruled(own, {0, 0, 0, 0}, 2).logits[5], -2);
 }
 
-TEST(GenerationRules, tokensAreForcedAtTheirPlaces) {
+TEST(GenerationRules, ForcesTokensAtTheirPositions) {
   const auto first = rulesOf(R"({"forced_bos_token_id": 3})");
   EXPECT_THAT(Ruled(first, {2}).logits, ElementsAre(kNo, kNo, kNo, 0, kNo, kNo));
   EXPECT_EQ(Ruled(first, {2}).because, "forced_bos_token_id");
@@ -91,7 +91,7 @@ TEST(GenerationRules, tokensAreForcedAtTheirPlaces) {
   EXPECT_THAT(Ruled(places, {2, 2}).logits, ElementsAre(kNo, kNo, kNo, kNo, 0, kNo));
 }
 
-TEST(GenerationRules, suppressedTokensAreNotWritten) {
+TEST(GenerationRules, NeverWritesSuppressedTokens) {
   EXPECT_THAT(Ruled(rulesOf(R"({"suppress_tokens": [0, 4, 99]})"), {1}).logits,
               ElementsAre(kNo, 3, 2, 1, kNo, -2));
   const auto begin = rulesOf(R"({"begin_suppress_tokens": [0]})");
@@ -105,13 +105,13 @@ TEST(GenerationRules, suppressedTokensAreNotWritten) {
   EXPECT_EQ(Ruled(whisper, {1, 2, 3, 1}, 1).because, "");
 }
 
-TEST(GenerationRules, theFirstRuleThatActsIsNamed) {
+TEST(GenerationRules, NamesFirstEffectiveRule) {
   EXPECT_EQ(Ruled(rulesOf(R"({"suppress_tokens": [0, 1], "bad_words_ids": [[0]]})"), {2}).because,
             "bad_words_ids");
   EXPECT_EQ(Ruled(rulesOf(R"({"suppress_tokens": [1]})"), {2}).because, "") << "1 isn't the likeliest";
 }
 
-TEST(GenerationRules, whatIsNotUnderstoodIsRefusedByName) {
+TEST(GenerationRules, RefusesInvalidRulesByName) {
   for (const auto& [json, field] : {std::pair(R"({"bad_words_ids": [3]})", "bad_words_ids"),
                                     {R"({"forced_decoder_ids": [[1, 2, 3]]})", "forced_decoder_ids"},
                                     {R"({"repetition_penalty": -1})", "repetition_penalty"},
@@ -125,7 +125,7 @@ TEST(GenerationRules, whatIsNotUnderstoodIsRefusedByName) {
 }
 
 // The generated text changes; the model's logits for each next token don't.
-TEST(GenerationRules, generationFollowsThemAndLogitsStay) {
+TEST(GenerationRules, GenerationAppliesRulesButLogitsStayUnchanged) {
   const Golden golden("llama", "short");
   const auto write = [&](const std::string& rules) {
     const headscope::test::TemporaryFolder folder;

@@ -46,7 +46,7 @@ class GoldenModels : public testing::TestWithParam<std::string> {
   std::shared_ptr<const Model> model_;
 };
 
-TEST_P(GoldenModels, attentionStreamAndLogitsAreThoseOfFloat64) {
+TEST_P(GoldenModels, AttentionStreamAndLogitsMatchFloat64) {
   for (const char* prompt : kPrompts) {
     const Golden golden(GetParam(), prompt);
     const auto ids = golden.ids("input_ids");
@@ -70,7 +70,7 @@ TEST_P(GoldenModels, attentionStreamAndLogitsAreThoseOfFloat64) {
   }
 }
 
-TEST_P(GoldenModels, greedyContinuationsAreTheSameTokens) {
+TEST_P(GoldenModels, GreedyContinuationMatchesReference) {
   if (!config().causal) GTEST_SKIP() << "an encoder doesn't write on";
   for (const char* prompt : kPrompts) {
     const Golden golden(GetParam(), prompt);

@@ -141,7 +141,7 @@ Doubles plainStack(const AttentionConfig& sizes, const MadeStack& made) {
   return x;
 }
 
-TEST(MadeStack, isThePlainLoopInDoublePrecisionWithAndWithoutNorm) {
+TEST(MadeStack, MatchesPlainLoopsWithAndWithoutNorm) {
   for (const bool norm : {false, true}) {
     const AttentionConfig sizes = sizesOf(24, 4, 2, 6);
     const auto made = randomStack(sizes, 4, 9, norm);
@@ -158,7 +158,7 @@ TEST(MadeStack, isThePlainLoopInDoublePrecisionWithAndWithoutNorm) {
   }
 }
 
-TEST(MadeStack, itsFirstLayerIsTheLayerByItself) {
+TEST(MadeStack, FirstLayerMatchesAttend) {
   const AttentionConfig sizes = sizesOf(32, 4, 4, 8);
   const auto made = randomStack(sizes, 3, 12, false);
   ModelSession session(modelOf(sizes, made));
@@ -175,7 +175,7 @@ TEST(MadeStack, itsFirstLayerIsTheLayerByItself) {
   EXPECT_LT((pass->layers[0]->hidden - made->x - alone.output).cwiseAbs().maxCoeff(), 1e-5f);
 }
 
-TEST(MadeStack, decodedTokenByTokenIsTheFullPassAlsoUnderRope) {
+TEST(MadeStack, DecodeMatchesFullPassWithAndWithoutRope) {
   for (const std::optional<double> theta : {std::optional<double>(), std::optional<double>(10000)}) {
     const AttentionConfig sizes = sizesOf(32, 4, 2, 8);
     const auto made = randomStack(sizes, 4, 10, true);
@@ -192,7 +192,7 @@ TEST(MadeStack, decodedTokenByTokenIsTheFullPassAlsoUnderRope) {
   }
 }
 
-TEST(MadeStack, withoutMaskAndPositionsExchangedTokensExchangeRows) {
+TEST(MadeStack, PermutedTokensPermuteRowsWithoutMaskAndPositions) {
   const AttentionConfig sizes = sizesOf(16, 2, 2, 8);
   const auto made = randomStack(sizes, 3, 6, true);
   PassRequest request;
@@ -252,7 +252,7 @@ const std::vector<PlantedHead> kAbove{{Behaviour::induction}, {Behaviour::firstT
                                       {Behaviour::separator}, {Behaviour::offset, 1},  {Behaviour::offset, 0},
                                       {Behaviour::localBand}, {Behaviour::sameToken}};
 
-TEST(PlantedInduction, findsWhatFollowedOnRepeatedTextThroughTwoLayers) {
+TEST(PlantedInduction, FindsRepeatsThroughTwoLayers) {
   const AttentionConfig sizes = sizesOf(256, 8, 2, 32);
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u})
     for (const Index period : {8, 24, 60})
@@ -262,7 +262,7 @@ TEST(PlantedInduction, findsWhatFollowedOnRepeatedTextThroughTwoLayers) {
       }
 }
 
-TEST(PlantedInduction, isNotThereWithoutTheHeadThatCarriesTheTokenOn) {
+TEST(PlantedInduction, NeedsPreviousTokenHeadBelow) {
   const AttentionConfig sizes = sizesOf(256, 8, 2, 32);
   std::vector<PlantedHead> below = kBelow;
   below[0] = {Behaviour::uniform};
@@ -271,7 +271,7 @@ TEST(PlantedInduction, isNotThereWithoutTheHeadThatCarriesTheTokenOn) {
   EXPECT_LT(inductionOf(sizes, kAbove, kAbove, tokens, false, 0), 0.1f) << "in the first layer";
 }
 
-TEST(PlantedInduction, leavesAllOtherHeadsOfTheSecondLayerAsTheyArePlanted) {
+TEST(PlantedInduction, LeavesOtherSecondLayerHeadsAsPlanted) {
   const AttentionConfig sizes = sizesOf(256, 8, 8, 32);
   const std::vector<Token> tokens = repeated(20, 2);
   for (const PlantedHead& plant : {PlantedHead{Behaviour::offset, 1}, PlantedHead{Behaviour::offset, 0}}) {

@@ -94,7 +94,7 @@ class Miniature : public testing::Test {
 std::shared_ptr<const Model> Miniature::model_;
 std::unique_ptr<TextTokenizer> Miniature::tokenizer_;
 
-TEST_F(Miniature, HasTheSizesThatTheReadmeNames) {
+TEST_F(Miniature, HasSizesListedInReadme) {
   EXPECT_EQ(config().layerCount(), 4);
   EXPECT_EQ(config().heads, 6);
   EXPECT_EQ(config().kvHeads, 3);
@@ -105,14 +105,14 @@ TEST_F(Miniature, HasTheSizesThatTheReadmeNames) {
 }
 
 /// The tokens are the same whether or not words and punctuation are separated, and on one line or several.
-TEST_F(Miniature, KnowsTheOpeningTextsWordForWord) {
+TEST_F(Miniature, EncodesOpeningTextsAsWholeWords) {
   EXPECT_EQ(idsOf("The animal didn't cross the street because it was too tired .").size(), 12u);
   EXPECT_EQ(idsOf("The animal didn’t cross\n the street because  it was too tired."),
             idsOf("The animal didn't cross the street because it was too tired ."));
   EXPECT_EQ(idsOf(kOpeningStory).size(), 17u);
 }
 
-TEST_F(Miniature, OtherWordsFallToPiecesThatSpellThem) {
+TEST_F(Miniature, EncodesUnknownWordsInPieces) {
   for (const char* text :
        {"Transformers elephant", "don't", "1984", "Zürich 東京 🙂", "\t\x01", "attention-heads"}) {
     const auto encoded = tokenizer_->encode(text);
@@ -141,7 +141,7 @@ double induction(const Reading& reading, const MatrixView& weights) {
 }
 
 /// The values in scores.json, counted again.
-TEST_F(Miniature, ScoresAreWhatTheFileSays) {
+TEST_F(Miniature, ScoresMatchStoredFile) {
   const std::map<std::string, Json> skills = readSkills();
   const Json& previous = skills.at("previous");
   double before = 0;
@@ -173,7 +173,7 @@ TEST_F(Miniature, ScoresAreWhatTheFileSays) {
 }
 
 /// The scores that the model had to reach.
-TEST_F(Miniature, ScoresSuffice) {
+TEST_F(Miniature, ScoresReachTheirThresholds) {
   const std::map<std::string, Json> skills = readSkills();
   for (const char* name : {"it", "got", "pronoun", "found", "list"})
     EXPECT_GE(skills.at(name).at("right").get<int>() * 100, 95 * skills.at(name).at("of").get<int>()) << name;
@@ -181,7 +181,7 @@ TEST_F(Miniature, ScoresSuffice) {
     EXPECT_GE(skills.at(name).at("score").get<double>(), least) << name;
 }
 
-TEST_F(Miniature, TheManualQuotesTheScores) {
+TEST_F(Miniature, ManualQuotesScores) {
   for (const std::filesystem::path& path :
        {kFolder / "README.md", std::filesystem::path(HEADSCOPE_SOURCE_DIR "/assets/manual/model.md")}) {
     std::ifstream file(path);
@@ -202,7 +202,7 @@ TEST_F(Miniature, TheManualQuotesTheScores) {
 }
 
 /// From the second "The", one head attends to the animal after "tired", and to the bridge after "wide".
-TEST_F(Miniature, WhatItWasIsLookedAt) {
+TEST_F(Miniature, PronounHeadAttendsToItsReferent) {
   const Json it = readSkills().at("it");
   const Reading tired = read("The dog didn't cross the bridge because it was too tired . The");
   const Reading wide = read("The dog didn't cross the bridge because it was too wide . The");
@@ -212,7 +212,7 @@ TEST_F(Miniature, WhatItWasIsLookedAt) {
   EXPECT_EQ(wide.next, idsOf("bridge")[0]);
 }
 
-TEST_F(Miniature, HeadsOfALayerCanBeToldApart) {
+TEST_F(Miniature, HeadsOfALayerDiffer) {
   for (const char* text : {kOpeningStory, "The animal didn't cross the street because it was too tired ."}) {
     const Reading reading = read(text);
     for (Index layer = 0; layer < config().layerCount(); ++layer)
@@ -225,7 +225,7 @@ TEST_F(Miniature, HeadsOfALayerCanBeToldApart) {
   }
 }
 
-TEST_F(Miniature, WritesOnWhatItLearned) {
+TEST_F(Miniature, ContinuesLearnedTexts) {
   EXPECT_THAT(written("The dog didn't cross the bridge because it was too wide .", 5),
               testing::StartsWith("The bridge was wide ."));
   EXPECT_EQ(written("milk river Ben cold door Mia hill sad ring milk river", 7),
@@ -233,7 +233,7 @@ TEST_F(Miniature, WritesOnWhatItLearned) {
 }
 
 /// What the window shows under "What it learned" really happens on these texts.
-TEST_F(Miniature, TheTextsOfItsSkillsEndWhereTheAnswerFollows) {
+TEST_F(Miniature, SkillTextsPredictTheirAnswers) {
   for (const auto& [name, skill] : readSkills())
     if (skill.contains("next")) {
       EXPECT_EQ(read(skill.at("text")).next, idsOf(skill.at("next"))[0]) << name;

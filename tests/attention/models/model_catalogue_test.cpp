@@ -14,16 +14,16 @@ std::string found(std::string_view name) {
   return shape ? shape->name : "none";
 }
 
-TEST(ModelCatalogue, haveAsManyParametersAsIsPublished) {
+TEST(ModelCatalogue, ParameterCountsMatchPublished) {
   ASSERT_EQ(catalogueModels().size(), modelShapes().size());
   for (std::size_t i = 0; i < modelShapes().size(); ++i) {
     const ModelShape& shape = modelShapes()[i];
-    const double count = static_cast<double>(parametersOf(shape).total + shape.aheadParameters) / 1e9;
+    const double count = static_cast<double>(parametersOf(shape).total + shape.mtpParameters) / 1e9;
     EXPECT_NEAR(count / catalogueModels()[i].published, 1, 0.005) << shape.name << ": " << count;
   }
 }
 
-TEST(ModelCatalogue, canBeAndSayWhereTheyArePublished) {
+TEST(ModelCatalogue, EntriesAreValidAndCiteSources) {
   std::set<std::string> names, plain;
   for (const ModelShape& each : modelShapes()) {
     const Status valid = validate(each);
@@ -37,7 +37,7 @@ TEST(ModelCatalogue, canBeAndSayWhereTheyArePublished) {
   EXPECT_EQ(plain.size(), modelShapes().size()) << "names that people can't tell apart";
 }
 
-TEST(ModelCatalogue, cacheBytesAreAsPublished) {
+TEST(ModelCatalogue, CacheBytesMatchPublished) {
   const auto bytes = [](const char* name, Index tokens, Index batch = 1) {
     return cacheBytes(*findShape(modelShapes(), name), tokens, batch, NumberFormat::bf16);
   };
@@ -55,7 +55,7 @@ TEST(ModelCatalogue, cacheBytesAreAsPublished) {
   EXPECT_NEAR(static_cast<double>(bytes("OPT-175B", 544, 512)) / 0x1p40, 1.2, 0.01);
 }
 
-TEST(ModelCatalogue, operationsAreAsPublished) {
+TEST(ModelCatalogue, OperationCountsMatchPublished) {
   // GFLOP to train one token of a text of 4,096: three times a pass, including the output head for every
   // token (DeepSeek-AI 2025, Insights into DeepSeek-V3, table 2).
   const std::pair<const char*, double> published[] = {
@@ -68,7 +68,7 @@ TEST(ModelCatalogue, operationsAreAsPublished) {
   }
 }
 
-TEST(ModelCatalogue, ggufFilesTakeWhatIsPublished) {
+TEST(ModelCatalogue, GgufFileSizesMatchPublished) {
   const auto gigabytes = [](const char* name, WeightFormat format) {
     return static_cast<double>(weightBytes(*findShape(modelShapes(), name), {.weights = format})) / 1e9;
   };
@@ -84,7 +84,7 @@ TEST(ModelCatalogue, ggufFilesTakeWhatIsPublished) {
     EXPECT_NEAR(gigabytes("Llama-3.1-8B", format) * 1e9 / 0x1p30, size, 0.01) << rowOf(format).name;
 }
 
-TEST(ModelCatalogue, activeParametersAreAsPublished) {
+TEST(ModelCatalogue, ActiveParametersMatchPublished) {
   // In billions, from the models' reports; some of them don't count the embedding table.
   const std::pair<const char*, double> active[] = {
       {"Mixtral-8x7B", 12.9},         {"Qwen3-235B", 22.2},  {"DBRX", 36.5},
@@ -96,7 +96,7 @@ TEST(ModelCatalogue, activeParametersAreAsPublished) {
         << name;
 }
 
-TEST(ModelCatalogue, namesAreFoundAsPeopleWriteThem) {
+TEST(ModelCatalogue, FindsNamesInCommonSpellings) {
   for (const char* name :
        {"Llama-3.3-70B", "llama 3.3 70b", "meta-llama/Llama-3.3-70B-Instruct", "LLAMA_3.3_70B"})
     EXPECT_EQ(found(name), "Llama-3.3-70B") << name;
@@ -111,7 +111,7 @@ TEST(ModelCatalogue, namesAreFoundAsPeopleWriteThem) {
     EXPECT_EQ(found(name), "none") << name;
 }
 
-TEST(ModelCatalogue, aNearMissSuggestsTheSameFamily) {
+TEST(ModelCatalogue, NearMissSuggestsSameFamily) {
   EXPECT_EQ(nearestModel(modelShapes(), "Lama-3.1-8B"), "; did you mean Llama-3.1-8B?");
   EXPECT_EQ(nearestModel(modelShapes(), "Llama-3.3-7B"), "; did you mean Llama-3.3-70B?");
   EXPECT_NE(nearestModel(modelShapes(), "Qwen3-9999B-xyz").find("Qwen"), std::string::npos);

@@ -36,7 +36,7 @@ std::string configRefusal(const std::string& config) {
   return read ? "no error" : read.error().message;
 }
 
-TEST(ModelConfig, whatNoFamilyDoesIsNamedWithWhatWouldWork) {
+TEST(ModelConfig, UnsupportedFieldsReportWhatWouldWork) {
   const std::string llama = goldenConfig("llama");
   EXPECT_EQ(
       configRefusal(with(llama, "quantization_config", "{\"quant_method\": \"gptq\", \"bits\": 4}")),
@@ -65,7 +65,7 @@ TEST(ModelConfig, whatNoFamilyDoesIsNamedWithWhatWouldWork) {
             "config.json: position_embedding_type is \"relative_key\", expected \"absolute\"");
 }
 
-TEST(ModelConfig, anUnknownFamilyIsToldWithTheNearestAndHowToRecordIt) {
+TEST(ModelConfig, UnknownFamilySuggestsNearestAndRecording) {
   const std::string llama = goldenConfig("llama"), bert = goldenConfig("bert");
   const std::string of = " is none of the " + std::to_string(familyTable().size()) +
                          " families that Headscope computes.",
@@ -85,7 +85,7 @@ TEST(ModelConfig, anUnknownFamilyIsToldWithTheNearestAndHowToRecordIt) {
                                      " families that Headscope computes." + record);
 }
 
-TEST(ModelConfig, aHeadSizeThatGptNeoxCannotHaveIsRefused) {
+TEST(ModelConfig, RefusesImpossibleGptNeoxHeadSize) {
   const std::string text = goldenConfig("gpt_neox");
   const Index size = readModelConfig(text, "config.json")->headDim;
   EXPECT_EQ(configRefusal(with(text, "head_dim", std::to_string(size))), "no error");
@@ -94,7 +94,7 @@ TEST(ModelConfig, aHeadSizeThatGptNeoxCannotHaveIsRefused) {
                 ", hidden_size over num_attention_heads");
 }
 
-TEST(ModelConfig, sizesThatCannotBeAreNamed) {
+TEST(ModelConfig, RefusesImpossibleSizes) {
   const std::string llama = goldenConfig("llama");
   const std::string range = "expected a whole number from 1 to 1048576";
   EXPECT_EQ(configRefusal(with(llama, "hidden_size", "")), "config.json: hidden_size is absent, " + range);
@@ -119,7 +119,7 @@ TEST(ModelConfig, sizesThatCannotBeAreNamed) {
             "config.json: layer_types is a list of 1, expected one for each of the 3 layers");
 }
 
-TEST(ModelConfig, whatIsNoConfigIsNamed) {
+TEST(ModelConfig, RefusesInvalidConfigs) {
   EXPECT_EQ(configRefusal(""), "config.json: is not valid JSON at byte 1");
   EXPECT_EQ(configRefusal("[1]"), "config.json: is a list of 1, expected an object");
   EXPECT_EQ(configRefusal("{}").substr(0, 50), "config.json: model_type is absent, expected one of");
@@ -128,7 +128,7 @@ TEST(ModelConfig, whatIsNoConfigIsNamed) {
   EXPECT_EQ(configRefusal(std::string(200000, '[')), "config.json: lists and objects are more than 32 deep");
 }
 
-TEST(ModelConfig, architecturesNameTheFamilyWhereModelTypeDoesNot) {
+TEST(ModelConfig, ArchitecturesNameFamilyIfModelTypeIsAbsent) {
   for (const std::string& family : kGoldenFamilies) {
     const auto config = readModelConfig(with(goldenConfig(family), "model_type", ""), "config.json");
     ASSERT_TRUE(config.ok()) << config.error().message;
@@ -136,7 +136,7 @@ TEST(ModelConfig, architecturesNameTheFamilyWhereModelTypeDoesNot) {
   }
 }
 
-TEST(ModelConfig, endTokensAreOneOrSeveral) {
+TEST(ModelConfig, ReadsOneOrSeveralEndTokens) {
   const std::string llama = goldenConfig("llama");
   EXPECT_EQ(readModelConfig(llama, "")->endTokens, std::vector<Index>{298});
   EXPECT_EQ(readModelConfig(with(llama, "eos_token_id", "[7, 8]"), "")->endTokens,
@@ -150,7 +150,7 @@ ModelConfig configFrom(const std::string& text) {
   return config ? *config : ModelConfig();
 }
 
-TEST(ModelConfig, whatSaysNothingRefusesNothing) {
+TEST(ModelConfig, AcceptsValuesThatMeanUnset) {
   const std::string llama = goldenConfig("llama");
   EXPECT_EQ(configFrom(with(llama, "eos_token_id", "-1")).endTokens, std::vector<Index>{});
   EXPECT_EQ(configFrom(with(llama, "eos_token_id", "[-1, 4]")).endTokens, std::vector<Index>{4});
@@ -165,7 +165,7 @@ TEST(ModelConfig, whatSaysNothingRefusesNothing) {
       << "absent is MistralConfig's own";
 }
 
-TEST(ModelConfig, aWindowOfNothingIsNone) {
+TEST(ModelConfig, NullWindowIsCausalOrRefused) {
   const std::string qwen2 = with(goldenConfig("qwen2"), "use_sliding_window", "true");
   EXPECT_EQ(configFrom(qwen2).maskText(2), "window(8)");
   EXPECT_EQ(configFrom(with(qwen2, "sliding_window", "null")).maskText(2), "causal");
@@ -177,7 +177,7 @@ TEST(ModelConfig, aWindowOfNothingIsNone) {
             "config.json: sliding_window is null, expected a whole number");
 }
 
-TEST(ModelConfig, ropeScalingCountsBesideRopeParameters) {
+TEST(ModelConfig, RopeScalingOverridesRopeParameters) {
   const std::string both =
       with(with(goldenConfig("qwen2"), "rope_parameters", R"({"rope_type": "default", "rope_theta": 5000})"),
            "rope_scaling", R"({"rope_type": "linear", "factor": 2})");
@@ -188,7 +188,7 @@ TEST(ModelConfig, ropeScalingCountsBesideRopeParameters) {
   EXPECT_THAT(config.notes[0], testing::HasSubstr("rope_scaling counts"));
 }
 
-TEST(ModelConfig, figuresOfAStretchedContextThatContradictEachOtherAreRefused) {
+TEST(ModelConfig, RefusesContradictoryContextExtension) {
   const std::string rope = R"({"rope_type": "longrope", "factor": 3.0, "original_max_position_embeddings": 64,
     "short_factor": [1, 1, 1, 1], "long_factor": [2, 2, 2, 2]})";
   EXPECT_EQ(configRefusal(with(goldenConfig("llama"), "rope_scaling", rope)),
@@ -196,7 +196,7 @@ TEST(ModelConfig, figuresOfAStretchedContextThatContradictEachOtherAreRefused) {
             "original_max_position_embeddings");
 }
 
-TEST(ModelConfig, lengthsThatAreNotSaidAreTheFamilys) {
+TEST(ModelConfig, MissingLengthFallsBackToFamilyDefault) {
   const std::pair<const char*, Index> lengths[] = {{"llama", 2048},   {"mistral", 131072}, {"qwen2", 32768},
                                                    {"qwen3", 32768},  {"gemma2", 8192},    {"phi3", 4096},
                                                    {"gpt_neox", 2048}};
@@ -205,21 +205,21 @@ TEST(ModelConfig, lengthsThatAreNotSaidAreTheFamilys) {
         << family;
 }
 
-TEST(ModelConfig, aDecoderThatSeesBothWaysSaysSo) {
+TEST(ModelConfig, NotesBidirectionalDecoder) {
   for (const char* field : {"use_bidirectional_attention", "is_causal"}) {
     const bool own = std::string(field) == "use_bidirectional_attention";
     const ModelConfig config = configFrom(with(goldenConfig("gemma2"), field, own ? "true" : "false"));
     EXPECT_FALSE(config.causal);
-    EXPECT_TRUE(config.isTwoSidedDecoder());
+    EXPECT_TRUE(config.isBidirectionalDecoder());
     EXPECT_EQ(config.maskText(0), own ? "window_both(10)" : "window_both(11)");
     EXPECT_EQ(config.maskText(1), "full");
     ASSERT_EQ(config.notes.size(), 1u);
     EXPECT_THAT(config.notes[0], testing::HasSubstr("bidirectional"));
   }
-  EXPECT_FALSE(configFrom(goldenConfig("bert")).isTwoSidedDecoder()) << "an encoder does by design";
+  EXPECT_FALSE(configFrom(goldenConfig("bert")).isBidirectionalDecoder()) << "an encoder does by design";
 }
 
-TEST(ModelConfig, masksReadAsPeopleWriteThem) {
+TEST(ModelConfig, MaskTextNamesWindowCausalOrFull) {
   const auto gemma = readModelConfig(goldenConfig("gemma2"), "");
   EXPECT_EQ(gemma->maskText(0), "window(10)");
   EXPECT_EQ(gemma->maskText(1), "causal");

@@ -36,7 +36,7 @@ std::uint64_t bytesAt(const ModelShape& shape, Index tokens) {
 
 constexpr std::uint64_t kKiB = 1024, kGiB = kKiB * kKiB * kKiB;
 
-TEST(ModelShapeReader, readsSizesByTheirUsualNames) {
+TEST(ModelShapeReader, ReadsSizesByTheirUsualNames) {
   const ModelShape llama = shapeFrom(R"({"model_type": "llama", "hidden_size": 4096,
     "intermediate_size": 14336, "max_position_embeddings": 131072, "num_attention_heads": 32,
     "num_hidden_layers": 32, "num_key_value_heads": 8, "tie_word_embeddings": false, "vocab_size": 128256})");
@@ -62,7 +62,7 @@ TEST(ModelShapeReader, readsSizesByTheirUsualNames) {
             0);
 }
 
-TEST(ModelShapeReader, kvHeadsAreThoseThatAreKept) {
+TEST(ModelShapeReader, CountsOnlyCachedKvHeads) {
   // Falcon-7B: 71 heads, "num_kv_heads" 71, but one kv head in the cache.
   const ModelShape falcon =
       shapeFrom(R"({"model_type": "falcon", "hidden_size": 4544, "num_hidden_layers": 32,
@@ -79,7 +79,7 @@ TEST(ModelShapeReader, kvHeadsAreThoseThatAreKept) {
   EXPECT_NEAR(static_cast<double>(parametersOf(dbrx).active) / 1e9, 36.5, 0.5);
 }
 
-TEST(ModelShapeReader, windowsAndChunksEndWhatALayerKeeps) {
+TEST(ModelShapeReader, WindowsAndChunksLimitCache) {
   // Command-R7B has layer_switch: every 4th layer keeps all tokens.
   const ModelShape command =
       shapeFrom(R"({"model_type": "cohere2", "hidden_size": 4096, "num_hidden_layers": 32,
@@ -107,7 +107,7 @@ TEST(ModelShapeReader, windowsAndChunksEndWhatALayerKeeps) {
             "8 full");
 }
 
-TEST(ModelShapeReader, statesKeepTheirSize) {
+TEST(ModelShapeReader, RecurrentStatesDoNotGrow) {
   const ModelShape jamba = shapeFrom(R"({"model_type": "jamba", "hidden_size": 4096, "num_hidden_layers": 32,
     "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "num_experts": 16,
     "num_experts_per_tok": 2, "attn_layer_period": 8, "attn_layer_offset": 4, "expert_layer_period": 2,
@@ -143,7 +143,7 @@ TEST(ModelShapeReader, statesKeepTheirSize) {
   EXPECT_NEAR(billions(rwkv), 2.985, 0.015);
 }
 
-TEST(ModelShapeReader, encodersAndDecodersAreCountedApart) {
+TEST(ModelShapeReader, CountsEncodersAndDecodersSeparately) {
   const ModelShape t5 =
       shapeFrom(R"({"model_type": "t5", "d_model": 512, "d_kv": 64, "d_ff": 2048, "num_layers": 6,
     "num_heads": 8, "vocab_size": 32128, "n_positions": 512})");
@@ -163,7 +163,7 @@ TEST(ModelShapeReader, encodersAndDecodersAreCountedApart) {
   EXPECT_NEAR(billions(vit), 0.0864, 0.0006);
 }
 
-TEST(ModelShapeReader, feedForwardPartsAreAsWideAsTheyAre) {
+TEST(ModelShapeReader, ReadsTrueFeedForwardWidths) {
   EXPECT_NEAR(billions(shapeFrom(R"({"model_type": "qwen", "hidden_size": 4096, "num_hidden_layers": 32,
     "num_attention_heads": 32, "intermediate_size": 22016, "vocab_size": 151936})")),
               7.7213, 0.03);
@@ -188,7 +188,7 @@ TEST(ModelShapeReader, feedForwardPartsAreAsWideAsTheyAre) {
         << type;
 }
 
-TEST(ModelShapeReader, latentsAreCachedAndAnIndexBesideThem) {
+TEST(ModelShapeReader, CachesLatentsAndTheirIndex) {
   const std::string sizes = R"("hidden_size": 7168, "num_hidden_layers": 61, "num_attention_heads": 128,
     "kv_lora_rank": 512, "q_lora_rank": 1536, "qk_rope_head_dim": 64, "intermediate_size": 18432,
     "moe_intermediate_size": 2048, "n_routed_experts": 256, "n_shared_experts": 1, "num_experts_per_tok": 8,
@@ -200,7 +200,7 @@ TEST(ModelShapeReader, latentsAreCachedAndAnIndexBesideThem) {
             70272u + 61 * 128 * 2);
 }
 
-TEST(ModelShapeReader, formatsOfWeightsAreRead) {
+TEST(ModelShapeReader, ReadsWeightFormats) {
   const auto with = [](const std::string& more) {
     return shapeFrom(
         R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8,
@@ -229,7 +229,7 @@ std::string shapeRefusal(std::string_view json) {
   return read.ok() ? "no error" : read.error().message;
 }
 
-TEST(ModelShapeReader, namesWhatAnUnknownArchitectureLacks) {
+TEST(ModelShapeReader, UnknownArchitectureReportsMissingFields) {
   EXPECT_EQ(shapeRefusal(R"({"architectures": ["OddForCausalLM"], "d_model": 768, "n_layer": 24})"),
             "config.json: the architecture \"OddForCausalLM\" is not known, and it lacks heads "
             "(decoder_attention_heads, num_attention_heads, n_head, n_heads or num_heads)");
@@ -241,7 +241,7 @@ TEST(ModelShapeReader, namesWhatAnUnknownArchitectureLacks) {
             "num_layers)");
 }
 
-TEST(ModelShapeReader, whatCantBeCountedIsRefusedWithTheFieldInTheWay) {
+TEST(ModelShapeReader, UncountableLayersReportTheField) {
   const std::string sizes = R"("num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8)";
   EXPECT_EQ(shapeRefusal(R"({"model_type": "zamba2", "mamba_d_state": 64, )" + sizes + "}"),
             "config.json: mamba_d_state belongs to layers of model_type \"zamba2\" that Headscope doesn't "
@@ -263,7 +263,7 @@ TEST(ModelShapeReader, whatCantBeCountedIsRefusedWithTheFieldInTheWay) {
       "layers");
 }
 
-TEST(ModelShapeReader, cachesThatAreCompressedOrHalfAreNotTakenForWholeOnes) {
+TEST(ModelShapeReader, RefusesCompressedAndHalvedCaches) {
   const std::string sizes = R"("num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8)";
   for (const char* field : {R"("compress_ratios": [0, 4])", R"("attention_k_eq_v": true)"})
     EXPECT_NE(shapeRefusal(R"({"model_type": "foo", )" + std::string(field) + ", " + sizes + "}")
@@ -272,7 +272,7 @@ TEST(ModelShapeReader, cachesThatAreCompressedOrHalfAreNotTakenForWholeOnes) {
         << field;
 }
 
-TEST(ModelShapeReader, aTypeThatIsNotKnownIsSaidFirst) {
+TEST(ModelShapeReader, NotesUnknownTypeFirst) {
   const ModelShape read = shapeFrom(R"({"model_type": "foo", "num_hidden_layers": 2, "hidden_size": 64,
     "num_attention_heads": 8})");
   EXPECT_FALSE(read.contextKnown);
@@ -282,7 +282,7 @@ TEST(ModelShapeReader, aTypeThatIsNotKnownIsSaidFirst) {
             "the file does not say the longest text (taken as 2048); the feed-forward width (taken as 256)");
 }
 
-TEST(ModelShapeReader, hostileFilesGetASentence) {
+TEST(ModelShapeReader, HostileFilesGiveErrorsWithoutOverflow) {
   EXPECT_EQ(
       shapeRefusal(R"({"num_hidden_layers": 1000000000000, "hidden_size": 64, "num_attention_heads": 8})"),
       "config.json: num_hidden_layers is 1000000000000, expected a whole number from 1 to 4096");
@@ -306,7 +306,7 @@ TEST(ModelShapeReader, hostileFilesGetASentence) {
   EXPECT_EQ(weightBytes(huge, {}), std::numeric_limits<std::uint64_t>::max());
 }
 
-TEST(ModelShapeReader, namesSizesThatDontFit) {
+TEST(ModelShapeReader, RefusesInconsistentSizes) {
   const std::string_view sizes = R"("num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8)";
   const auto with = [&](const std::string& more) { return "{" + std::string(sizes) + ", " + more + "}"; };
   EXPECT_EQ(shapeRefusal(with(R"("num_key_value_heads": 3)")),
@@ -322,7 +322,7 @@ TEST(ModelShapeReader, namesSizesThatDontFit) {
   EXPECT_EQ(shapeRefusal(with(R"("vocab_size": 10)")), "no error");
 }
 
-TEST(ModelShapeReader, aFilesFolderNamesTheShape) {
+TEST(ModelShapeReader, ShapeIsNamedAfterFolder) {
   const headscope::test::TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "tiny-model");
   const auto path = folder.path() / "tiny-model" / "config.json";

@@ -97,7 +97,7 @@ std::string withoutMxfp4() {
   return config.substr(0, config.find(", \"quantization_config\"")) + "}";
 }
 
-TEST(Mxfp4Checkpoint, passesAreThoseOfTheNumbersUnpacked) {
+TEST(Mxfp4Checkpoint, PassesMatchUnpackedNumbers) {
   const Pair pair = checkpoints();
   const MadeUpCheckpoint published(kConfig, pair.published), plain(withoutMxfp4(), pair.plain);
   const auto found = openModel(published.path()), expected = openModel(plain.path());
@@ -120,7 +120,7 @@ TEST(Mxfp4Checkpoint, passesAreThoseOfTheNumbersUnpacked) {
   }
 }
 
-TEST(Mxfp4Checkpoint, weightsStayInTheFileAndAreTheDefinitions) {
+TEST(Mxfp4Checkpoint, WeightsStayPackedAndMatchDefinition) {
   const Pair pair = checkpoints();
   const MadeUpCheckpoint published(kConfig, pair.published), plain(withoutMxfp4(), pair.plain);
   const auto found = openModel(published.path()), expected = openModel(plain.path());
@@ -136,7 +136,7 @@ TEST(Mxfp4Checkpoint, weightsStayInTheFileAndAreTheDefinitions) {
   }
 }
 
-TEST(Mxfp4Checkpoint, scalesOfTheEndsAreReadAsDefined) {
+TEST(Mxfp4Checkpoint, ReadsExtremeScales) {
   const std::vector<std::uint8_t> blocks(5 * 16, 0x21), scales{0, 1, 127, 254, 255};
   std::vector<float> found(5 * 32);
   kernels::unpackWeights(WeightType::mxfp4_apart, blocks.data(), found.size(), found.data(), scales.data());
@@ -148,7 +148,7 @@ TEST(Mxfp4Checkpoint, scalesOfTheEndsAreReadAsDefined) {
   EXPECT_TRUE(std::isnan(found[128]));
 }
 
-TEST(Mxfp4Checkpoint, blocksWithoutTheirScalesAreASentence) {
+TEST(Mxfp4Checkpoint, RefusesBlocksWithoutScales) {
   SafetensorsFile file = checkpoints().published;
   const std::string at = "model.layers.0.mlp.experts.gate_up_proj";
   const auto refusal = [&] { return Model::open(MadeUpCheckpoint(kConfig, file).path()).error().message; };

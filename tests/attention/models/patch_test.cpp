@@ -47,7 +47,7 @@ double toleranceOf(const Model& model, const Matrix& of) {
 
 class PlainPatches : public testing::TestWithParam<PlainModel> {};
 
-TEST_P(PlainPatches, headsAndMlpsOfAnotherTextEqualTheEquations) {
+TEST_P(PlainPatches, PatchedHeadsAndMlpsMatchEquations) {
   const std::vector<Index> a{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5}, b{3, 12, 0, 7, 9, 19, 4, 22, 3, 11, 5};
   MadeUpTensors tensors(DType::F32, 5);
   std::map<std::pair<std::string, Index>, Wide> of;
@@ -82,7 +82,7 @@ TEST_P(PlainPatches, headsAndMlpsOfAnotherTextEqualTheEquations) {
     EXPECT_LE(distance(wanted, stream), toleranceOf(*model, wanted));
     EXPECT_GT(distance(own->stream, stream), 1e-3);
     EXPECT_LE(distance(own->stream, pass->stream.topRows(11)), toleranceOf(*model, wanted));
-    if (!model->guesses()) continue;
+    if (!model->predictsTokens()) continue;
     const Matrix logits = expected.logits.cast<float>();
     EXPECT_LE(distance(logits, pass->logits.middleRows(11, 11)), toleranceOf(*model, logits));
   }
@@ -114,7 +114,7 @@ class Patches : public testing::TestWithParam<std::string> {
   std::shared_ptr<const PassResult> a_, b_;
 };
 
-TEST_P(Patches, allPiecesOfTheOtherRunGiveIt) {
+TEST_P(Patches, PatchingAllPiecesReproducesOtherRun) {
   const Index layers = model_->config().layerCount(), row = std::ssize(ids_) - 1;
   const double tolerance = toleranceOf(*model_, a_->logits);
   EXPECT_GT(distance(a_->logits.row(row), b_->logits.row(row)), 100 * tolerance);
@@ -136,7 +136,7 @@ TEST_P(Patches, allPiecesOfTheOtherRunGiveIt) {
   }
 }
 
-TEST_P(Patches, nonePatchedAndTheOwnPiecesGiveTheOwnRun) {
+TEST_P(Patches, NoPatchesOrOwnPiecesReproduceOwnRun) {
   const double tolerance = toleranceOf(*model_, b_->logits);
   const Runs runs{{},
                   everywhere({Piece::queries, Piece::keys, Piece::values, Piece::pattern, Piece::head,
@@ -151,7 +151,7 @@ TEST_P(Patches, nonePatchedAndTheOwnPiecesGiveTheOwnRun) {
   EXPECT_EQ(logitsOf(model_, others_, {{}}), b_->logits);
 }
 
-TEST_P(Patches, besideEachOtherIsOneByOneAndFromTheMiddleIsFromTheStart) {
+TEST_P(Patches, BatchedAndResumedRunsMatchSingleRuns) {
   Runs runs;
   const ModelConfig& config = model_->config();
   for (const Piece piece :
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Patches,
                                          "gpt_neox", "bert"),
                          [](const auto& info) { return info.param; });
 
-TEST(Patch, aHeadThatIsSwitchedOffAddsNothing) {
+TEST(Patch, DisabledHeadAddsNothing) {
   const auto model = openModel(goldenModel("gpt_neox"));
   PassRequest request = recording();
   for (Index layer = 0; layer < model->config().layerCount(); ++layer)
@@ -200,7 +200,7 @@ TEST(Patch, aHeadThatIsSwitchedOffAddsNothing) {
             1e-3);
 }
 
-TEST(Patch, tokensGoWithTheOnesTheyAreAlignedTo) {
+TEST(Patch, AlignedTokensTakePatchedValues) {
   const auto model = openModel(goldenModel("gpt2"));
   const std::vector<Index> shorter{5, 17, 99, 3}, longer{5, 250, 17, 99, 3};
   const auto rows = std::make_shared<const std::vector<Index>>(std::vector<Index>{0, -1, 1, 2, 3});
@@ -225,7 +225,7 @@ TEST(Patch, tokensGoWithTheOnesTheyAreAlignedTo) {
   }
 }
 
-TEST(Patch, whatDoesNotFitIsNamed) {
+TEST(Patch, RefusesPatchesThatDoNotFit) {
   const auto model = openModel(goldenModel("llama"));
   const std::vector<Index> ids{5, 250, 17, 99};
   const auto message = [&](const Patch& patch) {

@@ -14,7 +14,7 @@ namespace {
 using FileBytes = std::vector<std::uint8_t>;
 
 std::string faultOf(const FileBytes& bytes) {
-  const auto picture = decodePicture(bytes, "fox");
+  const auto picture = decodeImage(bytes, "fox");
   if (picture.ok()) return "";
   EXPECT_THAT(picture.error().message, StartsWith("fox: "));
   EXPECT_EQ(picture.error().message.find('\n'), std::string::npos);
@@ -22,8 +22,8 @@ std::string faultOf(const FileBytes& bytes) {
 }
 
 /// The left half red, the right half blue, the lowest row green.
-RgbPicture flag(Index width, Index height) {
-  RgbPicture picture{width, height, {}};
+RgbImage flag(Index width, Index height) {
+  RgbImage picture{width, height, {}};
   for (Index y = 0; y < height; ++y)
     for (Index x = 0; x < width; ++x) {
       const bool low = y >= height / 2, left = x < width / 2;
@@ -33,17 +33,17 @@ RgbPicture flag(Index width, Index height) {
   return picture;
 }
 
-TEST(Pictures, PngIsDecodedToTheBitAndJpegNearly) {
-  const RgbPicture picture = patternedPicture(30, 20);
-  EXPECT_EQ(*decodePicture(pngBytes(picture), "fox"), picture);
-  const auto jpeg = decodePicture(jpegBytes(flag(32, 32)), "fox");
+TEST(Pictures, DecodesPngExactlyAndJpegClosely) {
+  const RgbImage picture = patternedPicture(30, 20);
+  EXPECT_EQ(*decodeImage(pngBytes(picture), "fox"), picture);
+  const auto jpeg = decodeImage(jpegBytes(flag(32, 32)), "fox");
   ASSERT_TRUE(jpeg.ok()) << jpeg.error().message;
   EXPECT_EQ(jpeg->width, 32);
   EXPECT_NEAR(jpeg->rgb[3 * (8 * 32 + 4)], 250, 12);
   EXPECT_NEAR(jpeg->rgb[3 * (8 * 32 + 28) + 2], 250, 12);
 }
 
-TEST(Pictures, WhatIsDamagedIsSaidInOneSentence) {
+TEST(Pictures, DamagedFilesGiveOneLineErrors) {
   const FileBytes png = pngBytes(patternedPicture(30, 20)), jpeg = jpegBytes(patternedPicture(32, 32));
   EXPECT_THAT(faultOf({}), HasSubstr("not a PNG or JPEG"));
   EXPECT_THAT(faultOf({'G', 'I', 'F', '8', '9', 'a'}), HasSubstr("not a PNG or JPEG"));
@@ -65,7 +65,7 @@ TEST(Pictures, WhatIsDamagedIsSaidInOneSentence) {
   EXPECT_THAT(faultOf(empty), HasSubstr("damaged JPEG"));
 }
 
-TEST(Pictures, TooManyPixelsAreRefusedBeforeAnythingIsAllocated) {
+TEST(Pictures, RefusesOversizedPicturesBeforeAllocating) {
   // A JPEG's size is only in its header, which here says 65,500 × 65,500.
   FileBytes jpeg = jpegBytes(patternedPicture(32, 32));
   const std::vector<std::uint8_t> frame{0xff, 0xc0};
@@ -78,7 +78,7 @@ TEST(Pictures, TooManyPixelsAreRefusedBeforeAnythingIsAllocated) {
   EXPECT_THAT(faultOf(jpeg), HasSubstr("65500 × 65500 pixels"));
 }
 
-TEST(Pictures, PhotographsAreTurnedAsTheCameraSays) {
+TEST(Pictures, AppliesExifOrientation) {
   const FileBytes plain = jpegBytes(flag(32, 16));
   EXPECT_EQ(exifOrientation(plain), 1);
   for (int orientation = 1; orientation <= 8; ++orientation) {
@@ -89,7 +89,7 @@ TEST(Pictures, PhotographsAreTurnedAsTheCameraSays) {
     FileBytes photo = plain;
     photo.insert(photo.begin() + 2, exif.begin(), exif.end());
     EXPECT_EQ(exifOrientation(photo), orientation);
-    const auto picture = decodePicture(photo, "fox");
+    const auto picture = decodeImage(photo, "fox");
     ASSERT_TRUE(picture.ok()) << picture.error().message;
     EXPECT_EQ(picture->width, orientation < 5 ? 32 : 16);
     // The new place of red, which was at the upper left.

@@ -24,14 +24,14 @@ std::map<Index, double> shares(const Eigen::RowVectorXf& logits, const Sampling&
   return shares;
 }
 
-TEST(Sampling, greedyTakesTheLargestAndOfEqualOnesTheFirst) {
+TEST(Sampling, GreedyTakesFirstOfLargestLogits) {
   EXPECT_EQ(*chooseToken(row({1, 3, 3, 2}), {}, 0), 1);
   EXPECT_EQ(*chooseToken(row({kNaN, -kInfinity, -5}), {}, 0), 2);
   EXPECT_EQ(*chooseToken(row({1, kInfinity}), {.temperature = 1}, 0), 1);
   EXPECT_FALSE(chooseToken(row({kNaN, -kInfinity}), {}, 0).ok());
 }
 
-TEST(Sampling, sharesAreThoseOfTheSoftmax) {
+TEST(Sampling, FrequenciesMatchSoftmax) {
   const Eigen::RowVectorXf logits = row({std::log(1.0f), std::log(5.0f), std::log(4.0f), -kInfinity});
   constexpr double kDeviations = 0.015;  // more than four standard deviations, for 20,000 draws
   auto found = shares(logits, {.temperature = 1, .seed = 3});
@@ -50,7 +50,7 @@ TEST(Sampling, sharesAreThoseOfTheSoftmax) {
   EXPECT_EQ(shares(logits, {.temperature = 1, .topP = 0.6, .seed = 3}).size(), 2u);
 }
 
-TEST(Sampling, theSameSeedWritesTheSameText) {
+TEST(Sampling, SameSeedWritesSameText) {
   const auto model = openModel(goldenModel("llama"));
   const std::vector<Index> prompt{5, 6, 7};
   const auto write = [&](std::uint64_t seed) {
@@ -65,7 +65,7 @@ TEST(Sampling, theSameSeedWritesTheSameText) {
   EXPECT_NE(write(1), write(2));
 }
 
-TEST(Sampling, writingEndsWhereItIsToldTo) {
+TEST(Sampling, CallbackStopsGeneration) {
   const auto model = openModel(goldenModel("qwen2"));
   ModelSession session(model);
   const std::vector<Index> prompt{5, 6, 7};
@@ -80,7 +80,7 @@ TEST(Sampling, writingEndsWhereItIsToldTo) {
   EXPECT_EQ(session.length(), 7);
 }
 
-TEST(Sampling, whatCannotBeIsNamed) {
+TEST(Sampling, RefusesInvalidSettings) {
   EXPECT_EQ(validate(Sampling{.temperature = -1}).error().message,
             "temperature is -1, expected a number of at least 0");
   EXPECT_EQ(validate(Sampling{.topK = -2}).error().message, "top-k is -2, expected at least 0");

@@ -41,7 +41,7 @@ class Sessions : public testing::TestWithParam<std::string> {
   std::shared_ptr<const Model> model_;
 };
 
-TEST_P(Sessions, tokenByTokenAndInPartsIsTheFullPass) {
+TEST_P(Sessions, DecodeAndChunkedPrefillMatchFullPass) {
   const auto ids = someIds(23, 300, 1);
   ModelSession whole(model_);
   const PassResult full = passOf(whole, ids, allOfAPass());
@@ -66,7 +66,7 @@ TEST_P(Sessions, tokenByTokenAndInPartsIsTheFullPass) {
   }
 }
 
-TEST_P(Sessions, aChangedTokenChangesNothingBeforeIt) {
+TEST_P(Sessions, ChangedTokenLeavesEarlierRowsUnchanged) {
   const auto ids = someIds(30, 300, 2);
   ModelSession first(model_);
   const PassResult before = passOf(first, ids, allOfAPass());
@@ -88,7 +88,7 @@ TEST_P(Sessions, aChangedTokenChangesNothingBeforeIt) {
   }
 }
 
-TEST_P(Sessions, aTextThatIsCutGoesOnFromThere) {
+TEST_P(Sessions, ContinuesAfterTruncation) {
   const auto ids = someIds(20, 300, 3);
   ModelSession straight(model_), cut(model_);
   (void)passOf(straight, std::span(ids).first(12), {});
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Sessions,
                                          "gpt_neox"),
                          [](const auto& info) { return info.param; });
 
-TEST(Session, anEncoderSeesBothWays) {
+TEST(Session, EncoderAttendsBothWays) {
   const auto model = openModel(goldenModel("bert"));
   auto ids = someIds(9, 300, 4);
   ModelSession first(model), second(model);
@@ -113,7 +113,7 @@ TEST(Session, anEncoderSeesBothWays) {
   EXPECT_GT(distance(before.logits.topRows(8), passOf(second, ids, allOfAPass()).logits.topRows(8)), 1e-3);
 }
 
-TEST(Session, onlyWhatIsAskedForIsKept) {
+TEST(Session, KeepsOnlyRequestedLayersAndHeads) {
   const auto model = openModel(goldenModel("gemma2"));
   const auto ids = someIds(13, 300, 5);
   ModelSession whole(model), some(model);
@@ -135,7 +135,7 @@ TEST(Session, onlyWhatIsAskedForIsKept) {
   EXPECT_EQ(pass.stream, all.stream);
 }
 
-TEST(Session, layersAreToldOfBeforeLaterOnesAreComputed) {
+TEST(Session, ReportsEachLayerBeforeComputingNext) {
   const auto model = openModel(goldenModel("mistral"));
   ModelSession session(model);
   std::stop_source source;
@@ -156,7 +156,7 @@ TEST(Session, layersAreToldOfBeforeLaterOnesAreComputed) {
   EXPECT_EQ(passOf(session, ids, {}).logits, passOf(other, ids, {}).logits);
 }
 
-TEST(Session, whatAttentionAddsStandsBetweenTwoStreams) {
+TEST(Session, MidLayerStreamAddsAttentionOutput) {
   // If all heads are off, a layer's attention adds only W_O's bias, and Llama has none.
   const auto model = openModel(goldenModel("llama"));
   const auto ids = someIds(7, 300, 10);
@@ -174,7 +174,7 @@ TEST(Session, whatAttentionAddsStandsBetweenTwoStreams) {
   EXPECT_LE(distance(layer.between, plain.layers[0]->hidden + added), 1e-5);
 }
 
-TEST(Session, theMemoryOfAPassIsKnownBefore) {
+TEST(Session, EstimatesPassMemoryInAdvance) {
   const auto model = openModel(goldenModel("gemma2"));
   PassRequest request = allOfAPass();
   const auto bytes = [](const PassResult& pass) {
@@ -198,7 +198,7 @@ TEST(Session, theMemoryOfAPassIsKnownBefore) {
             std::numeric_limits<std::uint64_t>::max());
 }
 
-TEST(Session, theLensOfTheLastLayerIsTheLogits) {
+TEST(Session, LastLayerLensEqualsLogits) {
   const auto model = openModel(goldenModel("qwen3"));
   ModelSession session(model);
   const PassResult pass = passOf(session, someIds(6, 300, 7), allOfAPass());
@@ -206,7 +206,7 @@ TEST(Session, theLensOfTheLastLayerIsTheLogits) {
   EXPECT_GT(distance(model->logits(pass.layers.front()->hidden), pass.logits), 0.01);
 }
 
-TEST(Session, badTokensAndRequestsAreNamed) {
+TEST(Session, RefusesInvalidTokensAndRequests) {
   const auto model = openModel(goldenModel("gpt2"));
   ModelSession session(model);
   const auto message = [&](const std::vector<Index>& ids, const PassRequest& request = {}) {
@@ -228,7 +228,7 @@ TEST(Session, badTokensAndRequestsAreNamed) {
 }
 
 /// Phi-3 with a table for texts of more than 8 tokens.
-TEST(Session, aTextThatCrossesIntoTheLongTableIsRotatedAnew) {
+TEST(Session, RecomputesRotationsForLongRopeTable) {
   const PlainModel plain = plainModels()[9];
   ASSERT_EQ(plain.name, "phi3_long");
   MadeUpTensors tensors(DType::F32, 5);

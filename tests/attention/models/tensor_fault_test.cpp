@@ -14,7 +14,7 @@ namespace {
 
 class TensorFaults : public testing::TestWithParam<std::string> {};
 
-TEST_P(TensorFaults, AreFoundInEveryTensorThatThePassReads) {
+TEST_P(TensorFaults, FindsFaultsInEveryTensorThePassReads) {
   PoisonedCheckpoint checkpoint(GetParam());
   for (const std::string& name : checkpoint.tensors()) {
     checkpoint.write(name, std::numeric_limits<float>::quiet_NaN(), 1, std::size_t{1} << 40);
@@ -30,7 +30,7 @@ TEST_P(TensorFaults, AreFoundInEveryTensorThatThePassReads) {
   }
 }
 
-TEST_P(TensorFaults, AreNoneInWhatThePassDoesNotRead) {
+TEST_P(TensorFaults, IgnoresTensorsThePassDoesNotRead) {
   PoisonedCheckpoint checkpoint(GetParam());
   for (const std::string& name : checkpoint.tensors())
     if (name.find(".1.") != std::string::npos) {
@@ -43,7 +43,7 @@ TEST_P(TensorFaults, AreNoneInWhatThePassDoesNotRead) {
     }
 }
 
-TEST_P(TensorFaults, AreNoneInAWholeCheckpoint) {
+TEST_P(TensorFaults, FindsNoFaultInIntactCheckpoint) {
   const auto model = openModel(goldenModel(GetParam()));
   EXPECT_FALSE(findTensorFault(*model, {true, model->config().layerCount(), true}));
 }

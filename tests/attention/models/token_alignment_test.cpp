@@ -13,7 +13,7 @@ Rows aligned(const Rows& text, const Rows& other) {
   return alignTokens(text, other);
 }
 
-TEST(TokenAlignment, equalTokensGoTogetherAndWhatIsBetweenThemInOrder) {
+TEST(TokenAlignment, AlignsEqualTokensAndFillsGapsInOrder) {
   EXPECT_EQ(aligned({1, 2, 3}, {1, 9, 3}), (Rows{0, 1, 2}));
   // Swapped names are aligned by position, although two of them could be matched across.
   EXPECT_EQ(aligned({1, 5, 2, 6, 3, 5, 4, 6}, {1, 6, 2, 5, 3, 6, 4, 5}), (Rows{0, 1, 2, 3, 4, 5, 6, 7}));
@@ -26,7 +26,7 @@ TEST(TokenAlignment, equalTokensGoTogetherAndWhatIsBetweenThemInOrder) {
   EXPECT_EQ(aligned({1, 2}, {}), (Rows{-1, -1}));
 }
 
-TEST(TokenAlignment, isAscendingAndTheSameBackwards) {
+TEST(TokenAlignment, AlignmentIsAscendingAndSymmetric) {
   const Rows a{3, 1, 4, 1, 5, 9, 2, 6, 5, 3}, b{3, 4, 1, 1, 5, 2, 6, 6, 5, 8, 9, 7};
   const Rows to = aligned(a, b), from = aligned(b, a);
   Index last = -1, pairs = 0;
@@ -39,7 +39,7 @@ TEST(TokenAlignment, isAscendingAndTheSameBackwards) {
   EXPECT_EQ(pairs, std::ssize(from) - std::count(from.begin(), from.end(), Index{-1}));
 }
 
-TEST(TokenAlignment, TiesComeAfterWhatIsEqual) {
+TEST(TokenAlignment, TiesOverrideAutomaticAlignment) {
   const std::vector<Index> text{5, 6, 7, 8}, other{5, 6, 9, 8};
   const auto with = [&](std::vector<TokenTie> ties) { return alignTokens(text, other, ties); };
   EXPECT_EQ(with({}).otherOfText, (std::vector<Index>{0, 1, 2, 3}));

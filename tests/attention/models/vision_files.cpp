@@ -18,22 +18,22 @@ void append(void* to, void* data, int size) {
 
 }  // namespace
 
-RgbPicture patternedPicture(Index width, Index height) {
-  RgbPicture picture{width, height, {}};
+RgbImage patternedPicture(Index width, Index height) {
+  RgbImage picture{width, height, {}};
   Random random(7);
   for (Index i = 0; i < 3 * width * height; ++i)
     picture.rgb.push_back(static_cast<std::uint8_t>(128 + 40 * std::clamp(random.gaussian(), -3.0f, 3.0f)));
   return picture;
 }
 
-std::vector<std::uint8_t> pngBytes(const RgbPicture& picture) {
+std::vector<std::uint8_t> pngBytes(const RgbImage& picture) {
   std::vector<std::uint8_t> bytes;
   stbi_write_png_to_func(append, &bytes, static_cast<int>(picture.width), static_cast<int>(picture.height), 3,
                          picture.rgb.data(), static_cast<int>(3 * picture.width));
   return bytes;
 }
 
-std::vector<std::uint8_t> jpegBytes(const RgbPicture& picture) {
+std::vector<std::uint8_t> jpegBytes(const RgbImage& picture) {
   std::vector<std::uint8_t> bytes;
   stbi_write_jpg_to_func(append, &bytes, static_cast<int>(picture.width), static_cast<int>(picture.height), 3,
                          picture.rgb.data(), 95);

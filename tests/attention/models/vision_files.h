@@ -7,11 +7,11 @@
 namespace headscope::attention::test {
 
 /// A picture whose colours differ everywhere.
-RgbPicture patternedPicture(Index width, Index height);
+RgbImage patternedPicture(Index width, Index height);
 
 /// The picture as the bytes of a file.
-std::vector<std::uint8_t> pngBytes(const RgbPicture& picture);
-std::vector<std::uint8_t> jpegBytes(const RgbPicture& picture);
+std::vector<std::uint8_t> pngBytes(const RgbImage& picture);
+std::vector<std::uint8_t> jpegBytes(const RgbImage& picture);
 
 /// The folder of a small ViT of 2 × 2 patches, with its preprocessor_config.json and a picture of 30 × 20
 /// pixels.

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/models/vision/picture_model.h"
+#include "attention/models/vision/vision_model.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/attention/models/vision_files.h"
@@ -12,7 +12,7 @@
 namespace headscope::attention::test {
 namespace {
 
-std::vector<Wide> wideColours(const PictureProcessor& processor, const RgbPicture& fitted) {
+std::vector<Wide> wideColours(const ImageProcessor& processor, const RgbImage& fitted) {
   std::vector<Wide> colours(3, Wide(fitted.height, fitted.width));
   for (Index y = 0; y < fitted.height; ++y)
     for (Index x = 0; x < fitted.width; ++x)
@@ -28,13 +28,13 @@ std::vector<Wide> wideColours(const PictureProcessor& processor, const RgbPictur
 struct Compared {
   explicit Compared(const PlainVision& plain, DType dtype = DType::F32)
       : picture(patternedPicture(30, 20)),
-        processor(*PictureProcessor::read(plain.processor, "preprocessor_config.json", "ViT")),
+        processor(*ImageProcessor::read(plain.processor, "preprocessor_config.json", "ViT")),
         tensors(dtype, 5),
         expected(plain.run(tensors, wideColours(processor, *processor.fit(picture)))),
         folder(plain.config, tensors.file()) {}
 
-  RgbPicture picture;
-  PictureProcessor processor;
+  RgbImage picture;
+  ImageProcessor processor;
   MadeUpTensors tensors;
   PlainOutcome expected;
   MadeUpCheckpoint folder;
@@ -42,7 +42,7 @@ struct Compared {
 
 class VisionModels : public testing::TestWithParam<PlainVision> {};
 
-TEST_P(VisionModels, equalTheirEquations) {
+TEST_P(VisionModels, MatchesEquations) {
   for (const DType dtype : {DType::F32, DType::F16, DType::F64}) {
     const Compared made(GetParam(), dtype);
     const auto base = openModel(made.folder.path());
@@ -76,7 +76,7 @@ TEST_P(VisionModels, equalTheirEquations) {
     }
     EXPECT_TRUE(pass->logits.size() == 0);
     EXPECT_EQ(base->classifies(), made.expected.logits.size() > 0);
-    EXPECT_EQ(base->whyNoGuesses().empty(), base->classifies());
+    EXPECT_EQ(base->whyNoPredictions().empty(), base->classifies());
     if (!base->classifies()) continue;
     EXPECT_EQ(std::ssize(base->config().picture->classes), made.expected.logits.cols());
     near(made.expected.logits, on->model->classLogits(pass->stream), "class logits");
@@ -87,17 +87,17 @@ INSTANTIATE_TEST_SUITE_P(Families, VisionModels, testing::ValuesIn(plainVisionMo
                          [](const auto& info) { return info.param.name; });
 
 // Without positions, moving a picture's patches moves the weights in the same way.
-TEST(Vision, PatchesThatChangePlacesTakeTheirWeightsAlong) {
+TEST(Vision, SwappedPatchesSwapTheirWeights) {
   Compared made(smallVit());
   SafetensorsFile file = made.tensors.file();
   std::ranges::fill(file.tensors.at("vit.embeddings.position_embeddings").bytes, std::uint8_t{0});
   const MadeUpCheckpoint folder(smallVit().config, file);
-  RgbPicture one = patternedPicture(8, 8), other = one;
+  RgbImage one = patternedPicture(8, 8), other = one;
   for (Index y = 0; y < 8; ++y)  // the left and right halves swap places
     for (Index i = 0; i < 12; ++i)
       std::swap(other.rgb[static_cast<std::size_t>(24 * y + i)],
                 other.rgb[static_cast<std::size_t>(24 * y + 12 + i)]);
-  const auto weightsOf = [&](const RgbPicture& picture) {
+  const auto weightsOf = [&](const RgbImage& picture) {
     const auto on = modelOnPicture(openModel(folder.path()), made.processor, picture);
     ModelSession session(on->model);
     return Matrix(session.append({{0, 1, 2, 3, 4}}, {})->layers[1]->weights[0]);
@@ -108,22 +108,22 @@ TEST(Vision, PatchesThatChangePlacesTakeTheirWeightsAlong) {
     for (Index k = 0; k < 5; ++k) EXPECT_NEAR(a(q, k), b(place[q], place[k]), 1e-5f);
 }
 
-TEST(Vision, ClassesHaveTheNamesThatTheConfigGives) {
+TEST(Vision, TakesClassNamesFromConfig) {
   const Compared made(smallVit(3));
   EXPECT_THAT(openModel(made.folder.path())->config().picture->classes,
               testing::ElementsAre("class a", "class b", "class c"));
   const MadeUpCheckpoint other(smallVit(2).config, made.tensors.file());
   EXPECT_THAT(Model::open(other.path()).error().message, HasSubstr("classifier.weight"));
   const auto alone = openModel(Compared(smallVit()).folder.path());
-  EXPECT_THAT(alone->whyNoGuesses(), HasSubstr("the file has no classifier.weight"));
+  EXPECT_THAT(alone->whyNoPredictions(), HasSubstr("the file has no classifier.weight"));
 }
 
-TEST(Vision, WhatDoesNotFitIsSaidInOneSentence) {
+TEST(Vision, RefusesInputsThatDoNotFit) {
   const Compared made(smallVit());
   const auto base = openModel(made.folder.path());
   ModelSession session(base);
   EXPECT_THAT(session.append({{0, 1}}, {}).error().message, HasSubstr("expected a picture"));
-  PictureProcessor larger = made.processor;
+  ImageProcessor larger = made.processor;
   larger.size = {12, 12};
   EXPECT_THAT(modelOnPicture(base, larger, made.picture).error().message,
               HasSubstr("makes pictures 12 × 12 pixels, expected 8 × 8"));
@@ -133,23 +133,22 @@ TEST(Vision, WhatDoesNotFitIsSaidInOneSentence) {
               HasSubstr("reads text, expected a model that reads pictures"));
 }
 
-TEST(PictureProcessors, DefaultsAreThoseOfTheClass) {
-  const auto read = [](const char* json) { return *PictureProcessor::read(json, "p", "ViT"); };
-  const PictureProcessor vit = read("{}"),
-                         clip = read(R"({"image_processor_type": "CLIPImageProcessorFast"})");
-  EXPECT_EQ(vit.size, (PictureProcessor::Size{224, 224}));
+TEST(PictureProcessors, DefaultsDependOnProcessorClass) {
+  const auto read = [](const char* json) { return *ImageProcessor::read(json, "p", "ViT"); };
+  const ImageProcessor vit = read("{}"), clip = read(R"({"image_processor_type": "CLIPImageProcessorFast"})");
+  EXPECT_EQ(vit.size, (ImageProcessor::Size{224, 224}));
   EXPECT_FALSE(vit.crop);
   EXPECT_EQ(vit.mean[0], 0.5);
   EXPECT_EQ(clip.shortest, 224);
-  EXPECT_EQ(clip.crop, (PictureProcessor::Size{224, 224}));
+  EXPECT_EQ(clip.crop, (ImageProcessor::Size{224, 224}));
   EXPECT_EQ(clip.filter, ResampleFilter::bicubic);
-  EXPECT_EQ(read(R"({"size": 99})").size, (PictureProcessor::Size{99, 99}));
+  EXPECT_EQ(read(R"({"size": 99})").size, (ImageProcessor::Size{99, 99}));
   EXPECT_EQ(read(R"({"feature_extractor_type": "CLIPFeatureExtractor", "size": 99})").shortest, 99);
   EXPECT_EQ(read(R"({"do_resize": false, "do_normalize": false, "do_rescale": false})").rescale, 1);
   EXPECT_THAT(read(R"({"foo": 1})").notes, testing::ElementsAre(HasSubstr("\"foo\"")));
 }
 
-TEST(PictureProcessors, RefuseWhatTheyDoNotUnderstand) {
+TEST(PictureProcessors, RefusesUnsupportedSettings) {
   const std::pair<const char*, const char*> kCases[] = {
       {"[]", "p"},
       {R"({"image_processor_type": "ConvNextImageProcessor"})", "ViTImageProcessor"},
@@ -162,15 +161,15 @@ TEST(PictureProcessors, RefuseWhatTheyDoNotUnderstand) {
       {R"({"do_center_crop": true})", "crop_size"},
       {R"({"do_pad": true})", "do_pad"}};
   for (const auto& [json, what] : kCases) {
-    const auto read = PictureProcessor::read(json, "p", "ViT");
+    const auto read = ImageProcessor::read(json, "p", "ViT");
     ASSERT_FALSE(read.ok()) << json;
     EXPECT_THAT(read.error().message, testing::StartsWith("p")) << json;
     EXPECT_THAT(read.error().message, HasSubstr(what)) << json;
   }
 }
 
-TEST(PictureProcessors, ShorterSideAndCut) {
-  const auto processor = *PictureProcessor::read(
+TEST(PictureProcessors, ResizesShorterSideThenCrops) {
+  const auto processor = *ImageProcessor::read(
       R"({"image_processor_type": "CLIPImageProcessor", "size": 10, "crop_size": {"height": 6, "width": 12}})",
       "p", "");
   const auto fitted = processor.fit(patternedPicture(30, 20));
@@ -181,13 +180,13 @@ TEST(PictureProcessors, ShorterSideAndCut) {
 }
 
 // Worked out by hand from the filters' definitions.
-TEST(Resampling, HalvesAndDoublesAsDefined) {
+TEST(Resampling, MatchesFilterDefinitions) {
   const auto halved = resampleSums(4, 2, ResampleFilter::bilinear);
   // Center 1, support 2: triangle of half-width 2 at distances 0.5, 0.5 and 1.5.
   ASSERT_EQ(halved[0].shares.size(), 3u);
   EXPECT_NEAR(halved[0].shares[0], 0.75 / 1.75, 1e-12);
   EXPECT_NEAR(halved[0].shares[2], 0.25 / 1.75, 1e-12);
-  RgbPicture row{4, 1, {0, 0, 0, 100, 100, 100, 200, 200, 200, 40, 40, 40}};
+  RgbImage row{4, 1, {0, 0, 0, 100, 100, 100, 200, 200, 200, 40, 40, 40}};
   EXPECT_EQ(resized(row, 2, 1, ResampleFilter::bilinear).rgb[0], 71);  // (75 + 50) / 1.75 = 71.43
   for (const auto& sums : {cubicSums(3, 7), cubicSums(9, 2), resampleSums(3, 7, ResampleFilter::lanczos)})
     for (const ResampleSum& sum : sums) {
@@ -196,7 +195,7 @@ TEST(Resampling, HalvesAndDoublesAsDefined) {
       EXPECT_NEAR(whole, 1, 1e-12);
     }
   // A picture of a single colour keeps it.
-  const RgbPicture grey{5, 7, std::vector<std::uint8_t>(105, 91)};
+  const RgbImage grey{5, 7, std::vector<std::uint8_t>(105, 91)};
   for (const std::uint8_t c : resized(grey, 3, 11, ResampleFilter::bicubic).rgb) EXPECT_EQ(c, 91);
 }
 

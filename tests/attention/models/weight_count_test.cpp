@@ -18,7 +18,7 @@ WeightCount count(std::string_view json, double bits = 4) {
   return counted.ok() ? *counted : WeightCount();
 }
 
-TEST(WeightCount, packedTensorsAreWhatTheyUnpackTo) {
+TEST(WeightCount, CountsPackedTensorsUnpacked) {
   WeightCount all = count(R"({"a.weight": {"dtype": "F8_E4M3", "shape": [4, 8], "data_offsets": [0, 32]},
     "a.weight_scale_inv": {"dtype": "F32", "shape": [1], "data_offsets": [32, 36]}, "__metadata__": {}})");
   EXPECT_EQ(all.parameters, 32u);
@@ -40,7 +40,7 @@ TEST(WeightCount, packedTensorsAreWhatTheyUnpackTo) {
   EXPECT_EQ(all.bytes, 16u);
 }
 
-TEST(WeightCount, badHeadersGetASentence) {
+TEST(WeightCount, RefusesInvalidHeaders) {
   const auto problem = [](std::string_view json) { return countTensors(json, 4, "x").error().message; };
   EXPECT_EQ(problem("[]"), "x: its header is not an object");
   EXPECT_EQ(problem(R"({"a": {"dtype": "F32"}})"), "x: tensor \"a\" lacks its dtype, shape or data_offsets");
@@ -60,7 +60,7 @@ class CountedFolder : public testing::Test {
   headscope::test::TemporaryFolder folder;
 };
 
-TEST_F(CountedFolder, safetensorsSayHowManyThereAre) {
+TEST_F(CountedFolder, CountsWeightsInSafetensors) {
   EXPECT_EQ(shape().countedBytes, 0u) << "estimated where there are no files";
   SafetensorsFile file;
   file.tensors["w"] = fromFloats(std::vector<float>(12), {3, 4});
@@ -71,7 +71,7 @@ TEST_F(CountedFolder, safetensorsSayHowManyThereAre) {
   EXPECT_EQ(shape().source, "config.json; weights from its safetensors files");
 }
 
-TEST_F(CountedFolder, anIndexAloneSaysItToo) {
+TEST_F(CountedFolder, CountsWeightsFromIndexAlone) {
   putFile(folder / "model.safetensors.index.json",
           R"({"metadata": {"total_size": 1000, "total_parameters": 500},
     "weight_map": {"w": "model-00001-of-00002.safetensors"}})");
@@ -79,7 +79,7 @@ TEST_F(CountedFolder, anIndexAloneSaysItToo) {
   EXPECT_EQ(shape().countedParameters, 500u);
 }
 
-TEST_F(CountedFolder, aFileThatCantBeReadIsSaid) {
+TEST_F(CountedFolder, NotesUnreadableFile) {
   putFile(folder / "model.safetensors", "short");
   ASSERT_EQ(shape().notes.size(), 1u);
   EXPECT_NE(shape().notes[0].find("weights are estimated: model.safetensors"), std::string::npos);

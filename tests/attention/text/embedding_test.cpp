@@ -24,7 +24,7 @@ EmbeddingOptions options(Index modelDim, bool sinusoidal = false, std::uint64_t 
   return result;
 }
 
-TEST(Embedding, sameWordSameVectorWhereverItStands) {
+TEST(Embedding, SameWordGetsSameVectorAtAnyPosition) {
   const Matrix x = embedPlain(words("The cat saw the dog"), options(48));
   EXPECT_EQ(x.row(0), x.row(3)) << "case is ignored";
   EXPECT_NE(x.row(0), x.row(1));
@@ -33,14 +33,14 @@ TEST(Embedding, sameWordSameVectorWhereverItStands) {
   EXPECT_NE(embedPlain(words("dog"), options(48, false, 8)).row(0), alone.row(0)) << "the seed does";
 }
 
-TEST(Embedding, caseCountsWhenAsked) {
+TEST(Embedding, CaseMattersOnRequest) {
   EmbeddingOptions exact = options(16);
   exact.ignoreCase = false;
   const Matrix x = embedPlain(words("The the"), exact);
   EXPECT_NE(x.row(0), x.row(1));
 }
 
-TEST(Embedding, plainRowsAreStandardGaussian) {
+TEST(Embedding, PlainRowsAreStandardGaussian) {
   const Index n = 20000;
   const Matrix x = embedPlain(words("word"), options(n));
   const float mean = x.mean(), variance = (x.array() - mean).square().mean();
@@ -49,13 +49,13 @@ TEST(Embedding, plainRowsAreStandardGaussian) {
   EXPECT_NEAR(variance, 1, 5 * std::sqrt(2 / static_cast<float>(n)));
 }
 
-TEST(Embedding, plainAddsSinusoids) {
+TEST(Embedding, PlainEmbeddingAddsSinusoids) {
   const std::vector<Token> tokens = words("a b c a");
   const Matrix expected = embedPlain(tokens, options(33)) + sinusoidalPositions(0, 4, 33);
   EXPECT_EQ(embedPlain(tokens, options(33, true)), expected);
 }
 
-TEST(Embedding, layoutPartsFillTheWidth) {
+TEST(Embedding, LayoutPartsFillTheWidth) {
   for (const Index modelDim : {16, 17, 64, 100, 256, 4096}) {
     const auto layout = plantedLayout(modelDim);
     ASSERT_TRUE(layout.ok());
@@ -70,7 +70,7 @@ TEST(Embedding, layoutPartsFillTheWidth) {
   EXPECT_THAT(narrow.error().message, testing::AllOf(testing::HasSubstr("15"), testing::HasSubstr("16")));
 }
 
-TEST(Embedding, plantedPartsAreOrthogonal) {
+TEST(Embedding, PlantedPartsAreOrthogonal) {
   const EmbeddingLayout layout = *plantedLayout(64);
   const std::vector<Token> tokens = words("The cat , the dog");
   const Matrix with = embedPlanted(tokens, layout, options(64, true));
@@ -85,7 +85,7 @@ TEST(Embedding, plantedPartsAreOrthogonal) {
   EXPECT_EQ(with.leftCols(3), flags);
 }
 
-TEST(Embedding, plantedSinusoidsTurnByTheirFrequency) {
+TEST(Embedding, PlantedSinusoidsRotateAtTheirFrequency) {
   const EmbeddingLayout layout = *plantedLayout(256);
   const std::vector<double> frequencies = plantedFrequencies(layout);
   ASSERT_EQ(static_cast<Index>(frequencies.size()), layout.positions / 2);
@@ -98,7 +98,7 @@ TEST(Embedding, plantedSinusoidsTurnByTheirFrequency) {
   }
 }
 
-TEST(Embedding, identityPairsAreOfEqualLength) {
+TEST(Embedding, IdentityPairsHaveEqualLength) {
   const EmbeddingLayout layout = *plantedLayout(64);
   const Matrix x = embedPlanted(words("a b c d e f g h"), layout, options(64));
   const Index whole = layout.identity / 2 * 2;
@@ -112,12 +112,12 @@ TEST(Embedding, identityPairsAreOfEqualLength) {
   }
 }
 
-TEST(Embedding, noTokensNoRows) {
+TEST(Embedding, NoTokensGiveNoRows) {
   EXPECT_EQ(embedPlain({}, options(8)).rows(), 0);
   EXPECT_EQ(embedPlanted({}, *plantedLayout(16), options(16)).rows(), 0);
 }
 
-TEST(Embedding, misuseNamesBothWidths) {
+TEST(Embedding, WidthMismatchNamesBothWidths) {
   try {
     embedPlanted(words("a"), *plantedLayout(32), options(16));
     FAIL();

@@ -30,7 +30,7 @@ std::vector<std::string> oneLine(std::string_view text, Tokenization how = Token
   return lines.empty() ? std::vector<std::string>{} : lines.front();
 }
 
-TEST(Tokenizer, wordsKeepInnerApostrophesAndHyphens) {
+TEST(Tokenizer, WordsKeepInnerApostrophesAndHyphens) {
   EXPECT_THAT(oneLine("The animal didn't cross the street because it was too tired ."),
               ElementsAre("The", "animal", "didn't", "cross", "the", "street", "because", "it", "was", "too",
                           "tired", "."));
@@ -40,17 +40,17 @@ TEST(Tokenizer, wordsKeepInnerApostrophesAndHyphens) {
               ElementsAre("'", "quoted", "'", "a", "-", "-", "b", "-", "5", "dogs", "'"));
 }
 
-TEST(Tokenizer, wordsHoldDigitsAndUnderscores) {
+TEST(Tokenizer, WordsMayContainDigitsAndUnderscores) {
   EXPECT_THAT(oneLine("snake_case x2 _ 3.14"), ElementsAre("snake_case", "x2", "_", "3.14"));
 }
 
-TEST(Tokenizer, aPointBetweenDigitsIsPartOfANumber) {
+TEST(Tokenizer, DecimalPointBelongsToNumber) {
   EXPECT_THAT(oneLine("pi is 3.14. Really 3."), ElementsAre("pi", "is", "3.14", ".", "Really", "3", "."));
   EXPECT_THAT(oneLine("v1.2.3 a.5 .5 5.a 3..4"),
               ElementsAre("v1.2.3", "a", ".", "5", ".", "5", "5", ".", "a", "3", ".", ".", "4"));
 }
 
-TEST(Tokenizer, aNumbersPointIsNoPunctuationInCharactersAndBytes) {
+TEST(Tokenizer, DecimalPointIsNotASeparator) {
   for (const Tokenization how : {Tokenization::characters, Tokenization::bytes}) {
     const auto tokens = tokenize("3.1.", how)->front();
     ASSERT_EQ(tokens.size(), 4u);
@@ -59,7 +59,7 @@ TEST(Tokenizer, aNumbersPointIsNoPunctuationInCharactersAndBytes) {
   }
 }
 
-TEST(Tokenizer, wordsInOtherScripts) {
+TEST(Tokenizer, SplitsWordsInOtherScripts) {
   EXPECT_THAT(oneLine("Ärger über naïve café"), ElementsAre("Ärger", "über", "naïve", "café"));
   EXPECT_THAT(oneLine("Привет, мир"), ElementsAre("Привет", ",", "мир"));
   EXPECT_THAT(oneLine("cafe\u0301s"), ElementsAre("cafe\u0301s")) << "a combining accent is inside the word";
@@ -68,12 +68,12 @@ TEST(Tokenizer, wordsInOtherScripts) {
   EXPECT_THAT(oneLine("a→b 👍🏽!"), ElementsAre("a", "→", "b", "👍🏽", "!"));
 }
 
-TEST(Tokenizer, wordsPassOverWhatDrawsNothing) {
+TEST(Tokenizer, WordsSkipInvisibleCharacters) {
   EXPECT_THAT(oneLine("a\u00A0b\u3000c\u200Bd\te"), ElementsAre("a", "b", "c", "d", "e"));
   EXPECT_THAT(oneLine("\uFEFFword"), ElementsAre("word"));
 }
 
-TEST(Tokenizer, charactersKeepMarksWithTheirBase) {
+TEST(Tokenizer, CharactersKeepMarksWithTheirBase) {
   EXPECT_THAT(oneLine("e\u0301a b", Tokenization::characters), ElementsAre("e\u0301", "a", "␣", "b"));
   EXPECT_THAT(oneLine("👩‍👩‍👧x🇩🇪🇫🇷", Tokenization::characters),
               ElementsAre("👩‍👩‍👧", "x", "🇩🇪", "🇫🇷"));
@@ -84,7 +84,7 @@ TEST(Tokenizer, charactersKeepMarksWithTheirBase) {
 }
 
 /// What a reader perceives as one character is one token (Unicode Standard Annex 29).
-TEST(Tokenizer, charactersAreGraphemeClusters) {
+TEST(Tokenizer, CharactersAreGraphemeClusters) {
   const std::vector<std::string> clusters = {"क\u0947",  // Devanagari: a letter and its vowel sign
                                              "ਕ\u0A3E",  // Gurmukhi, whose vowel sign is next to the letter
                                              "ก\u0E33",  // Thai sara am
@@ -104,22 +104,22 @@ TEST(Tokenizer, charactersAreGraphemeClusters) {
       << "a mark on a space would not be seen";
 }
 
-TEST(Tokenizer, softHyphensHoldAWordTogether) {
+TEST(Tokenizer, SoftHyphensDoNotSplitWords) {
   EXPECT_THAT(oneLine("co\u00ADop end\u00AD"), ElementsAre("co\u00ADop", "end"));
 }
 
-TEST(Tokenizer, wordsOfEveryScriptHoldTheirMarks) {
+TEST(Tokenizer, WordsKeepMarksInEveryScript) {
   // Vocalised Syriac, Balinese and Tibetan, with marks that carry the sound.
   for (const char* word : {"ܫܠ\u0733ܡ\u0733ܐ", "ᬩ\u1B32\u1B44ᬮᬶ", "བ\u0F7Cད"})
     EXPECT_THAT(oneLine(word), ElementsAre(word));
   EXPECT_THAT(oneLine("नमस्ते।"), ElementsAre("नमस्ते", "।"));
 }
 
-TEST(Tokenizer, bytesAreEveryByteOfTheLine) {
+TEST(Tokenizer, BytesModeGivesOneTokenPerByte) {
   EXPECT_THAT(oneLine("aé \x7F", Tokenization::bytes), ElementsAre("a", "<C3>", "<A9>", "␣", "<7F>"));
 }
 
-TEST(Tokenizer, controlCharactersAndZeroBytesAreEscaped) {
+TEST(Tokenizer, EscapesControlCharactersAndZeroBytes) {
   const std::string text = "a\0b\x1B"s;
   for (const Tokenization how : {Tokenization::words, Tokenization::characters, Tokenization::bytes}) {
     EXPECT_THAT(oneLine(text, how), ElementsAre("a", "<00>", "b", "<1B>"));
@@ -127,7 +127,7 @@ TEST(Tokenizer, controlCharactersAndZeroBytesAreEscaped) {
   EXPECT_THAT(oneLine("a\tb", Tokenization::characters), ElementsAre("a", "<09>", "b"));
 }
 
-TEST(Tokenizer, everyLineIsASequence) {
+TEST(Tokenizer, EveryLineIsASequence) {
   for (const Tokenization how : {Tokenization::words, Tokenization::characters, Tokenization::bytes}) {
     EXPECT_THAT(texts("a\nb\r\nc\rd\n", how),
                 ElementsAre(ElementsAre("a"), ElementsAre("b"), ElementsAre("c"), ElementsAre("d")));
@@ -139,7 +139,7 @@ TEST(Tokenizer, everyLineIsASequence) {
   EXPECT_THAT(texts(" \na", Tokenization::characters), ElementsAre(ElementsAre("␣"), ElementsAre("a")));
 }
 
-TEST(Tokenizer, separatorsArePunctuation) {
+TEST(Tokenizer, SeparatorsArePunctuation) {
   const auto batch = tokenize("Well , (yes) — no。 a_b + $ 👍", Tokenization::words);
   ASSERT_TRUE(batch.ok());
   std::string separators;
@@ -154,7 +154,7 @@ struct BadText {
   std::vector<std::string> says;
 };
 
-TEST(Tokenizer, invalidUtf8IsNamedWithItsOffset) {
+TEST(Tokenizer, ReportsInvalidUtf8WithOffset) {
   const std::vector<BadText> table = {
       {"abc\xFFz", {"0xFF", "offset 3", "never occurs"}},
       {"\x80", {"0x80", "offset 0", "continues"}},
@@ -175,14 +175,14 @@ TEST(Tokenizer, invalidUtf8IsNamedWithItsOffset) {
   }
 }
 
-TEST(Tokenizer, wellFormedUtf8IsAccepted) {
+TEST(Tokenizer, AcceptsWellFormedUtf8) {
   for (const std::string& text : {""s, "\0"s, "\x7F"s, "\u0080"s, "\u07FF"s, "\u0800"s, "\uD7FF"s, "\uE000"s,
                                   "\uFFFF"s, "\U00010000"s, "\U0010FFFF"s}) {
     EXPECT_TRUE(validateUtf8(text).ok()) << testing::PrintToString(text);
   }
 }
 
-TEST(Tokenizer, utf8RoundTripsEveryCodePoint) {
+TEST(Tokenizer, Utf8RoundTripsEveryCodePoint) {
   for (char32_t c = 0; c <= 0x10FFFF; ++c) {
     if (c >= 0xD800 && c <= 0xDFFF) continue;
     std::string text;
@@ -194,7 +194,7 @@ TEST(Tokenizer, utf8RoundTripsEveryCodePoint) {
   }
 }
 
-TEST(Tokenizer, identityIgnoresCaseInEveryScript) {
+TEST(Tokenizer, IdentityIgnoresCaseInEveryScript) {
   const auto identity = [](const char* text) { return tokenIdentity({text, false}, true); };
   EXPECT_EQ(identity("The"), identity("tHE"));
   EXPECT_EQ(identity("ÄRGER"), identity("ärger"));
@@ -206,7 +206,7 @@ TEST(Tokenizer, identityIgnoresCaseInEveryScript) {
   EXPECT_EQ(tokenIdentity({"The", false}, false), "The");
 }
 
-TEST(Tokenizer, longInputTakesLinearTime) {
+TEST(Tokenizer, LongInputTakesLinearTime) {
   // Every case is a megabyte that a careless loop would traverse again and again.
   const std::size_t size = 1 << 20;
   std::string marks = "a", joined = "👩";

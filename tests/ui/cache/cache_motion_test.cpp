@@ -24,7 +24,7 @@ FieldMotion::Shown at(Index now, Index kvHeads = 8) {
   return shown;
 }
 
-TEST(CacheMotion, AStepMovesThePlayheadAndLightsTheColumn) {
+TEST(CacheMotion, StepMovesPlayheadAndLightsColumn) {
   FieldMotion motion;
   motion.observe(at(9), 1, true);
   EXPECT_FALSE(motion.moving(1)) << "the first picture is there at once";
@@ -41,7 +41,7 @@ TEST(CacheMotion, AStepMovesThePlayheadAndLightsTheColumn) {
   EXPECT_FALSE(motion.moving(2.12));
 }
 
-TEST(CacheMotion, StepsFasterThanTheMotionGoOnFromWhereItIs) {
+TEST(CacheMotion, FastStepsContinueFromCurrentPosition) {
   FieldMotion motion;
   motion.observe(at(4), 1, true);
   motion.observe(at(5), 1.05, true);
@@ -58,7 +58,7 @@ TEST(CacheMotion, StepsFasterThanTheMotionGoOnFromWhereItIs) {
   EXPECT_EQ(motion.at(1.5).playhead, 3);
 }
 
-TEST(CacheMotion, APrefillComesUpAsOne) {
+TEST(CacheMotion, PrefillLightsAllColumnsTogether) {
   FieldMotion motion;
   motion.observe(at(0), 1, true);
   motion.observe(at(4), 2, true);
@@ -66,7 +66,7 @@ TEST(CacheMotion, APrefillComesUpAsOne) {
   for (Index token = 0; token < 4; ++token) EXPECT_EQ(motion.at(2).light(token), 0) << token;
 }
 
-TEST(CacheMotion, BandsGlideTwiceAsLong) {
+TEST(CacheMotion, BandsGlideTwiceAsLongAsSteps) {
   FieldMotion motion;
   motion.observe(at(9), 1, true);
   motion.observe(at(9, 2), 2, true);
@@ -77,7 +77,7 @@ TEST(CacheMotion, BandsGlideTwiceAsLong) {
   EXPECT_EQ(motion.at(2.24).fromKvHeads, 0);
 }
 
-TEST(CacheMotion, AnotherTextAndReducedMotionAreThereAtOnce) {
+TEST(CacheMotion, NewTextAndReducedMotionSkipAnimation) {
   FieldMotion motion;
   motion.observe(at(9), 1, true);
   FieldMotion::Shown longer = at(10);
@@ -103,7 +103,7 @@ class MovingCache : public testing::Test {
   UiDriver ui;
 };
 
-TEST_F(MovingCache, AStepSettlesAndDrawsNothingAfter) {
+TEST_F(MovingCache, StepSettlesAndStopsRedrawing) {
   EXPECT_TRUE(std::isinf(page().nextFrameIn()));
   const render::Image still = ui.screenshot();
   ui.pushKey(Key::right, {}, true).frames(2);
@@ -124,7 +124,7 @@ TEST_F(MovingCache, AStepSettlesAndDrawsNothingAfter) {
   EXPECT_EQ(pixelsApart(ui.screenshot(), settled), 0);
 }
 
-TEST_F(MovingCache, BandsGlideOntoTheOneTheyMergeWithAndBack) {
+TEST_F(MovingCache, BandsGlideWhenKvHeadsMergeAndSplit) {
   for (const Index kvHeads : {8, 2, 1, 4}) {
     ui.session().scene().setup.model.kvHeads = kvHeads;
     ui.frames(1);

@@ -41,7 +41,7 @@ TEST_F(CacheOnScreen, OpensByKeyAndTabWithEverythingCached) {
   EXPECT_TRUE(ui.has("cache.bytes"));
 }
 
-TEST_F(CacheOnScreen, ThePlayheadStaysWhileOtherPagesAreLookedAt) {
+TEST_F(CacheOnScreen, KeepsPlayheadWhileVisitingOtherPages) {
   ui.hover("field").key(Key::home);
   for (int i = 0; i < 4; ++i) ui.key(Key::right);
   ASSERT_EQ(state().now, 7);
@@ -51,7 +51,7 @@ TEST_F(CacheOnScreen, ThePlayheadStaysWhileOtherPagesAreLookedAt) {
   }
 }
 
-TEST_F(CacheOnScreen, AStepOfThePrefillIsItsChunk) {
+TEST_F(CacheOnScreen, PrefillStepCoversOneChunk) {
   const auto work = [&] {
     return app::cache_page::stepWork(ui.scene(), state(), *page().field.answer->value);
   };
@@ -66,7 +66,7 @@ TEST_F(CacheOnScreen, AStepOfThePrefillIsItsChunk) {
   EXPECT_DOUBLE_EQ(work().with, 6 * one) << "work is of as many layers as bytes are";
 }
 
-TEST_F(CacheOnScreen, HomeAndEndGoThroughTheSchedule) {
+TEST_F(CacheOnScreen, HomeAndEndJumpToScheduleEnds) {
   room("paging");
   ui.hover("paging.pool").key(Key::end);
   EXPECT_EQ(page().paging.step, std::ssize(page().paging.answer->value->steps) - 1);
@@ -74,14 +74,14 @@ TEST_F(CacheOnScreen, HomeAndEndGoThroughTheSchedule) {
   EXPECT_EQ(page().paging.step, 0);
 }
 
-TEST_F(CacheOnScreen, EnterStaysOnThePage) {
+TEST_F(CacheOnScreen, EnterDoesNotLeavePage) {
   ui.hover("field").key(Key::enter);
   EXPECT_EQ(ui.scene().cursor.page, "cache");
   ui.click("page.cost").key(Key::enter);
   EXPECT_EQ(ui.scene().cursor.page, "cost");
 }
 
-TEST_F(CacheOnScreen, StepsForwardsBackwardsAndJumps) {
+TEST_F(CacheOnScreen, StepsForwardsAndBackwardsAndJumps) {
   ui.hover("field").key(Key::home);
   EXPECT_EQ(state().now, 0) << "before the prefill";
   ui.key(Key::right);
@@ -100,7 +100,7 @@ TEST_F(CacheOnScreen, StepsForwardsBackwardsAndJumps) {
   EXPECT_EQ(state().now, 10);
 }
 
-TEST_F(CacheOnScreen, DraggingAlongTheTokensMovesThePlayhead) {
+TEST_F(CacheOnScreen, DraggingAlongTokensMovesPlayhead) {
   ui.clickAt("cache.axis", 8.5f / 12, 0.5f);
   EXPECT_EQ(state().now, 9);
   EXPECT_EQ(ui.scene().cursor.step, 9) << "and the heads page stands there too";
@@ -110,7 +110,7 @@ TEST_F(CacheOnScreen, DraggingAlongTheTokensMovesThePlayhead) {
   EXPECT_EQ(state().now, 8);
 }
 
-TEST_F(CacheOnScreen, PlayFillsStepsAndStopsAtTheEnd) {
+TEST_F(CacheOnScreen, PlayFillsStepsAndStopsAtEnd) {
   ui.session().scene().cost.cache.speed = 20;
   ui.click("cache.first").park().key(Key::space);
   EXPECT_TRUE(page().play.on);
@@ -122,7 +122,7 @@ TEST_F(CacheOnScreen, PlayFillsStepsAndStopsAtTheEnd) {
   EXPECT_EQ(state().now, 4) << "again, behind the prefill";
 }
 
-TEST_F(CacheOnScreen, APrefillInChunksFillsChunkByChunk) {
+TEST_F(CacheOnScreen, ChunkedPrefillFillsChunkByChunk) {
   ui.typeValue("prefill", "6").typeValue("cache.chunk", "4");
   EXPECT_EQ(ui.scene().cost.cache.chunk, 4);
   ui.hover("field").key(Key::home).key(Key::right);
@@ -135,7 +135,7 @@ TEST_F(CacheOnScreen, APrefillInChunksFillsChunkByChunk) {
   EXPECT_EQ(state().now, 4);
 }
 
-TEST_F(CacheOnScreen, KvHeadsMakeBandsVanish) {
+TEST_F(CacheOnScreen, FewerKvHeadsRemoveBands) {
   EXPECT_TRUE(ui.has("band.1"));
   EXPECT_TRUE(ui.has("void.0"));
   const app::CacheBytes gqa = app::bytesPerToken(ui.scene(), page().snapshot->config);
@@ -152,7 +152,7 @@ TEST_F(CacheOnScreen, KvHeadsMakeBandsVanish) {
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 2);
 }
 
-TEST_F(CacheOnScreen, TheWorkIsThatOfTheFormulas) {
+TEST_F(CacheOnScreen, WorkMatchesFormulas) {
   const app::CacheField& field = *page().field.answer->value;
   // Token 8: projections of one token, and 8 heads over 9 keys of size 32.
   const double own = 4.0 * 256 * 256 + 4.0 * 256 * 64 + 8 * 9 * (4.0 * 32 + 5);
@@ -160,11 +160,11 @@ TEST_F(CacheOnScreen, TheWorkIsThatOfTheFormulas) {
   EXPECT_EQ(field.read[8], 2 * 9);
   double all = 0;
   for (int token = 0; token < 9; ++token) all += field.flops[static_cast<std::size_t>(token)];
-  EXPECT_DOUBLE_EQ(field.flopsWithout[8], all);
+  EXPECT_DOUBLE_EQ(field.uncachedFlops[8], all);
   EXPECT_EQ(field.picture.count(), 4);
 }
 
-TEST_F(CacheOnScreen, WithoutACausalMaskItSaysWhatHelps) {
+TEST_F(CacheOnScreen, OffersCausalMaskWhenMissing) {
   ui.session().scene().setup.mask.layers = {};
   ui.draw();
   EXPECT_THAT(state().reason, HasSubstr("causal"));
@@ -174,7 +174,7 @@ TEST_F(CacheOnScreen, WithoutACausalMaskItSaysWhatHelps) {
   EXPECT_FALSE(ui.has("cache.causal"));
 }
 
-TEST_F(CacheOnScreen, EveryLineOfTheTextIsASequence) {
+TEST_F(CacheOnScreen, EveryTextLineIsASequence) {
   ui.session().scene().setup.input.text = "The animal slept .\nIt was tired";
   ui.draw();
   EXPECT_EQ(state().tokens, 4);
@@ -182,7 +182,7 @@ TEST_F(CacheOnScreen, EveryLineOfTheTextIsASequence) {
   EXPECT_EQ(state().tokens, 3);
 }
 
-TEST_F(CacheOnScreen, StoredNumbersAreCountedAndUndone) {
+TEST_F(CacheOnScreen, StorageFormatChangesBytesAndIsUndoable) {
   ui.click("cache.stored.int4");
   EXPECT_EQ(app::bytesPerToken(ui.scene(), page().snapshot->config).own, 72u) << "with 4 scales of 2 B";
   ui.typeValue("cache.layers", "10");
@@ -193,7 +193,7 @@ TEST_F(CacheOnScreen, StoredNumbersAreCountedAndUndone) {
   EXPECT_EQ(ui.scene().cursor.page, "cost");
 }
 
-TEST_F(CacheOnScreen, PrecisionQuantisesAndComputesAgain) {
+TEST_F(CacheOnScreen, PrecisionViewQuantisesAndRecomputes) {
   room("precision");
   ASSERT_TRUE(page().precision.answer && page().precision.answer->value.ok());
   const app::PrecisionStudy& study = *page().precision.answer->value;
@@ -207,7 +207,7 @@ TEST_F(CacheOnScreen, PrecisionQuantisesAndComputesAgain) {
   EXPECT_EQ(ui.scene().cost.cache.stored, NumberFormat::int8);
 }
 
-TEST_F(CacheOnScreen, FourShapesComeFromTheSameWeights) {
+TEST_F(CacheOnScreen, FourShapesShareTheSameWeights) {
   room("shapes");
   ASSERT_TRUE(page().shapes.answer && page().shapes.answer->value.ok());
   const app::ShapesStudy& study = *page().shapes.answer->value;
@@ -228,7 +228,7 @@ TEST_F(CacheOnScreen, FourShapesComeFromTheSameWeights) {
   EXPECT_EQ(page().shapes.answer->value->cases[1].kvHeads, 4) << "MHA is there once";
 }
 
-TEST_F(CacheOnScreen, LatentAttentionHasARotaryKeyWherePositionsTurnKeys) {
+TEST_F(CacheOnScreen, LatentAttentionHasRotaryKeyUnderRope) {
   room("shapes");
   EXPECT_EQ(page().shapes.answer->value->cases.back().rotary, 0) << "sinusoidal positions turn nothing";
   ui.session().scene().setup.model.position = app::PositionKind::rope;
@@ -242,7 +242,7 @@ TEST_F(CacheOnScreen, LatentAttentionHasARotaryKeyWherePositionsTurnKeys) {
   EXPECT_LT(page().shapes.answer->value->cases.back().output.all, before);
 }
 
-TEST_F(CacheOnScreen, EverySequenceOfABatchHasACacheOfItsOwn) {
+TEST_F(CacheOnScreen, EachSequenceHasItsOwnCache) {
   ui.session().scene().setup.input.text =
       "The animal didn't cross the street because it was too tired .\nShort line here";
   ui.draw();
@@ -272,7 +272,7 @@ TEST_F(CacheOnScreen, EvictionComparesTwoPolicies) {
   EXPECT_TRUE(ui.has("eviction.error"));
 }
 
-TEST_F(CacheOnScreen, PagingFollowsTheSchedule) {
+TEST_F(CacheOnScreen, PagingFollowsSchedule) {
   room("paging");
   ASSERT_TRUE(page().paging.answer && page().paging.answer->value.ok());
   EXPECT_EQ(page().paging.answer->value->requests.size(), 4u);
@@ -292,14 +292,14 @@ TEST_F(CacheOnScreen, PagingFollowsTheSchedule) {
   EXPECT_EQ(page().paging.answer->value->longest, 15);
 }
 
-TEST_F(CacheOnScreen, ATextWithoutTokensSaysWhatToDo) {
+TEST_F(CacheOnScreen, ShowsNoFieldWithoutTokens) {
   ui.session().scene().setup.input.text = "";
   for (const char* name : {"growth", "shapes", "precision", "eviction", "paging"}) room(name);
   room("growth");
   EXPECT_FALSE(ui.has("field"));
 }
 
-TEST_F(CacheOnScreen, ALongTextIsOnePictureOfItsStrongest) {
+TEST_F(CacheOnScreen, LongTextIsDownsampledIntoOnePicture) {
   std::string text;
   for (int i = 0; i < 1200; ++i) text += "word" + std::to_string(i % 97) + " ";
   ui.session().scene().setup.input.text = text;
@@ -311,13 +311,13 @@ TEST_F(CacheOnScreen, ALongTextIsOnePictureOfItsStrongest) {
   EXPECT_NEAR(static_cast<double>(state().now), 600, 8);
 }
 
-TEST_F(CacheOnScreen, TheFieldLooksAsDrawn) {
+TEST_F(CacheOnScreen, FieldMatchesPicture) {
   ui.clickAt("cache.axis", 8.5f / 12, 0.5f).park();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
   EXPECT_TRUE(imagesMatch(ui.screenshot("field"), "cache_field"));
 }
 
-TEST_F(CacheOnScreen, RoomsHaveRoom) {
+TEST_F(CacheOnScreen, ViewsHaveNoLayoutFlaws) {
   for (const char* name : {"shapes", "precision", "eviction", "paging"}) {
     room(name);
     ui.park().wait(0.3);
@@ -325,18 +325,18 @@ TEST_F(CacheOnScreen, RoomsHaveRoom) {
   }
 }
 
-TEST_F(SmallCache, ThePoolOfPagesLooksAsDrawn) {
+TEST_F(SmallCache, PagePoolMatchesPicture) {
   room("paging");
   ui.park().wait(0.3);
   EXPECT_TRUE(imagesMatch(ui.screenshot("paging.pool"), "cache_pool"));
 }
 
-TEST_F(SmallCache, HasRoom) {
+TEST_F(SmallCache, HasNoLayoutFlaws) {
   ui.clickAt("cache.axis", 8.5f / 12, 0.5f).park();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
-TEST_F(SmallCache, PresentsTheFieldAlone) {
+TEST_F(SmallCache, PresentingStepsThroughField) {
   ui.clickAt("cache.axis", 8.5f / 12, 0.5f).key(Key::p).park().wait(0.3);
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
   ui.key(Key::right);

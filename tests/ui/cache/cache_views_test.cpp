@@ -35,7 +35,7 @@ class CacheRooms : public testing::Test {
   UiDriver ui;
 };
 
-TEST_F(CacheRooms, HaveRoomInASmallWindow) {
+TEST_F(CacheRooms, FitSmallWindow) {
   for (const std::string name : {"precision", "eviction", "paging"}) {
     room(name);
     ui.park().wait(0.3);
@@ -43,13 +43,13 @@ TEST_F(CacheRooms, HaveRoomInASmallWindow) {
   }
 }
 
-TEST_F(CacheRooms, FourShapesUnderRopeHaveRoom) {
+TEST_F(CacheRooms, FourShapesUnderRopeFit) {
   turnKeys();
   ui.park().wait(0.3);
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
-TEST_F(CacheRooms, TheRotaryKeyIsDraggedFromNoneToAllThatTurns) {
+TEST_F(CacheRooms, DraggingClampsRotaryKeyAndLatent) {
   turnKeys();
   EXPECT_EQ(latent().rotary, 16);
   ui.dragTo("cache.rotary_dim", 0.5f);
@@ -67,7 +67,7 @@ TEST_F(CacheRooms, TheRotaryKeyIsDraggedFromNoneToAllThatTurns) {
   EXPECT_EQ(latent().latent, 256) << "no more than the model dim";
 }
 
-TEST_F(CacheRooms, KeysActOverTheControlsToo) {
+TEST_F(CacheRooms, KeysWorkWhileHoveringControls) {
   const auto step = [&] { return ui.scene().cursor.step; };
   ui.key(Key::home).key(Key::right);
   const app::Index prefill = step();
@@ -87,7 +87,7 @@ TEST_F(CacheRooms, KeysActOverTheControlsToo) {
   EXPECT_EQ(ui.scene().cursor.cacheView, app::CacheView::growth);
 }
 
-TEST_F(CacheRooms, WithoutACausalMaskNothingIsCalledDecode) {
+TEST_F(CacheRooms, NothingIsLabelledDecodeWithoutCausalMask) {
   ui.key(Key::end);
   EXPECT_TRUE(ui.has("cache.bracket.decode"));
   ui.session().scene().setup.mask.layers = {};
@@ -129,7 +129,7 @@ class OpenedShapes : public CacheRooms {
   }
 };
 
-TEST_F(OpenedShapes, KvHeadsAreMergedIntoHalfOfThemOrAsTheSliderSays) {
+TEST_F(OpenedShapes, MergesKvHeadsIntoHalfByDefault) {
   openFamily("gpt_neox");
   EXPECT_EQ(shapes(), (std::vector<std::string>{"MHA 4", "GQA 2", "MQA 1", "MLA"}));
   EXPECT_TRUE(inFigure("2 kv heads")) << "Ctrl+P draws what is on screen";
@@ -138,7 +138,7 @@ TEST_F(OpenedShapes, KvHeadsAreMergedIntoHalfOfThemOrAsTheSliderSays) {
   EXPECT_EQ(shapes(), (std::vector<std::string>{"MHA 4", "GQA 2", "MQA 1", "MLA"})) << "those of the layer";
 }
 
-TEST_F(OpenedShapes, NoShapeIsThereTwice) {
+TEST_F(OpenedShapes, ListsEachShapeOnce) {
   openFamily("gemma2");
   EXPECT_EQ(shapes(), (std::vector<std::string>{"GQA 2", "MQA 1", "MLA"})) << "nothing is between 2 and 1";
   EXPECT_FALSE(inFigure("4 kv heads"));
@@ -152,7 +152,7 @@ TEST_F(OpenedShapes, NoShapeIsThereTwice) {
   EXPECT_EQ(shapes(), (std::vector<std::string>{"GQA 3", "MQA 1", "MLA"}));
 }
 
-TEST_F(OpenedShapes, TheLayerIsChosenHereToo) {
+TEST_F(OpenedShapes, LayerCanBeChosenOnCachePage) {
   open(app::kLearned);
   const auto before = page().snapshot;
   ui.typeValue("model.layer", "2");
@@ -162,7 +162,7 @@ TEST_F(OpenedShapes, TheLayerIsChosenHereToo) {
   EXPECT_EQ(ui.scene().cursor.page, "cache");
 }
 
-TEST_F(CacheRooms, HasRoomInLightWithEveryHeadItsOwn) {
+TEST_F(CacheRooms, FieldFitsInLightThemeWithMha) {
   ui.chord(kCtrl, Key::l).click("kind.mha").clickAt("cache.axis", 6.5f / 12, 0.5f).park();
   ui.wait(0.3);
   EXPECT_THAT(flaws(ui), testing::IsEmpty());

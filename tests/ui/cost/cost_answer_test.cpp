@@ -17,7 +17,7 @@ std::string cutReason() {
   return "";
 }
 
-TEST_F(CostOnScreen, TheVerdictAndTheSpeedAreAsLargeAsTheBytes) {
+TEST_F(CostOnScreen, ShowsVerdictAndSpeedAboveTheSentence) {
   EXPECT_TRUE(ui.has("cost.answer") && ui.has("cost.verdict") && ui.has("cost.speed"));
   EXPECT_GT(ui.find("cost.verdict").GetHeight(), ui.find("cost.sentence").GetHeight());
   EXPECT_THAT(app::verdictText(figures()), HasSubstr("Fits, "));
@@ -28,7 +28,7 @@ TEST_F(CostOnScreen, TheVerdictAndTheSpeedAreAsLargeAsTheBytes) {
   EXPECT_EQ(figures().serving.math, attention::MathFormat::fp8);
 }
 
-TEST_F(CostOnScreen, LayersThatHoldDifferentThingsAreDrawn) {
+TEST_F(CostOnScreen, DrawsEachKindOfLayer) {
   ui.session().scene().cost.model = "Jamba-1.5-Mini";
   ui.draw();
   EXPECT_TRUE(ui.has("cost.layers") && ui.has("layers.recurrent") && ui.has("layers.full"));
@@ -40,7 +40,7 @@ TEST_F(CostOnScreen, LayersThatHoldDifferentThingsAreDrawn) {
   }
 }
 
-TEST_F(SmallCost, HybridsHaveRoomAndArePresented) {
+TEST_F(SmallCost, HybridsFitAlsoWhenPresented) {
   ui.session().scene().cost.model = "Whisper large-v3";
   ui.park().wait(0.3);
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
@@ -49,7 +49,7 @@ TEST_F(SmallCost, HybridsHaveRoomAndArePresented) {
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
-TEST_F(SmallCost, ReasonsAreNeverCut) {
+TEST_F(SmallCost, NeverTruncatesReasons) {
   for (const char* model : {"Llama-3.1-70B", "Jamba-1.5-Mini", "DeepSeek-V3", "Whisper large-v3"}) {
     ui.session().scene().cost.model = model;
     ui.session().scene().cost.batch = 64;
@@ -61,7 +61,7 @@ TEST_F(SmallCost, ReasonsAreNeverCut) {
   }
 }
 
-TEST_F(SmallCost, HelpLeavesTheRulersHeadingInSight) {
+TEST_F(SmallCost, TooltipsDoNotCoverRulerHeading) {
   const auto reads = [&](const char* control) {
     ui.hover(control).wait(0.6);
     ASSERT_TRUE(ui.has("tooltip")) << control;
@@ -74,14 +74,14 @@ TEST_F(SmallCost, HelpLeavesTheRulersHeadingInSight) {
   for (const char* control : {"layers.recurrent", "layers.full"}) reads(control);
 }
 
-TEST_F(CostOnScreen, APriceIsTypedAndUndone) {
+TEST_F(CostOnScreen, TypedPriceShowsCostPerMillionTokens) {
   EXPECT_THAT(app::speedReason(figures()), testing::Not(HasSubstr("a million tokens")));
   ui.typeValue("cost.price", "3");
   EXPECT_EQ(cost().price, 3);
   EXPECT_THAT(app::speedReason(figures()), HasSubstr("a million tokens"));
 }
 
-TEST_F(CostOnScreen, ALatentsFactorIsAllThatIsKept) {
+TEST_F(CostOnScreen, LatentFactorCountsEverythingCached) {
   ui.session().scene().cost.model = "GLM-5";
   ui.session().scene().cost.tokens = 1;
   ui.draw();
@@ -92,7 +92,7 @@ TEST_F(CostOnScreen, ALatentsFactorIsAllThatIsKept) {
   EXPECT_EQ(factors[1].label, "latent 512 + 64 + 128");
 }
 
-TEST_F(CostOnScreen, OneOfAThingIsOne) {
+TEST_F(CostOnScreen, CountsOfOneAreSingular) {
   ui.session().scene().cost.model = "Falcon-7B";
   ui.session().scene().cost.gpus = 1;
   ui.session().scene().cost.tokens = 1;

@@ -42,7 +42,7 @@ class MachinesOnScreen : public testing::Test {
   UiDriver ui;
 };
 
-TEST_F(MachinesOnScreen, ANumberThatIsTypedIsTheRoofAndIsKept) {
+TEST_F(MachinesOnScreen, TypedBandwidthTakesEffectAndIsSaved) {
   const double before = page().figures.serving.weightSeconds;
   type("machine.H200.bandwidth", "2.4");
   EXPECT_EQ(page().figures.machine.bandwidth, 2.4e12);
@@ -53,7 +53,7 @@ TEST_F(MachinesOnScreen, ANumberThatIsTypedIsTheRoofAndIsKept) {
   EXPECT_EQ(kept().machines, attention::machines());
 }
 
-TEST_F(MachinesOnScreen, AMachineOfOnesOwnComesIsNamedChosenAndGoes) {
+TEST_F(MachinesOnScreen, AddsRenamesSelectsAndRemovesCustomMachine) {
   ui.click("machines.add").frames(2).chord(kCtrl, Key::a).type("X200").key(Key::enter);
   ui.frames(2);
   type("machine.X200.memory", "180");
@@ -74,7 +74,7 @@ TEST_F(MachinesOnScreen, AMachineOfOnesOwnComesIsNamedChosenAndGoes) {
   EXPECT_EQ(kept().machines, attention::machines());
 }
 
-TEST_F(MachinesOnScreen, WhatIsNoNumberIsSaidAndStaysToBeMended) {
+TEST_F(MachinesOnScreen, ReportsInvalidNumberAndKeepsEditing) {
   for (const char* wrong : {"fast", "-3", "0", "4,8,1", "1e99", "nan"}) {
     type("machine.H200.bandwidth", wrong);
     EXPECT_TRUE(ui.has("machines.problem")) << wrong;
@@ -86,14 +86,14 @@ TEST_F(MachinesOnScreen, WhatIsNoNumberIsSaidAndStaysToBeMended) {
   EXPECT_EQ(page().figures.machine.bandwidth, 5e12);
 }
 
-TEST_F(MachinesOnScreen, TwoMachinesDoNotShareAName) {
+TEST_F(MachinesOnScreen, RefusesDuplicateMachineName) {
   ui.click("machines.add").frames(2).chord(kCtrl, Key::a).type("H200").key(Key::enter);
   ui.frames(2);
   EXPECT_TRUE(ui.has("machines.problem"));
   EXPECT_EQ(machine("My GPU").memoryGb, 141);
 }
 
-TEST_F(MachinesOnScreen, WhatElseStandsInTheFileStays) {
+TEST_F(MachinesOnScreen, EditingKeepsOtherEntriesInFile) {
   putFile(file(), R"([{"name": "Broken", "memory_gb": -1}, {"name": "Mine", "memory_gb": 64,
                       "bandwidth_gb": 100, "tflops": 5}])");
   type("machine.H200.memory", "140");
@@ -103,7 +103,7 @@ TEST_F(MachinesOnScreen, WhatElseStandsInTheFileStays) {
   EXPECT_THAT(catalogue.problems, testing::ElementsAre(HasSubstr("entry 1: memory_gb")));
 }
 
-TEST_F(MachinesOnScreen, AFileThatIsNoListIsLeftAloneAndSaidToBe) {
+TEST_F(MachinesOnScreen, ReportsFileThatIsNotAListAndKeepsIt) {
   putFile(file(), "{\"machines\": 3}");
   type("machine.H200.memory", "140");
   ui.draw();

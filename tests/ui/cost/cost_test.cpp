@@ -19,7 +19,7 @@ using attention::NumberFormat;
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
-TEST_F(CostOnScreen, OpensByKeyAndTabOnTheDrawnRequest) {
+TEST_F(CostOnScreen, OpensByKeyAndTabWithDefaultRequest) {
   EXPECT_EQ(ui.scene().cursor.page, "cost");
   EXPECT_EQ(figures().shape.name, "Llama-3.1-70B");
   EXPECT_EQ(figures().cost.total, 40 * kGiB);
@@ -30,7 +30,7 @@ TEST_F(CostOnScreen, OpensByKeyAndTabOnTheDrawnRequest) {
   EXPECT_TRUE(ui.has("cost.answer"));
 }
 
-TEST_F(CostOnScreen, ModelsAreChosenSearchedAndWalkedThrough) {
+TEST_F(CostOnScreen, SelectsModelsByClickSearchAndArrows) {
   ui.click("model.Llama-3.1-8B");
   EXPECT_EQ(figures().cost.perToken, 131072u);
   ui.key(Key::slash).frames(2).type("deepseek");
@@ -46,19 +46,19 @@ TEST_F(CostOnScreen, ModelsAreChosenSearchedAndWalkedThrough) {
   EXPECT_EQ(figures().shape.name, "DeepSeek-V3");
 }
 
-TEST_F(CostOnScreen, EnterTakesTheFirstThatWasFound) {
+TEST_F(CostOnScreen, EnterSelectsFirstSearchResult) {
   ui.key(Key::slash).frames(2).type("deepseek v3").key(Key::enter);
   EXPECT_EQ(figures().shape.name, "DeepSeek-V3");
   EXPECT_EQ(ui.scene().cursor.page, "cost");
 }
 
-TEST_F(CostOnScreen, AnOpenMenuHasTheArrowsForItself) {
+TEST_F(CostOnScreen, OpenMenuCapturesArrowKeys) {
   const std::string before = figures().shape.name;
   ui.click("memory_plot").key(Key::down);
   EXPECT_EQ(figures().shape.name, before);
 }
 
-TEST_F(CostOnScreen, ThisLayerOfAnOpenedModelIsOne) {
+TEST_F(CostOnScreen, ThisLayerOfOpenedModelCountsAsOneLayer) {
   const auto opened = app::openModel(app::kLearned);
   ASSERT_TRUE(opened.ok());
   app::Scene scene = ui.scene();
@@ -73,7 +73,7 @@ TEST_F(CostOnScreen, ThisLayerOfAnOpenedModelIsOne) {
   EXPECT_EQ(figures().cost.weights, bytes) << "counted, not estimated";
 }
 
-TEST_F(CostOnScreen, ThisLayerIsAModelToo) {
+TEST_F(CostOnScreen, ThisLayerCanBeUsedAsModel) {
   pick("model.this_layer", "this layer");
   EXPECT_EQ(figures().cost.perToken, 2u * 2 * 32 * 2);
   EXPECT_EQ(figures().shape.layers, 1);
@@ -84,7 +84,7 @@ TEST_F(CostOnScreen, ThisLayerIsAModelToo) {
       << "nobody trained it";
 }
 
-TEST_F(CostOnScreen, TheRequestChangesEveryFigureAndIsUndone) {
+TEST_F(CostOnScreen, RequestChangesFiguresAndIsUndoable) {
   ui.click("cost.dtype.int8");
   EXPECT_EQ(figures().cost.total, 20 * kGiB);
   ui.typeValue("cost.tokens", "8192");
@@ -97,7 +97,7 @@ TEST_F(CostOnScreen, TheRequestChangesEveryFigureAndIsUndone) {
   EXPECT_EQ(cost(), app::CostSetup());
 }
 
-TEST_F(CostOnScreen, AFactorIsReadByPointingAndTurnedByTheWheel) {
+TEST_F(CostOnScreen, WheelChangesRequestFactors) {
   ui.turn("factor.tokens", 1);
   EXPECT_EQ(cost().tokens, 262144);
   ui.turn("factor.tokens", -2);
@@ -110,7 +110,7 @@ TEST_F(CostOnScreen, AFactorIsReadByPointingAndTurnedByTheWheel) {
   EXPECT_EQ(figures().shape.kvHeads, 8) << "a model's shape is its own";
 }
 
-TEST_F(CostOnScreen, DraggingAFactorChangesItAsOneStep) {
+TEST_F(CostOnScreen, DraggingFactorIsOneUndoStep) {
   const auto drag = [&](const char* name, float by) {
     const float width = ui.find(name).GetWidth();
     ui.dragAcross(name, {0.5f, 0.5f}, {0.5f + by / width, 0.5f});
@@ -134,7 +134,7 @@ TEST_F(CostOnScreen, DraggingAFactorChangesItAsOneStep) {
   EXPECT_EQ(cost().tokens, 131072) << "a click alone changes nothing";
 }
 
-TEST_F(CostOnScreen, KeysHalveAndDouble) {
+TEST_F(CostOnScreen, ArrowKeysHalveAndDouble) {
   ui.hover("plot.memory").key(Key::right);
   EXPECT_EQ(cost().tokens, 262144);
   ui.key(Key::left).key(Key::left);
@@ -143,7 +143,7 @@ TEST_F(CostOnScreen, KeysHalveAndDouble) {
   EXPECT_EQ(cost().batch, 2);
 }
 
-TEST_F(CostOnScreen, KeysActOverTheControlsUnlessASliderTakesThem) {
+TEST_F(CostOnScreen, KeysWorkOverControlsUnlessSliderUsesThem) {
   ui.click("model.Llama-3.1-8B");
   ui.key(Key::right);  // the pointer is over the list
   EXPECT_EQ(cost().tokens, 262144);
@@ -158,7 +158,7 @@ TEST_F(CostOnScreen, KeysActOverTheControlsUnlessASliderTakesThem) {
   EXPECT_EQ(cost().tokens, 262144) << "typed in";
 }
 
-TEST_F(CostOnScreen, TilesSpreadTheModelAndSayWhichCardHoldsIt) {
+TEST_F(CostOnScreen, GpuTilesSplitModelAndShowFittingCard) {
   ui.click("gpus.16");
   EXPECT_EQ(cost().gpus, 16);
   EXPECT_EQ(figures().cost.copies, 2);
@@ -173,7 +173,7 @@ TEST_F(CostOnScreen, TilesSpreadTheModelAndSayWhichCardHoldsIt) {
   EXPECT_THAT(ui.view().controls.refusal.reason, HasSubstr("25 heads can't be split evenly over 2 GPUs"));
 }
 
-TEST_F(CostOnScreen, ShiftAndADigitTakeATileAndDigitsAloneSwitchPages) {
+TEST_F(CostOnScreen, ShiftDigitSelectsTileAndDigitSwitchesPage) {
   const auto shifted = [&](char digit) { ui.chord({.shift = true}, static_cast<Key>(digit)); };
   shifted('5');
   EXPECT_EQ(cost().gpus, 16);
@@ -195,13 +195,13 @@ TEST_F(CostOnScreen, ShiftAndADigitTakeATileAndDigitsAloneSwitchPages) {
   EXPECT_EQ(cost().gpus, 16) << "a key of that page alone";
 }
 
-TEST_F(CostOnScreen, AMachineOfTheListIsTheRoof) {
+TEST_F(CostOnScreen, ChosenMachineSetsTheRoof) {
   ui.choose("machine", "MI300X");
   EXPECT_EQ(figures().machine.memoryGb, 192);
   EXPECT_EQ(cost().device, "MI300X");
 }
 
-TEST_F(CostOnScreen, WhatIsTooLargeHasNoFigure) {
+TEST_F(CostOnScreen, ReportsFiguresThatAreTooLarge) {
   pick("model.GPT-3 175B", "GPT-3 175B");
   ui.typeValue("cost.tokens", "1099511627776").typeValue("cost.batch", "65536");
   EXPECT_TRUE(figures().tooLarge());
@@ -212,7 +212,7 @@ TEST_F(CostOnScreen, WhatIsTooLargeHasNoFigure) {
   EXPECT_EQ(cost().tokens, 1099511627776);
 }
 
-TEST_F(CostOnScreen, AConfigThatIsDroppedIsTheModel) {
+TEST_F(CostOnScreen, DroppedConfigBecomesTheModel) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder / "mine");
   const auto path = folder / "mine" / "config.json";
@@ -230,32 +230,32 @@ TEST_F(CostOnScreen, AConfigThatIsDroppedIsTheModel) {
   EXPECT_EQ(figures().shape.name, "mine") << "what was there stays";
 }
 
-TEST_F(CostOnScreen, PointingAtAPlotReadsBothPlotsOverTokens) {
+TEST_F(CostOnScreen, HoveringPlotHighlightsTokens) {
   ui.hoverAt("plot.memory", 0.5f, 0.5f);
   EXPECT_TRUE(ui.session().page<app::cost_page::Page>().state().tokensLit.has_value());
   ui.hover("cost.answer").frames(2);
   EXPECT_FALSE(ui.session().page<app::cost_page::Page>().state().tokensLit.has_value());
 }
 
-TEST_F(CostOnScreen, EncodersSayThatTheyKeepNoCache) {
+TEST_F(CostOnScreen, EncodersHaveNoCache) {
   pick("model.BERT-base", "BERT-base");
   EXPECT_EQ(figures().cost.total, 0u);
   EXPECT_FALSE(figures().shape.decodes);
 }
 
-TEST_F(CostOnScreen, HasRoom) {
+TEST_F(CostOnScreen, HasNoLayoutFlaws) {
   ui.park();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
-TEST_F(CostOnScreen, HasRoomInLight) {
+TEST_F(CostOnScreen, HasNoLayoutFlawsInLightTheme) {
   ui.chord(kCtrl, Key::l).choose("memory_plot", "matrices").choose("work_plot", "decode");
   ui.session().scene().cost.model = "Gemma-3-27B";
   ui.park().wait(0.5);
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
-TEST_F(SmallCost, TheSmallestWindowScrollsToThePlots) {
+TEST_F(SmallCost, SmallestWindowScrollsToPlots) {
   ui.resize(640, 400);
   EXPECT_TRUE(ui.has("cost.total")) << "in a line of its own";
   EXPECT_FALSE(ui.has("plot_tab.Memory"));
@@ -268,7 +268,7 @@ TEST_F(SmallCost, PresentsTheAnswer) {
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
-TEST_F(SmallCost, PresentsThePlotsOneAfterAnother) {
+TEST_F(SmallCost, PresentsPlotsOneAfterAnother) {
   ui.key(Key::p);
   EXPECT_TRUE(ui.has("factor.tokens"));
   EXPECT_FALSE(ui.has("plot.memory"));

@@ -48,7 +48,7 @@ class Files : public testing::Test {
 };
 
 /// A refused name can be corrected at once, by keyboard alone.
-TEST_F(Files, ARefusedNameKeepsTheKeyboard) {
+TEST_F(Files, RefusedNameKeepsKeyboardFocus) {
   ui.chord(kCtrl, Key::s);
   answer(path("nowhere/mine.json"));
   ui.frames(3);
@@ -58,7 +58,7 @@ TEST_F(Files, ARefusedNameKeepsTheKeyboard) {
   EXPECT_TRUE(std::filesystem::exists(folder / "mine.json"));
 }
 
-TEST_F(Files, SavesAndOpensThroughTheDialogs) {
+TEST_F(Files, SavesAndOpensThroughDialogs) {
   ui.click("bias").typeValue("heads", "16");
   const Scene wanted = ui.scene();
   EXPECT_TRUE(ui.session().document().dirty());
@@ -103,7 +103,7 @@ TEST_F(Files, OpeningCanBeUndone) {
 
 /// Until the scene's picture is computed, the previous one is shown, which may lack the scene's head, line or
 /// cell.
-TEST_F(Files, AnOpenedSceneShowsThePlaceItWasSavedAt) {
+TEST_F(Files, OpenedSceneRestoresSavedCursor) {
   Scene large = app::openingScene();
   large.setup.weights.source = WeightSource::random;
   large.setup.model.linked = false;
@@ -128,7 +128,7 @@ TEST_F(Files, AnOpenedSceneShowsThePlaceItWasSavedAt) {
   }
 }
 
-TEST_F(Files, AsksBeforeItReplacesAFile) {
+TEST_F(Files, AsksBeforeReplacingFile) {
   putFile(folder / "taken.json", "precious");
   ui.chord(kCtrlShift, Key::s);
   answer(path("taken"));
@@ -146,7 +146,7 @@ TEST_F(Files, AsksBeforeItReplacesAFile) {
   EXPECT_TRUE(saved("taken.json").setup == ui.scene().setup);
 }
 
-TEST_F(Files, AnotherNameTakesTheQuestionBack) {
+TEST_F(Files, ConfirmationDoesNotCarryOverToAnotherName) {
   putFile(folder / "taken.json", "precious");
   putFile(folder / "also.json", "precious too");
   ui.chord(kCtrlShift, Key::s);
@@ -156,7 +156,7 @@ TEST_F(Files, AnotherNameTakesTheQuestionBack) {
   EXPECT_EQ(fileText(folder / "taken.json"), "precious");
 }
 
-TEST_F(Files, TheListEntersFoldersAndOpensFiles) {
+TEST_F(Files, ListEntersFoldersAndOpensFiles) {
   std::filesystem::create_directory(folder / "inner");
   ASSERT_TRUE(app::writeScene(folder / "inner" / "deep.json",
                               [] {
@@ -179,7 +179,7 @@ TEST_F(Files, TheListEntersFoldersAndOpensFiles) {
   EXPECT_EQ(ui.dialog(), "");
 }
 
-TEST_F(Files, EscapeAndAClickOutsideCloseTheDialogAndChangeNothing) {
+TEST_F(Files, EscapeAndClickOutsideCancelDialog) {
   const Scene before = ui.scene();
   ui.chord(kCtrl, Key::o).key(Key::escape);
   EXPECT_EQ(ui.dialog(), "");
@@ -191,7 +191,7 @@ TEST_F(Files, EscapeAndAClickOutsideCloseTheDialogAndChangeNothing) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 
-TEST_F(Files, AnEmptyNameDoesNothing) {
+TEST_F(Files, EmptyNameDoesNothing) {
   const Scene before = ui.scene();
   ui.chord(kCtrl, Key::o);
   answer("");
@@ -201,7 +201,7 @@ TEST_F(Files, AnEmptyNameDoesNothing) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 
-TEST_F(Files, WhatIsMissingOrCantBeWrittenIsSaid) {
+TEST_F(Files, ReportsMissingAndUnwritableFiles) {
   const Scene before = ui.scene();
   ui.chord(kCtrl, Key::o);
   answer(path("missing.json"));
@@ -220,7 +220,7 @@ TEST_F(Files, WhatIsMissingOrCantBeWrittenIsSaid) {
       << "nothing was saved under that name";
 }
 
-TEST_F(Files, ADroppedSceneIsOpened) {
+TEST_F(Files, DroppedSceneIsOpened) {
   Scene scene = app::openingScene();
   scene.setup.model.heads = 4;
   scene.setup.model.headDim = 64;
@@ -231,7 +231,7 @@ TEST_F(Files, ADroppedSceneIsOpened) {
   EXPECT_THAT(ui.view().messages.notice, HasSubstr("four.json"));
 }
 
-TEST_F(Files, DroppedWeightsSetTheSizesAndAreRead) {
+TEST_F(Files, DroppedWeightsAreReadAndFixTheSizes) {
   ui.drop({kGolden + "gqa.safetensors"});
   EXPECT_EQ(ui.view().messages.error, "");
   EXPECT_EQ(ui.scene().setup.weights.source, WeightSource::file);
@@ -248,7 +248,7 @@ TEST_F(Files, DroppedWeightsSetTheSizesAndAreRead) {
   EXPECT_TRUE(ui.scene().setup == app::openingScene().setup);
 }
 
-TEST_F(Files, ADroppedTableBecomesTheEmbeddings) {
+TEST_F(Files, DroppedTableBecomesEmbeddings) {
   putFile(folder / "points.csv", "name,x,y\na,1,2\nb,3,4\n");
   ui.drop({path("points.csv")});
   EXPECT_EQ(ui.view().messages.error, "");
@@ -258,7 +258,7 @@ TEST_F(Files, ADroppedTableBecomesTheEmbeddings) {
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
 
-TEST_F(Files, BrokenFilesLeaveTheSceneAndSayWhy) {
+TEST_F(Files, BrokenFilesAreReportedAndKeepScene) {
   const Scene before = ui.scene();
   const std::vector<std::pair<std::string, std::string>> broken{
       {"empty.json", ""},
@@ -290,7 +290,7 @@ TEST_F(Files, BrokenFilesLeaveTheSceneAndSayWhy) {
   EXPECT_EQ(ui.view().messages.error, "");
 }
 
-TEST_F(Files, AWeightsFileThatGoesAwayIsSaidBesideTheWeights) {
+TEST_F(Files, ReportsDeletedWeightsFileBesideWeights) {
   std::filesystem::copy_file(kGolden + "mha.safetensors", folder / "layer.safetensors");
   ui.drop({path("layer.safetensors")});
   ASSERT_FALSE(ui.snapshot().error.has_value());
@@ -303,7 +303,7 @@ TEST_F(Files, AWeightsFileThatGoesAwayIsSaidBesideTheWeights) {
   EXPECT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
 }
 
-TEST_F(Files, OneOfSeveralDroppedFilesIsTaken) {
+TEST_F(Files, OpensOnlyOneOfSeveralDroppedFiles) {
   ASSERT_TRUE(app::writeScene(folder / "a.json", app::openingScene()).ok());
   putFile(folder / "b.csv", "1,2\n");
   ui.drop({path("a.json"), path("b.csv")});
@@ -311,7 +311,7 @@ TEST_F(Files, OneOfSeveralDroppedFilesIsTaken) {
   EXPECT_EQ(ui.scene().setup.input.source, app::EmbeddingSource::text);
 }
 
-TEST_F(Files, ALoadedSceneGivesTheSamePictureEveryTime) {
+TEST_F(Files, LoadedSceneAlwaysGivesSamePicture) {
   Scene scene = app::openingScene();
   scene.setup.input.text = "the same picture\nagain";
   scene.look.colormap = render::Colormap::magma;
@@ -329,7 +329,7 @@ TEST_F(Files, QuittingWithoutEditsDoesNotAsk) {
   EXPECT_TRUE(ui.session().closing().done()) << "nothing was edited";
 }
 
-TEST_F(Files, QuittingWithUnsavedEditsCanBeAnsweredInThreeWays) {
+TEST_F(Files, QuittingWithUnsavedEditsOffersStaySaveOrLeave) {
   ui.click("bias").chord(kCtrl, static_cast<Key>('Q'));
   ASSERT_EQ(ui.dialog(), "discard");
   EXPECT_FALSE(ui.session().closing().done());
@@ -352,7 +352,7 @@ TEST_F(Files, QuittingWithUnsavedEditsCanBeAnsweredInThreeWays) {
   EXPECT_TRUE(ui.session().closing().done());
 }
 
-TEST_F(Files, UndoneBackToTheSavedSceneIsNotAnEdit) {
+TEST_F(Files, UndoingToSavedSceneIsNotAnEdit) {
   ui.click("bias");
   EXPECT_TRUE(ui.session().document().dirty());
   ui.chord(kCtrl, Key::z);

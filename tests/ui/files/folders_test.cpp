@@ -90,7 +90,7 @@ class Folders : public testing::Test {
   UiDriver ui;
 };
 
-TEST_F(Folders, AFolderThatTakesLongBlocksNothingAndCanBeStopped) {
+TEST_F(Folders, SlowFolderBlocksNothingAndCanBeStopped) {
   clickAndGoOn("file.hung");
   EXPECT_TRUE(ui.has("file.here.json")) << "what was there stays";
   EXPECT_FALSE(ui.has("files.reading")) << "nothing is said of what is quick";
@@ -106,7 +106,7 @@ TEST_F(Folders, AFolderThatTakesLongBlocksNothingAndCanBeStopped) {
   EXPECT_TRUE(ui.has("file.fast.json")) << "an answer that nobody waits for changes nothing";
 }
 
-TEST_F(Folders, AFolderThatTakesLongIsShownWhenItComes) {
+TEST_F(Folders, ShowsSlowFolderOnceItIsRead) {
   clickAndGoOn("file.hung");
   ASSERT_TRUE(comes("files.reading"));
   disk->answer();
@@ -114,13 +114,13 @@ TEST_F(Folders, AFolderThatTakesLongIsShownWhenItComes) {
   EXPECT_FALSE(ui.has("files.reading"));
 }
 
-TEST_F(Folders, AnotherFolderIsEnteredInstead) {
+TEST_F(Folders, EnteringAnotherFolderReplacesSlowOne) {
   clickAndGoOn("file.hung");
   clickAndGoOn("file.quick");
   EXPECT_TRUE(comes("file.fast.json"));
 }
 
-TEST_F(Folders, AnotherNameIsOpenedInstead) {
+TEST_F(Folders, TypingAnotherNameReplacesSlowOne) {
   ui.click("files.path").type((folder / "hung/slow.json").string());
   keyAndGoOn(Key::enter);
   ASSERT_NE(ui.view().dialog, nullptr);
@@ -133,7 +133,7 @@ TEST_F(Folders, AnotherNameIsOpenedInstead) {
   EXPECT_THAT(ui.view().messages.notice, HasSubstr("here.json"));
 }
 
-TEST_F(Folders, ClosingAndQuittingWaitForNoFolder) {
+TEST_F(Folders, ClosingAndQuittingDoNotWaitForFolder) {
   clickAndGoOn("file.hung");
   keyAndGoOn(Key::escape);
   EXPECT_EQ(ui.dialog(), "");
@@ -143,7 +143,7 @@ TEST_F(Folders, ClosingAndQuittingWaitForNoFolder) {
   EXPECT_TRUE(ui.session().stop());
 }
 
-TEST_F(Folders, FolderThatIsGoneIsSaid) {
+TEST_F(Folders, DeletedFolderCanBeLeft) {
   std::filesystem::remove_all(folder / "quick");
   ui.click("file.quick");
   EXPECT_FALSE(ui.has("file.here.json"));
@@ -172,7 +172,7 @@ class Outcomes : public Folders {
   std::vector<Outcome> told;
 };
 
-TEST_F(Outcomes, MessagesOfSomethingElseCloseNothing) {
+TEST_F(Outcomes, UnrelatedMessagesDoNotCloseDialog) {
   ASSERT_EQ(told.size(), 1u);
   ui.view().say("Saved something else");
   ui.draw();
@@ -188,7 +188,7 @@ TEST_F(Outcomes, MessagesOfSomethingElseCloseNothing) {
   EXPECT_EQ(ui.view().messages.notice, "Opened here.json");
 }
 
-TEST_F(Outcomes, WhatFailedIsSaidBesideTheNameWhichCanBeMended) {
+TEST_F(Outcomes, FailureIsShownBesideNameAndCanBeRetried) {
   told.at(0).fail("here.json holds nothing");
   ui.draw();
   EXPECT_EQ(picker().refused(), "here.json holds nothing");
@@ -202,7 +202,7 @@ TEST_F(Outcomes, WhatFailedIsSaidBesideTheNameWhichCanBeMended) {
   EXPECT_EQ(ui.dialog(), "");
 }
 
-TEST_F(Outcomes, AfterTheDialogTheStatusLineSaysThem) {
+TEST_F(Outcomes, StatusLineShowsOutcomeAfterDialogCloses) {
   ui.click("files.cancel");
   EXPECT_EQ(ui.dialog(), "");
   told.at(0).fail("here.json holds nothing");
@@ -211,7 +211,7 @@ TEST_F(Outcomes, AfterTheDialogTheStatusLineSaysThem) {
   EXPECT_TRUE(ui.visible("error"));
 }
 
-TEST_F(Outcomes, AnswersOfAClosedDialogLeaveTheNextOneAlone) {
+TEST_F(Outcomes, OutcomeOfClosedDialogDoesNotAffectNext) {
   ui.click("files.cancel").chord(kCtrl, Key::o);
   told.at(0).done("Opened here.json");
   ui.draw();

@@ -49,7 +49,7 @@ Scene withText(std::size_t bytes, const std::string& word) {
   return scene;
 }
 
-TEST(LargeDocuments, FramesDrawNoMoreForThousandsOfLayersAndCopyLittleOfEach) {
+TEST(LargeDocuments, FrameCostStaysLowForThousandsOfLayers) {
   UiDriver ui;
   // Each row of the mask's list builds names for its parts, visible or not; Heads copies nothing of a layer.
   for (const auto& [page, each] : {std::pair("heads", 25), {"mask", 256}}) {
@@ -59,7 +59,7 @@ TEST(LargeDocuments, FramesDrawNoMoreForThousandsOfLayersAndCopyLittleOfEach) {
   }
 }
 
-TEST(LargeDocuments, FramesDrawAndCopyNoMoreForLongTexts) {
+TEST(LargeDocuments, FrameCostStaysLowForLongTexts) {
   UiDriver ui;
   for (const char* word : {"word ", "word\n", "letters", "é"}) {
     SCOPED_TRACE(word);
@@ -68,7 +68,7 @@ TEST(LargeDocuments, FramesDrawAndCopyNoMoreForLongTexts) {
   }
 }
 
-TEST(LargeDocuments, ALongTextIsShownAndCanBeCleared) {
+TEST(LargeDocuments, LongTextIsShownAndCanBeCleared) {
   UiDriver ui;
   ui.show(withText(app::kMaxEditedBytes + 5, "word "));
   ASSERT_TRUE(ui.has("text.clear"));
@@ -83,7 +83,7 @@ TEST(LargeDocuments, ALongTextIsShownAndCanBeCleared) {
   EXPECT_EQ(ui.scene().setup.input.text, before);
 }
 
-TEST(LargeDocuments, WhatIsTooMuchIsNotPasted) {
+TEST(LargeDocuments, RefusesToPasteTooMuchText) {
   UiDriver ui;
   ui.click("text").chord(kCtrl, Key::a);
   ImGui::SetClipboardText(std::string(app::kMaxTextBytes + 1, 'a').c_str());
@@ -101,7 +101,7 @@ TEST(LargeDocuments, WhatIsTooMuchIsNotPasted) {
   EXPECT_TRUE(ui.has("text.clear"));
 }
 
-TEST(LargeDocuments, AWordWithoutAnEndIsASentence) {
+TEST(LargeDocuments, ReportsOverlongWord) {
   UiDriver ui;
   ui.show(withText(20'000, "letters"));
   ASSERT_TRUE(ui.snapshot().error.has_value());
@@ -139,13 +139,13 @@ class OneByOne : public app::Page {
   app::Answer<int, int> answer_;
 };
 
-TEST(Drawing, GoesOnUntilNothingIsMissing) {
+TEST(Drawing, ContinuesUntilAllAnswersArrive) {
   using Page = OneByOne<300>;
   UiDriver ui(320, 240, 1, {&Page::kRow, 1});
   EXPECT_EQ(ui.session().page<Page>().answered(), 300);
 }
 
-TEST(Drawing, SaysSoWhereThatHasNoEnd) {
+TEST(Drawing, ThrowsIfAnswersNeverEnd) {
   using Page = OneByOne<1'000'000'000>;
   EXPECT_THROW(UiDriver(320, 240, 1, {&Page::kRow, 1}), std::runtime_error);
 }

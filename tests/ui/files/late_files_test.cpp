@@ -96,7 +96,7 @@ class LateFiles : public testing::Test {
   UiDriver ui{1280, 720, 1, rows()};
 };
 
-TEST_F(LateFiles, AModelGoesBelowTheLessonThatWasOpenedMeanwhile) {
+TEST_F(LateFiles, ModelOpensInOwnSceneBelowLesson) {
   disk().hold();
   ask("model.learned");
   ASSERT_NO_FATAL_FAILURE(openLesson());
@@ -109,7 +109,7 @@ TEST_F(LateFiles, AModelGoesBelowTheLessonThatWasOpenedMeanwhile) {
   EXPECT_THAT(ui.view().messages.error, "");
 }
 
-TEST_F(LateFiles, AModelThatWasAskedForOnAStageThatIsGoneGoesNowhere) {
+TEST_F(LateFiles, DropsModelRequestedByAbandonedStage) {
   ASSERT_NO_FATAL_FAILURE(openLesson());
   const std::string mine = UiDriver::textOf(own());
   disk().hold();
@@ -123,7 +123,7 @@ TEST_F(LateFiles, AModelThatWasAskedForOnAStageThatIsGoneGoesNowhere) {
   EXPECT_THAT(ui.view().messages.error, HasSubstr("too late"));
 }
 
-TEST_F(LateFiles, AModelThatWasAskedForOnTheStageGoesThere) {
+TEST_F(LateFiles, ModelRequestedOnStageOpensOnStage) {
   ASSERT_NO_FATAL_FAILURE(openLesson());
   disk().hold();
   ask("model.learned");
@@ -136,7 +136,7 @@ TEST_F(LateFiles, AModelThatWasAskedForOnTheStageGoesThere) {
   EXPECT_TRUE(isLearned(ui.scene()));
 }
 
-TEST_F(LateFiles, NothingLandsInTheSceneThatReplacedTheOneThatAsked) {
+TEST_F(LateFiles, ReplacedSceneDoesNotReceiveFile) {
   putFile(folder / "points.csv", "name,x,y\na,1,2\nb,3,4\n");
   ui.click("bias");
   disk().hold();
@@ -153,7 +153,7 @@ TEST_F(LateFiles, NothingLandsInTheSceneThatReplacedTheOneThatAsked) {
 }
 
 /// The same file is a mask in the studio and embeddings on the heads page.
-TEST_F(LateFiles, WhatWasDroppedOnAPageIsForThatPage) {
+TEST_F(LateFiles, DroppedFileIsReadForPageItWasDroppedOn) {
   putFile(folder / "numbers.csv", "0,1\n1,1\n");
   press(static_cast<Key>('2'));
   disk().hold();
@@ -164,7 +164,7 @@ TEST_F(LateFiles, WhatWasDroppedOnAPageIsForThatPage) {
   EXPECT_EQ(own().setup.input.source, app::EmbeddingSource::text);
 }
 
-TEST_F(LateFiles, ASceneIsOpenedBehindTheLessonThatIsInFront) {
+TEST_F(LateFiles, SceneOpensUnderneathOpenLesson) {
   Scene other = app::openingScene();
   other.setup.input.text = "another text";
   ASSERT_TRUE(app::writeScene(folder / "other.json", other).ok());
@@ -179,7 +179,7 @@ TEST_F(LateFiles, ASceneIsOpenedBehindTheLessonThatIsInFront) {
   EXPECT_THAT(ui.view().messages.notice, HasSubstr("after the lesson"));
 }
 
-TEST_F(LateFiles, WhatASaveWroteIsSavedAndNothingElse) {
+TEST_F(LateFiles, SaveMarksOnlyWrittenSceneAsSaved) {
   app::Scene stored = app::openingScene();
   ASSERT_TRUE(app::writeScene(folder / "mine.json", stored).ok());
   drop((folder / "mine.json").string());
@@ -196,7 +196,7 @@ TEST_F(LateFiles, WhatASaveWroteIsSavedAndNothingElse) {
 }
 
 /// The drawing thread writes nothing.
-TEST_F(LateFiles, PreferencesAreWrittenByTheFilesThread) {
+TEST_F(LateFiles, FilesThreadWritesPreferences) {
   const auto written = [] { return app::loadPreferences().light; };
   ASSERT_TRUE(app::writePreferences(app::preferencesPath(), {}).ok());
   const bool before = ui.view().preferences.light;

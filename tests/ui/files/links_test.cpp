@@ -28,7 +28,7 @@ class Links : public testing::Test {
   UiDriver ui;
 };
 
-TEST_F(Links, ACopiedLinkOpensAsAStepThatCanBeUndone) {
+TEST_F(Links, CopiedLinkOpensAsUndoableStep) {
   ui.typeValue("softcap", "12.5");
   act("page.mask");
   const std::string made = ui.sceneText(), page = ui.scene().cursor.page;
@@ -50,7 +50,7 @@ TEST_F(Links, ACopiedLinkOpensAsAStepThatCanBeUndone) {
   EXPECT_EQ(ui.scene().setup.model.softcap, 12.5F);
 }
 
-TEST_F(Links, WhatIsNoLinkIsSaidAndChangesNothing) {
+TEST_F(Links, ReportsInvalidLinksAndKeepsScene) {
   const std::string before = ui.sceneText();
   for (const std::string& text :
        {std::string("a table\t1\t2"), std::string("headscope:#scene=AXja"), std::string("#lesson=06&step=x"),
@@ -63,7 +63,7 @@ TEST_F(Links, WhatIsNoLinkIsSaidAndChangesNothing) {
   }
 }
 
-TEST_F(Links, ALessonsLinkLeadsToItsStepBesideTheOwnScene) {
+TEST_F(Links, LessonLinkOpensStepAndKeepsOwnScene) {
   ui.typeValue("softcap", "12.5");
   const app::Setup own = ui.session().document().scene().setup;
   paste("https://example.org/headscope.html#lesson=06&step=2");
@@ -75,7 +75,7 @@ TEST_F(Links, ALessonsLinkLeadsToItsStepBesideTheOwnScene) {
   EXPECT_EQ(copied(), "headscope:#lesson=shared_heads&step=2");
 }
 
-TEST_F(Links, ALongLinkSaysSoAndOffersTheFile) {
+TEST_F(Links, LongLinkShowsWarning) {
   std::string text;
   for (int i = 0; i < 1500; ++i) text += "word" + std::to_string(i * 7919 % 10007) + " ";
   ui.session().scene().setup.input.text = text;
@@ -87,7 +87,7 @@ TEST_F(Links, ALongLinkSaysSoAndOffersTheFile) {
   EXPECT_EQ(ui.dialog(), "Save the scene");
 }
 
-TEST_F(Links, ASceneOfFilesHasNoLink) {
+TEST_F(Links, RefusesLinkForSceneWithFiles) {
   ImGui::SetClipboardText("before");
   ui.session().scene().setup.weights.file = "/somewhere/w.safetensors";
   act("link.copy");

@@ -21,7 +21,7 @@ bool isOurs(const std::string& path) {
   return font || (path.starts_with(assets) && path.find("/shaders/") == std::string::npos);
 }
 
-TEST(OpenedFiles, NoneByTheDrawingThread) {
+TEST(OpenedFiles, DrawingThreadOpensNoFiles) {
   bool watches = false, sees = false;
   std::vector<std::string> ours;
   std::thread drawing([&] {

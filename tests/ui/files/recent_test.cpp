@@ -45,7 +45,7 @@ class Recent : public testing::Test {
   UiDriver ui{1280, 720};
 };
 
-TEST_F(Recent, WhatIsOpenedIsRememberedAsWhatItIsTheNewestFirst) {
+TEST_F(Recent, RemembersOpenedFilesByKindNewestFirst) {
   for (const std::string& path : {model_, scene_, talk_, scene_}) ui.drop({path});
   EXPECT_THAT(app::loadRecent(), ElementsAre(app::RecentFile{RecentKind::scene, scene_},
                                              app::RecentFile{RecentKind::talk, talk_},
@@ -55,7 +55,7 @@ TEST_F(Recent, WhatIsOpenedIsRememberedAsWhatItIsTheNewestFirst) {
   EXPECT_THAT(app::loadRecent(RecentKind::model), ElementsAre(model_)) << "scenes push out no model";
 }
 
-TEST_F(Recent, OpenListsTalksAndModelsToo) {
+TEST_F(Recent, OpenDialogListsTalksAndModels) {
   rememberAll();
   ui.chord(kCtrl, Key::o).click("recent.0");
   EXPECT_EQ(ui.dialog(), "");
@@ -66,14 +66,14 @@ TEST_F(Recent, OpenListsTalksAndModelsToo) {
   EXPECT_EQ(own().setup.subject.opened->name, "qwen2");
 }
 
-TEST_F(Recent, WhatIsGoneSaysSoWhereItWasClicked) {
+TEST_F(Recent, ReportsMissingFileInDialog) {
   app::rememberRecent({RecentKind::model, (folder / "gone").string()});
   ui.chord(kCtrl, Key::o).click("recent.0");
   EXPECT_EQ(ui.dialog(), "Open a scene");
   EXPECT_TRUE(ui.has("files.refused"));
 }
 
-TEST_F(Recent, AWindowWithoutWorkOffersThemBelowItsScene) {
+TEST_F(Recent, FreshWindowOffersRecentFiles) {
   offer();
   EXPECT_FALSE(ui.has("offer.open")) << "nothing was opened before";
   rememberAll();
@@ -85,7 +85,7 @@ TEST_F(Recent, AWindowWithoutWorkOffersThemBelowItsScene) {
   EXPECT_FALSE(ui.has("offer.open"));
 }
 
-TEST_F(Recent, TheOfferGoesWithTheFirstEditAndWhenItIsDeclined) {
+TEST_F(Recent, OfferDisappearsWhenDeclinedOrAfterEdit) {
   rememberAll();
   offer();
   ui.click("offer.recent.decline");
@@ -99,7 +99,7 @@ TEST_F(Recent, TheOfferGoesWithTheFirstEditAndWhenItIsDeclined) {
   EXPECT_FALSE(ui.has("offer.open")) << "it doesn't come back";
 }
 
-TEST_F(Recent, ANarrowWindowOffersWhatFits) {
+TEST_F(Recent, OfferFitsNarrowWindow) {
   rememberAll();
   ui.resize(640, 480);
   offer();

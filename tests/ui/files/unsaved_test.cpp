@@ -69,7 +69,7 @@ class Unsaved : public testing::Test {
   std::optional<UiDriver> ui_;
 };
 
-TEST_F(Unsaved, WorkBeforeAResetIsAskedForWhenTheWindowCloses) {
+TEST_F(Unsaved, ClosingAsksAboutWorkBeforeReset) {
   edit("precious");
   ui().chord(kCtrl, Key::n);
   ui().draw();
@@ -83,7 +83,7 @@ TEST_F(Unsaved, WorkBeforeAResetIsAskedForWhenTheWindowCloses) {
   EXPECT_TRUE(ui().session().closing().done()) << "all is saved";
 }
 
-TEST_F(Unsaved, EachSceneIsSavedByItselfAndTheRestAskedForAgain) {
+TEST_F(Unsaved, SavesScenesOneByOneAndAsksAboutTheRest) {
   ASSERT_TRUE(app::writeScene(path("a.json"), app::openingScene()).ok());
   ui().drop({path("a.json")});
   edit("a, edited");
@@ -111,7 +111,7 @@ TEST_F(Unsaved, EachSceneIsSavedByItselfAndTheRestAskedForAgain) {
   EXPECT_TRUE(ui().session().closing().done());
 }
 
-TEST_F(Unsaved, TheDocumentBelowALessonAndTheStageAreAskedFor) {
+TEST_F(Unsaved, AsksAboutBothDocumentAndLessonStage) {
   edit("my own");
   ASSERT_NO_FATAL_FAILURE(openLesson());
   EXPECT_THAT(unsavedTexts(), ElementsAre("my own"));
@@ -132,7 +132,7 @@ TEST_F(Unsaved, TheDocumentBelowALessonAndTheStageAreAskedFor) {
   EXPECT_TRUE(ui().session().closing().done());
 }
 
-TEST_F(Unsaved, WhatWasChangedOnAStageIsAskedForAfterItsStepWasLeft) {
+TEST_F(Unsaved, AsksAboutStageChangesAfterLeavingStep) {
   const auto both = UnorderedElementsAre("on the first", "on the next");
   ASSERT_NO_FATAL_FAILURE(openLesson());
   edit("on the first");
@@ -158,7 +158,7 @@ TEST_F(Unsaved, WhatWasChangedOnAStageIsAskedForAfterItsStepWasLeft) {
   EXPECT_THAT(unsavedTexts(), ElementsAre(second));
 }
 
-TEST_F(Unsaved, TheLessonsSceneThatWasTakenOverKeepsOnesOwnAndItsFile) {
+TEST_F(Unsaved, AdoptingLessonSceneKeepsOwnSceneAndFile) {
   ASSERT_TRUE(app::writeScene(path("mine.json"), app::openingScene()).ok());
   ui().drop({path("mine.json")});
   edit("mine, edited");
@@ -174,7 +174,7 @@ TEST_F(Unsaved, TheLessonsSceneThatWasTakenOverKeepsOnesOwnAndItsFile) {
   EXPECT_EQ(ui().session().document().name(), "mine.json");
 }
 
-TEST_F(Unsaved, IsGivenBackByTheNextStartAfterASignal) {
+TEST_F(Unsaved, NextStartRestoresWorkAfterSignal) {
   ASSERT_TRUE(app::writeScene(path("a.json"), app::openingScene()).ok());
   ui().drop({path("a.json")});
   edit("a, edited");
@@ -201,7 +201,7 @@ TEST_F(Unsaved, IsGivenBackByTheNextStartAfterASignal) {
   EXPECT_THAT(unsavedTexts(), ElementsAre("new", "a, edited"));
 }
 
-TEST_F(Unsaved, IsKeptWhenTheWindowEndsWithoutAnAnswer) {
+TEST_F(Unsaved, KeepsWorkWhenWindowEndsUnanswered) {
   edit("precious");
   ui().session().closing().request();
   ui().session().closing().leave();  // like a request to end while the question is open
@@ -211,7 +211,7 @@ TEST_F(Unsaved, IsKeptWhenTheWindowEndsWithoutAnAnswer) {
   EXPECT_EQ(ui().dialog(), "recovery");
 }
 
-TEST_F(Unsaved, IsNotOfferedAfterTheAnswerToLeave) {
+TEST_F(Unsaved, DoesNotOfferRecoveryAfterChoosingLeave) {
   edit("not worth it");
   ASSERT_TRUE(store_->write().ok());
   ui().session().closing().request();
@@ -223,7 +223,7 @@ TEST_F(Unsaved, IsNotOfferedAfterTheAnswerToLeave) {
   EXPECT_EQ(ui().dialog(), "");
 }
 
-TEST_F(Unsaved, IsNotOfferedOnceItWasSaved) {
+TEST_F(Unsaved, SavingClearsRecovery) {
   edit("saved later");
   ASSERT_TRUE(store_->write().ok());
   ui().chord(kCtrl, Key::s);
@@ -232,7 +232,7 @@ TEST_F(Unsaved, IsNotOfferedOnceItWasSaved) {
   EXPECT_FALSE(store_->holdsWork()) << "without waiting for the end";
 }
 
-TEST_F(Unsaved, WhatWasSavedIsOpenedAgainFromTheRecentScenes) {
+TEST_F(Unsaved, ReopensSavedSceneFromRecentFiles) {
   edit("the older");
   ui().chord(kCtrl, Key::s);
   answer(path("older.json"));
@@ -249,7 +249,7 @@ TEST_F(Unsaved, WhatWasSavedIsOpenedAgainFromTheRecentScenes) {
   EXPECT_EQ(own().setup.input.text, "the older");
 }
 
-TEST_F(Unsaved, TheOfferShowsWhatWouldComeBackUnlessShowingItEndedTheProgram) {
+TEST_F(Unsaved, OfferShowsPictureUnlessDrawingItCrashed) {
   edit("drawn");
   end();
   start();
@@ -278,7 +278,7 @@ TEST_F(Unsaved, TheOfferShowsWhatWouldComeBackUnlessShowingItEndedTheProgram) {
   EXPECT_EQ(settles(), 1u) << "the picture was drawn to its end";
 }
 
-TEST_F(Unsaved, CanBeDiscardedOrLeftForTheNextStart) {
+TEST_F(Unsaved, RecoveryCanBeDiscardedOrPostponed) {
   edit("left");
   end();
   start();
@@ -303,7 +303,7 @@ TEST_F(Unsaved, CanBeDiscardedOrLeftForTheNextStart) {
   EXPECT_THAT(ui().view().messages.notice, HasSubstr("no unsaved work"));
 }
 
-TEST_F(Unsaved, OfSeveralWindowsIsOfferedOneAfterTheOther) {
+TEST_F(Unsaved, OffersRecoveryOfSeveralWindowsInTurn) {
   for (const char* text : {"first", "second"}) {
     app::RecoveryStore other(folder_ / "recovery");
     Scene scene = app::openingScene();
@@ -323,7 +323,7 @@ TEST_F(Unsaved, OfSeveralWindowsIsOfferedOneAfterTheOther) {
   EXPECT_THAT(unsavedTexts(), ElementsAre("second"));
 }
 
-TEST_F(Unsaved, ThatCantBeReadIsSaidAndLeavesTheSceneAlone) {
+TEST_F(Unsaved, ReportsUnreadableRecoveryAndKeepsScene) {
   end();
   std::filesystem::create_directories(folder_ / "recovery");
   putFile(folder_ / "recovery" / "1-0.json", "{\"half\":");

@@ -26,7 +26,7 @@ class Ablation : public LabTabOnScreen {
   }
 };
 
-TEST_F(Ablation, BoxesSwitchHeadsOffAndOnWithTheSameBits) {
+TEST_F(Ablation, RestoringHeadsGivesIdenticalOutput) {
   expectTidy("heads off");
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
   const attention::Matrix before = ui.sequence().attention.output;
@@ -42,14 +42,14 @@ TEST_F(Ablation, BoxesSwitchHeadsOffAndOnWithTheSameBits) {
   EXPECT_TRUE(ui.sequence().attention.output == before) << "the same bits";
 }
 
-TEST_F(Ablation, DeleteSwitchesThePointedAtHead) {
+TEST_F(Ablation, DeleteTogglesHoveredHead) {
   ui.hoverAt("stage.ablation", 0.5f, 4.5f / 8).frames(3).key(Key::del);
   EXPECT_THAT(off(), ElementsAre(4));
   ui.hoverAt("stage.ablation", 0.5f, 4.5f / 9).frames(3).key(Key::del);
   EXPECT_THAT(off(), IsEmpty());
 }
 
-TEST_F(Ablation, UndoTakesBackWhatStandsInForThoseThatAreOff) {
+TEST_F(Ablation, UndoRestoresReplacementMethod) {
   ui.click("ablation.box.0").click("ablation.box.3");
   park();
   const std::string byZero = written();
@@ -65,7 +65,7 @@ TEST_F(Ablation, UndoTakesBackWhatStandsInForThoseThatAreOff) {
   EXPECT_EQ(ui.scene().cursor.lab.offBy, HeadOff::mean);
 }
 
-TEST_F(Ablation, ASceneWhoseHeadIsOffInAnotherWayShowsThatWay) {
+TEST_F(Ablation, OpenedSceneSetsReplacementMethod) {
   app::Scene scene = ui.scene();
   scene.setup.subject.switchedOff = {{0, 0, HeadOff::zero}, {0, 1, HeadOff::mean}};
   scene.cursor.lab.offBy = HeadOff::mean;
@@ -76,7 +76,7 @@ TEST_F(Ablation, ASceneWhoseHeadIsOffInAnotherWayShowsThatWay) {
   EXPECT_EQ(ui.scene().cursor.lab.offBy, HeadOff::zero);
 }
 
-TEST_F(Ablation, DeleteIsInTheSheetOfKeys) {
+TEST_F(Ablation, ShortcutListContainsDelete) {
   const auto& actions = ui.session().actions().all();
   const auto found = std::find_if(actions.begin(), actions.end(), [](const app::Action& action) {
     return action.page == "lab" && action.shortcut == app::KeyPress{Key::del, {}};
@@ -86,7 +86,7 @@ TEST_F(Ablation, DeleteIsInTheSheetOfKeys) {
   EXPECT_THAT(off(), IsEmpty()) << "where no head is pointed at for that, it does nothing";
 }
 
-TEST_F(Ablation, WhatIsLookedAtStaysWithTheScene) {
+TEST_F(Ablation, SceneStoresAblationView) {
   ui.choose("ablation.measure", "cosine").choose("ablation.by", "mean");
   ui.click("ablation.view.patch");
   ui.replaceText("patch.text", "A dog saw a cat because it was a good dog .");
@@ -100,7 +100,7 @@ TEST_F(Ablation, WhatIsLookedAtStaysWithTheScene) {
   EXPECT_EQ(again->cursor.lab, at);
 }
 
-TEST_F(Ablation, TheHeadsPageMarksThoseThatAreOff) {
+TEST_F(Ablation, HeadsPageMarksDisabledHeads) {
   ui.click("ablation.box.2").key(static_cast<Key>('1'));
   park();
   const std::string texts = written();
@@ -110,13 +110,13 @@ TEST_F(Ablation, TheHeadsPageMarksThoseThatAreOff) {
   EXPECT_THAT(cutOff(ui), IsEmpty());
 }
 
-TEST_F(Ablation, SharesAreShownAsCosinesToo) {
+TEST_F(Ablation, SharesCanBeShownAsCosines) {
   ui.choose("ablation.measure", "cosine");
   expectTidy("cosine");
   ui.hover("ablation.sum.3").frames(3);
 }
 
-TEST_F(Ablation, TheOutputLiesInTheHull) {
+TEST_F(Ablation, HullShowsOutputAndValues) {
   ui.click("ablation.view.hull");
   EXPECT_TRUE(ui.has("hull.output"));
   EXPECT_TRUE(ui.has("hull.value.11"));
@@ -125,7 +125,7 @@ TEST_F(Ablation, TheOutputLiesInTheHull) {
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
 }
 
-TEST_F(Ablation, TheOutputsNameStandsBesideTheDiscOfAHeavyValue) {
+TEST_F(Ablation, OutputLabelStaysClearOfLargeDisc) {
   ui.choose("lab.head", "1");  // looks at the first token
   ui.click("ablation.view.hull");
   park();
@@ -142,7 +142,7 @@ TEST_F(Ablation, TheOutputsNameStandsBesideTheDiscOfAHeavyValue) {
   EXPECT_GE(std::hypot(across, down), 20 * std::sqrt(weight)) << "the area of a disc is its weight";
 }
 
-TEST_F(Ablation, PatchingSaysWhatToTypeAndStartsWithTheSameWordsInReverse) {
+TEST_F(Ablation, PatchingShowsHintAndOffersReversedText) {
   ui.click("ablation.view.patch");
   park();
   // The hint is in the box: the left half has pixels of another colour than the right end.
@@ -164,7 +164,7 @@ TEST_F(Ablation, PatchingSaysWhatToTypeAndStartsWithTheSameWordsInReverse) {
   EXPECT_FALSE(ui.has("empty.lab.patch_sample"));
 }
 
-TEST_F(Ablation, APatternIsTakenFromAnotherText) {
+TEST_F(Ablation, PatchesPatternFromAnotherText) {
   ui.choose("lab.head", "6").click("ablation.view.patch");
   ui.replaceText("patch.text", "A dog saw a cat because it was a good dog .");
   EXPECT_TRUE(ui.has("stage.patch.other"));
@@ -175,7 +175,7 @@ TEST_F(Ablation, APatternIsTakenFromAnotherText) {
   expectTidy("another number of tokens");
 }
 
-TEST_F(Ablation, TheOtherTextIsUndoneAndRedone) {
+TEST_F(Ablation, PatchTextCanBeUndoneAndRedone) {
   ui.click("ablation.view.patch");
   const std::string first = "A dog saw a cat because it was a good dog .";
   ui.replaceText("patch.text", first).clickAway().wait(0.6).click("ablation.view.heads");
@@ -191,7 +191,7 @@ TEST_F(Ablation, TheOtherTextIsUndoneAndRedone) {
   EXPECT_EQ(ui.scene().cursor.lab.patchText, std::string()) << "what the button typed too";
 }
 
-TEST_F(Ablation, EachOf64HeadsIsNamedAndHasItsBox) {
+TEST_F(Ablation, AllOf64HeadsHaveLabelsAndBoxes) {
   app::Scene scene = ui.scene();
   scene.setup.model.heads = 64;
   scene.setup.model.kvHeads = 8;
@@ -217,7 +217,7 @@ TEST_F(Ablation, EachOf64HeadsIsNamedAndHasItsBox) {
   }
 }
 
-TEST_F(Ablation, AModelsGuessesFollow) {
+TEST_F(Ablation, ShowsLossesForModelLayer) {
   openModel();
   for (int i = 0; i < 12; ++i) ui.draw();
   EXPECT_TRUE(ui.has("ablation.loss.3"));
@@ -233,7 +233,7 @@ class SmallAblation : public LabTabOnScreen {
   SmallAblation() : LabTabOnScreen("ablation", 1280, 720) {}
 };
 
-TEST_F(SmallAblation, HasRoom) {
+TEST_F(SmallAblation, FitsSmallWindow) {
   expectTidy("heads off");
   ui.click("ablation.view.hull");
   park();
@@ -248,7 +248,7 @@ class Precision : public LabTabOnScreen {
   Precision() : LabTabOnScreen("precision") {}
 };
 
-TEST_F(Precision, IsShownPerHeadAndFormat) {
+TEST_F(Precision, ShowsEachHeadAndFormat) {
   EXPECT_TRUE(ui.has("precision.fp16.7"));
   EXPECT_TRUE(ui.has("precision.row.7"));
   expectTidy("fp16");
@@ -265,7 +265,7 @@ class SmallPrecision : public LabTabOnScreen {
   SmallPrecision() : LabTabOnScreen("precision", 1280, 720) {}
 };
 
-TEST_F(SmallPrecision, HasRoom) {
+TEST_F(SmallPrecision, FitsSmallWindow) {
   expectTidy("1280 × 720");
 }
 

@@ -23,7 +23,7 @@ class Embeddings : public LabTabOnScreen {
   Embeddings() : LabTabOnScreen("embeddings") {}
 };
 
-TEST_F(Embeddings, ShowTheTableThePointsAndEveryHead) {
+TEST_F(Embeddings, ShowTablePointsAndEveryHead) {
   EXPECT_TRUE(ui.has("embeddings.cells"));
   EXPECT_TRUE(ui.has("embeddings.plane"));
   EXPECT_TRUE(ui.has("embeddings.point.11"));
@@ -36,7 +36,7 @@ TEST_F(Embeddings, ShowTheTableThePointsAndEveryHead) {
   EXPECT_THAT(faintTexts(ui), IsEmpty());
 }
 
-TEST_F(Embeddings, EveryHeadAnswersWhileACellIsDragged) {
+TEST_F(Embeddings, DraggingCellUpdatesEveryHead) {
   const app::Scene before = ui.scene();
   const attention::Stack weights = ui.sequence().attention.weights;
   const ImRect cells = ui.find("embeddings.cells");
@@ -57,7 +57,7 @@ TEST_F(Embeddings, EveryHeadAnswersWhileACellIsDragged) {
   EXPECT_TRUE(ui.sequence().attention.weights[0] == weights[0]);
 }
 
-TEST_F(Embeddings, ACellIsTypedAndWhatIsNoNumberIsSaid) {
+TEST_F(Embeddings, TypedCellRefusesInvalidNumber) {
   const auto type = [&](const char* text) {
     ui.doubleClick("embeddings.cells").frames(2);
     ASSERT_TRUE(ui.has("embeddings.typed"));
@@ -72,7 +72,7 @@ TEST_F(Embeddings, ACellIsTypedAndWhatIsNoNumberIsSaid) {
   EXPECT_FALSE(ui.has("embeddings.typed"));
 }
 
-TEST_F(Embeddings, APointStaysUnderThePointerAndItsTokenMoves) {
+TEST_F(Embeddings, DraggedPointFollowsPointerAndMovesToken) {
   const ImVec2 from = middle("embeddings.point.5");
   const attention::Stack weights = ui.sequence().attention.weights;
   ui.moveTo(from.x, from.y).press().moveTo(from.x + 60, from.y - 45);
@@ -92,7 +92,7 @@ TEST_F(Embeddings, APointStaysUnderThePointerAndItsTokenMoves) {
   EXPECT_FALSE(ui.has("embeddings.fit"));
 }
 
-TEST_F(Embeddings, AnyTwoDimensionsCanBeChosen) {
+TEST_F(Embeddings, AnyTwoDimensionsCanBePlotted) {
   ui.choose("embeddings.axes", "dimensions").choose("embeddings.second", "40");
   const ImVec2 from = middle("embeddings.point.3");
   ui.moveTo(from.x, from.y).press().moveTo(from.x + 10, from.y);
@@ -128,7 +128,7 @@ TEST_F(Embeddings, ChipsSwapDuplicateInsertAndDelete) {
   EXPECT_EQ(ui.sequence().queries[1].text, "animal") << "the text is as it was typed";
 }
 
-TEST_F(Embeddings, ARaggedTableIsRefusedAndNothingIsLost) {
+TEST_F(Embeddings, RefusesRaggedTableAndKeepsScene) {
   ui.click("embeddings.duplicate");
   const app::Scene before = ui.scene();
   ImGui::SetClipboardText("a\t1\t2\nb\t3\n");
@@ -143,7 +143,7 @@ TEST_F(Embeddings, ARaggedTableIsRefusedAndNothingIsLost) {
 }
 
 /// Like the button, but only on this tab and not while a text is being typed.
-TEST_F(Embeddings, CtrlVPastesATable) {
+TEST_F(Embeddings, CtrlVPastesTable) {
   ImGui::SetClipboardText("a\t1\t0\nb\t0\t1\n");
   ui.key(app::Key::v, {.ctrl = true});
   EXPECT_EQ(setup().input.source, EmbeddingSource::table);
@@ -160,14 +160,14 @@ TEST_F(Embeddings, CtrlVPastesATable) {
   EXPECT_EQ(setup().input.source, EmbeddingSource::text) << "elsewhere it is no table";
 }
 
-TEST_F(Embeddings, OfAModelAreItsOwn) {
+TEST_F(Embeddings, ModelEmbeddingsCannotBeEdited) {
   openModel();
   EXPECT_FALSE(ui.has("embeddings.cells"));
   ASSERT_TRUE(ui.has("empty.model.leave"));
   expectTidy("a model's");
 }
 
-TEST_F(Embeddings, ManyTokensKeepTheirPlace) {
+TEST_F(Embeddings, ManyTokensAreNotCutOff) {
   app::Scene scene = ui.scene();
   std::string text;
   for (int i = 0; i < 64; ++i) text += fmt::format("word{} ", i);
@@ -182,7 +182,7 @@ class SmallEmbeddings : public LabTabOnScreen {
   SmallEmbeddings() : LabTabOnScreen("embeddings", 1280, 720) {}
 };
 
-TEST_F(SmallEmbeddings, HaveRoom) {
+TEST_F(SmallEmbeddings, FitSmallWindow) {
   expectTidy("1280 × 720");
   ui.view().preferences.light = true;
   park();

@@ -21,7 +21,7 @@ class BrokenLab : public LabTabOnScreen {
   }
 };
 
-TEST_F(BrokenLab, FramesBeforeTheFaultStayAndTheFirstThatFailsIsEdged) {
+TEST_F(BrokenLab, KeepsFramesBeforeFaultAndMarksFailedOne) {
   addMatrix(2, 2);
   ASSERT_TRUE(page().fault);
   EXPECT_EQ(page().fault->step, app::PipelineStep::bias);
@@ -37,7 +37,7 @@ TEST_F(BrokenLab, FramesBeforeTheFaultStayAndTheFirstThatFailsIsEdged) {
   EXPECT_TRUE(ui.has("stage.dot"));
 }
 
-TEST_F(BrokenLab, EverySizeOfWindowHasRoomForIt) {
+TEST_F(BrokenLab, FaultFitsSmallAndPresentedWindows) {
   addMatrix(3, 2);
   ui.resize(1280, 720);
   expectTidy("small");
@@ -48,7 +48,7 @@ TEST_F(BrokenLab, EverySizeOfWindowHasRoomForIt) {
   EXPECT_THAT(written(), AllOf(HasSubstr("found 3×2"), Not(HasSubstr("…"))));
 }
 
-TEST_F(BrokenLab, ATableOfAnotherWidthBreaksTheFirstFrame) {
+TEST_F(BrokenLab, TableOfWrongWidthFailsAtFirstFrame) {
   app::Scene scene = ui.scene();
   scene.setup.input.source = app::EmbeddingSource::table;
   attention::Table& table = scene.setup.input.table.edit();
@@ -60,7 +60,7 @@ TEST_F(BrokenLab, ATableOfAnotherWidthBreaksTheFirstFrame) {
   EXPECT_THAT(written(), AllOf(HasSubstr("found 3×7"), HasSubstr("expected 3×256")));
 }
 
-TEST_F(BrokenLab, NoTokensAreAFilmOfShapesInLetters) {
+TEST_F(BrokenLab, ShowsSymbolicShapesWithoutTokens) {
   ui.session().scene().setup.input.text = std::string();
   ui.draw();
   expectTidy("no tokens");

@@ -22,7 +22,7 @@ class Wrong : public LabTabOnScreen {
   }
 };
 
-TEST_F(Wrong, ScoresStayNumbersWhereTheWeightsAreNot) {
+TEST_F(Wrong, ShowsScoresWhereWeightsAreNan) {
   ui.click("mistake.no_maximum");
   park();
   const attention::MistakeResult& result = page().study->result;
@@ -35,7 +35,7 @@ TEST_F(Wrong, ScoresStayNumbersWhereTheWeightsAreNot) {
   expectTidy("no maximum");
 }
 
-TEST_F(Wrong, WithoutATextTheChoiceIsTheRandomLayerThatIsShown) {
+TEST_F(Wrong, UsesRandomLayerWithoutText) {
   ui.choose("wrong.subject", "layer");
   ui.session().scene().setup.input.text = std::string();
   ui.draw();
@@ -51,7 +51,7 @@ TEST_F(Wrong, WithoutATextTheChoiceIsTheRandomLayerThatIsShown) {
 }
 
 /// With as many tokens as the head has dimensions, the product exists and is shown.
-TEST_F(Wrong, AKeyThatIsNotTransposedShowsWhereTheShapesFit) {
+TEST_F(Wrong, UntransposedKeysAreShownIfShapesMatch) {
   std::string text;
   for (int i = 0; i < 32; ++i) text += fmt::format("w{} ", i);
   ui.session().scene().setup.input.text = text;
@@ -63,7 +63,7 @@ TEST_F(Wrong, AKeyThatIsNotTransposedShowsWhereTheShapesFit) {
 }
 
 /// Nothing has been computed from the scene's layer yet.
-TEST(WrongFromTheStart, ARandomLayersCellsAreChosenWithoutAText) {
+TEST(WrongFromTheStart, SelectsCellsOfRandomLayerWithoutText) {
   UiDriver ui(1920, 1080);
   ui.session().scene().setup.input.text = std::string();
   ui.session().scene().cursor.lab.tab = "mistakes";
@@ -73,7 +73,7 @@ TEST(WrongFromTheStart, ARandomLayersCellsAreChosenWithoutAText) {
 }
 
 /// If a text is longer than fits, the page says which part is visible, and that part includes the query row.
-TEST_F(Wrong, OfALongTextItSaysWhichRowsAreInSight) {
+TEST_F(Wrong, ReportsVisibleRowsOfLongText) {
   std::string text;
   for (int i = 0; i < 90; ++i) text += fmt::format("w{} ", i);
   app::Scene scene = ui.scene();

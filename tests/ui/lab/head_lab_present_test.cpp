@@ -33,7 +33,7 @@ class PresentedLab : public LabTabOnScreen {
   }
 };
 
-TEST_F(PresentedLab, MistakesAreSaidInWholeSentences) {
+TEST_F(PresentedLab, MistakeCaptionsAreComplete) {
   onScreens("mistakes", [&] {
     ui.key(Key::home);
     for (const attention::MistakeInfo& info : attention::mistakes()) {
@@ -45,7 +45,7 @@ TEST_F(PresentedLab, MistakesAreSaidInWholeSentences) {
   });
 }
 
-TEST_F(PresentedLab, PrecisionHasEveryHeadAndNoNumberOverAnother) {
+TEST_F(PresentedLab, PrecisionShowsEveryHeadWithoutOverlap) {
   onScreens("precision", [&] {
     expectWhole("fp16");
     for (app::Index head = 0; head < 8; ++head) {
@@ -61,7 +61,7 @@ TEST_F(PresentedLab, PrecisionHasEveryHeadAndNoNumberOverAnother) {
   });
 }
 
-TEST_F(PresentedLab, DetectorsAndViewsAreWhole) {
+TEST_F(PresentedLab, DetectorsAndViewsAreNotTruncated) {
   onScreens("detectors", [&] {
     expectWhole("scores");
     EXPECT_TRUE(ui.visible("stage.detect.map")) << "the head that the scores are of";
@@ -86,7 +86,7 @@ TEST_F(PresentedLab, DetectorsAndViewsAreWhole) {
 }
 
 /// The eight largest products, and the rest summed into one.
-TEST_F(PresentedLab, TheSumHasEightProducts) {
+TEST_F(PresentedLab, SumShowsEightLargestProducts) {
   onScreens("pipeline", [&] {
     ui.session().scene().cursor.lab.step = app::PipelineStep::dot;
     ui.draw();
@@ -96,7 +96,7 @@ TEST_F(PresentedLab, TheSumHasEightProducts) {
   });
 }
 
-TEST_F(PresentedLab, NothingElseIsCutEither) {
+TEST_F(PresentedLab, OtherTabsAreNotTruncated) {
   for (const char* tab : {"weights", "ablation", "head_count"})
     onScreens(tab, [&] {
       expectWhole(tab);
@@ -104,7 +104,7 @@ TEST_F(PresentedLab, NothingElseIsCutEither) {
     });
 }
 
-TEST_F(PresentedLab, EveryStepHasRoom) {
+TEST_F(PresentedLab, EveryStepFits) {
   onScreens("pipeline", [&] {
     ui.key(Key::home);
     for (const app::PipelineStep step : app::head_lab_page::stepsOf(page())) {

@@ -30,7 +30,7 @@ class Steps : public LabTabOnScreen {
   }
 };
 
-TEST_F(Steps, ASoftCapIsWrittenOutAndAddsNothing) {
+TEST_F(Steps, SoftCapShowsFormulaWithoutAddedTerm) {
   scene().setup.model.softcap = 5;
   show(PipelineStep::bias);
   EXPECT_EQ(page().head->steps.biased.size(), 144);
@@ -41,7 +41,7 @@ TEST_F(Steps, ASoftCapIsWrittenOutAndAddsNothing) {
   expectTidy("soft-cap");
 }
 
-TEST_F(Steps, WhatIsAddedComesBeforeTheSoftCap) {
+TEST_F(Steps, BiasIsAddedBeforeSoftCap) {
   scene().setup.model.softcap = 5;
   scene().setup.model.position = app::PositionKind::alibi;
   show(PipelineStep::bias);
@@ -53,14 +53,14 @@ TEST_F(Steps, WhatIsAddedComesBeforeTheSoftCap) {
   expectTidy("ALiBi and soft-cap");
 }
 
-TEST_F(Steps, ABiasAloneIsAdded) {
+TEST_F(Steps, BiasWithoutSoftCapIsOnlyAdded) {
   scene().setup.model.position = app::PositionKind::alibi;
   show(PipelineStep::bias);
   EXPECT_THAT(words(), AllOf(HasSubstr("the position of"), Not(HasSubstr("cap"))));
   EXPECT_THAT(written(), AllOf(HasSubstr(" − 0.500 = "), HasSubstr("bias added")));
 }
 
-TEST_F(Steps, ScalingIsExplainedAsItIsDone) {
+TEST_F(Steps, ExplanationMatchesScaling) {
   show(PipelineStep::scale);
   EXPECT_THAT(words(), AllOf(HasSubstr("Scores scaled by 1/√dₖ"), HasSubstr("Dividing by it keeps")));
   EXPECT_THAT(written(), HasSubstr("same pattern, smaller numbers"));
@@ -83,7 +83,7 @@ TEST_F(Steps, ScalingIsExplainedAsItIsDone) {
 }
 
 /// The film's titles are spelled out, however many operations the scores go through.
-TEST_F(Steps, TitlesOfTheFilmAreWhole) {
+TEST_F(Steps, FrameTitlesAreNeverTruncated) {
   scene().setup.model.scaled = true;
   scene().setup.model.sharpness = 12.5f;
   scene().setup.model.position = app::PositionKind::alibi;
@@ -98,7 +98,7 @@ TEST_F(Steps, TitlesOfTheFilmAreWhole) {
   }
 }
 
-TEST_F(Steps, DropoutIsSaidWhereItsWeightsAreUsed) {
+TEST_F(Steps, MixStepMentionsDropoutWhenEnabled) {
   show(PipelineStep::mix);
   EXPECT_THAT(words(), Not(HasSubstr("dropout")));
   scene().setup.model.dropout = 0.3f;
@@ -109,7 +109,7 @@ TEST_F(Steps, DropoutIsSaidWhereItsWeightsAreUsed) {
   expectTidy("dropout");
 }
 
-TEST_F(Steps, ARowThatSeesNoKeySaysSo) {
+TEST_F(Steps, RowWithoutVisibleKeysIsExplained) {
   app::Scene empty = ui.scene();
   empty.setup.mask.layers = attention::parseMask("causal & !window(1)").layers;
   empty.cursor.cell.query = 0;

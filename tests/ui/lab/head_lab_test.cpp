@@ -35,7 +35,7 @@ class SmallLab : public LabOnScreen {
   SmallLab() : LabOnScreen(1280, 720) {}
 };
 
-TEST_F(LabOnScreen, OpensOnTheDotProductOfTheChosenHead) {
+TEST_F(LabOnScreen, OpensAtDotProductOfSelectedHead) {
   EXPECT_EQ(ui.scene().cursor.page, "lab");
   ASSERT_TRUE(page().head);
   EXPECT_EQ(at().step, Step::dot);
@@ -45,7 +45,7 @@ TEST_F(LabOnScreen, OpensOnTheDotProductOfTheChosenHead) {
 }
 
 /// A page that is left releases its pictures only after they have been drawn.
-TEST_F(LabOnScreen, ResetLeavesForTheOpeningScene) {
+TEST_F(LabOnScreen, ResetReturnsToOpeningScene) {
   for (const char* tab :
        {"pipeline", "weights", "embeddings", "ablation", "precision", "detectors", "views"}) {
     ui.key(static_cast<Key>('7'));
@@ -56,7 +56,7 @@ TEST_F(LabOnScreen, ResetLeavesForTheOpeningScene) {
 }
 
 /// Every page can be drawn, whatever range the colours have.
-TEST_F(LabOnScreen, EveryRangeOfColoursSuitsEveryPage) {
+TEST_F(LabOnScreen, EveryColourRangeCanBeDrawnOnEveryPage) {
   ui.key(static_cast<Key>('6')).click("empty.model.learned");
   for (const char* tab : {"pipeline", "precision", "embeddings", "detectors", "views"})
     for (const auto range :
@@ -69,7 +69,7 @@ TEST_F(LabOnScreen, EveryRangeOfColoursSuitsEveryPage) {
       }
 }
 
-TEST_F(LabOnScreen, ArrowsStepThroughAllThatHappens) {
+TEST_F(LabOnScreen, ArrowKeysVisitEveryStep) {
   ui.key(Key::home);
   EXPECT_EQ(at().step, Step::input);
   const std::vector<Step> steps = app::head_lab_page::stepsOf(page());
@@ -86,7 +86,7 @@ TEST_F(LabOnScreen, ArrowsStepThroughAllThatHappens) {
   EXPECT_EQ(at().step, Step::concat);
 }
 
-TEST_F(LabOnScreen, ABiasIsAStepOfItsOwn) {
+TEST_F(LabOnScreen, BiasHasItsOwnStep) {
   ui.session().scene().setup.model.position = app::PositionKind::alibi;
   ui.draw();
   const std::vector<Step> steps = app::head_lab_page::stepsOf(page());
@@ -94,7 +94,7 @@ TEST_F(LabOnScreen, ABiasIsAStepOfItsOwn) {
   EXPECT_EQ(app::head_lab_page::stepTitle(page(), Step::bias), "+ ALiBi");
 }
 
-TEST_F(LabOnScreen, FramesAndCellsTakeAClick) {
+TEST_F(LabOnScreen, ClickSelectsFramesAndCells) {
   ui.click("film.7");
   EXPECT_EQ(at().step, Step::softmax);
   ui.clickAt("stage.after", 2.5f / 12, 4.5f / 12);
@@ -107,7 +107,7 @@ TEST_F(LabOnScreen, FramesAndCellsTakeAClick) {
   EXPECT_EQ(ui.scene().cursor.cell.query, 0);
 }
 
-TEST_F(LabOnScreen, KeysMoveTheCellAndTheHead) {
+TEST_F(LabOnScreen, KeysMoveCellAndHead) {
   const app::Cell before = ui.scene().cursor.cell;
   ui.key(Key::down);
   EXPECT_EQ(ui.scene().cursor.cell.query, before.query + 1);
@@ -119,7 +119,7 @@ TEST_F(LabOnScreen, KeysMoveTheCellAndTheHead) {
   EXPECT_EQ(page().head->question.head, 6);
 }
 
-TEST_F(LabOnScreen, PlayWalksToTheEnd) {
+TEST_F(LabOnScreen, PlayRunsToTheEnd) {
   ui.click("film.8").key(Key::space).wait(1.6);
   EXPECT_EQ(at().step, Step::concat);
   ui.wait(2);
@@ -127,12 +127,12 @@ TEST_F(LabOnScreen, PlayWalksToTheEnd) {
   EXPECT_FALSE(page().playing);
 }
 
-TEST_F(LabOnScreen, PointingAtAProductLightsIt) {
+TEST_F(LabOnScreen, HoveringProductHighlightsIt) {
   ui.hover("sum.2").frames(3);
   EXPECT_GE(page().term, 0);
 }
 
-TEST_F(LabOnScreen, AModelsLayerIsTakenApartToo) {
+TEST_F(LabOnScreen, ShowsStepsForModelLayer) {
   const auto opened = app::openModel(app::kLearned);
   ASSERT_TRUE(opened.ok());
   app::Scene scene = ui.scene();
@@ -149,7 +149,7 @@ TEST_F(LabOnScreen, AModelsLayerIsTakenApartToo) {
   }
 }
 
-TEST_F(LabOnScreen, NoTokensSayWhatToDo) {
+TEST_F(LabOnScreen, OffersSampleTextWithoutTokens) {
   ui.session().scene().setup.input.text = std::string();
   ui.draw();
   ASSERT_TRUE(ui.has("empty.input.sample"));
@@ -157,7 +157,7 @@ TEST_F(LabOnScreen, NoTokensSayWhatToDo) {
   EXPECT_TRUE(page().head);
 }
 
-TEST_F(SmallLab, EveryStepHasRoom) {
+TEST_F(SmallLab, EveryStepFits) {
   ui.key(Key::home);
   for (const Step step : app::head_lab_page::stepsOf(page())) {
     park();
@@ -168,7 +168,7 @@ TEST_F(SmallLab, EveryStepHasRoom) {
   }
 }
 
-TEST_F(SmallLab, ManyHeadsAndALongTextKeepTheirPlace) {
+TEST_F(SmallLab, ManyHeadsAndLongTextFit) {
   ui.show(crowdedScene(ui.scene())).key(Key::home);
   for (const Step step : app::head_lab_page::stepsOf(page())) {
     park();
@@ -178,7 +178,7 @@ TEST_F(SmallLab, ManyHeadsAndALongTextKeepTheirPlace) {
   }
 }
 
-TEST_F(LabOnScreen, WeightsHaveTheirRankAndCopyingScore) {
+TEST_F(LabOnScreen, WeightsTabShowsRanks) {
   ui.click("lab.tab.weights");
   ASSERT_TRUE(page().weights);
   EXPECT_LE(page().weights->matchSpectrum.rank, 32);
@@ -193,7 +193,7 @@ TEST_F(LabOnScreen, WeightsHaveTheirRankAndCopyingScore) {
   EXPECT_EQ(page().weights->question->question.head, 1) << "and follows the head";
 }
 
-TEST_F(SmallLab, WeightsHaveRoom) {
+TEST_F(SmallLab, WeightsFit) {
   ui.click("lab.tab.weights");
   park();
   EXPECT_THAT(overlaps(ui), IsEmpty());
@@ -205,7 +205,7 @@ class WrongOnScreen : public LabOnScreen {
   WrongOnScreen() { ui.click("lab.tab.mistakes"); }
 };
 
-TEST_F(WrongOnScreen, ShowsBothResultsTheSymptomAndTheFix) {
+TEST_F(WrongOnScreen, ShowsBothResultsAndTheFix) {
   ASSERT_TRUE(page().study);
   EXPECT_TRUE(ui.has("stage.wrong"));
   EXPECT_TRUE(ui.has("stage.right"));
@@ -214,7 +214,7 @@ TEST_F(WrongOnScreen, ShowsBothResultsTheSymptomAndTheFix) {
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
-TEST_F(WrongOnScreen, ArrowsWalkThroughAllMistakesAndEveryOneHasRoom) {
+TEST_F(WrongOnScreen, ArrowKeysVisitAllMistakesAndEachFits) {
   for (const attention::MistakeInfo& info : attention::mistakes()) {
     ui.draw();
     ASSERT_TRUE(page().study);
@@ -233,7 +233,7 @@ TEST_F(WrongOnScreen, ArrowsWalkThroughAllMistakesAndEveryOneHasRoom) {
   EXPECT_EQ(at().mistake, attention::Mistake::noScale);
 }
 
-TEST_F(WrongOnScreen, TheCurvesHandleChoosesTheDimension) {
+TEST_F(WrongOnScreen, CurveHandlesSelectHeadDimension) {
   ui.dragAcross("wrong.curve", {0.97f, 0.5f}, {0.05f, 0.5f});
   EXPECT_EQ(at().mistakeDim, 8);
   EXPECT_EQ(page().study->headDim, 8);
@@ -241,7 +241,7 @@ TEST_F(WrongOnScreen, TheCurvesHandleChoosesTheDimension) {
   EXPECT_EQ(page().study->headDim, 512) << "the entropy has a curve of its own";
 }
 
-TEST_F(SmallLab, TheCurvesTakeTurnsWhereThereIsRoomForOne) {
+TEST_F(SmallLab, ShowsOneCurveAtATime) {
   ui.click("lab.tab.mistakes");
   EXPECT_TRUE(ui.has("wrong.curve"));
   ui.click("wrong.shown.entropy");
@@ -252,7 +252,7 @@ TEST_F(SmallLab, TheCurvesTakeTurnsWhereThereIsRoomForOne) {
   EXPECT_THAT(cutOff(ui), IsEmpty());
 }
 
-TEST_F(WrongOnScreen, AMistakeThatChangesNothingHereSaysSoAndIsShownElsewhere) {
+TEST_F(WrongOnScreen, MistakeWithoutEffectOffersAnotherExample) {
   ui.choose("wrong.subject", "layer");
   EXPECT_EQ(page().study->headDim, 32);
   EXPECT_EQ(page().study->result.same, "");
@@ -264,7 +264,7 @@ TEST_F(WrongOnScreen, AMistakeThatChangesNothingHereSaysSoAndIsShownElsewhere) {
   EXPECT_EQ(page().study->result.same, "");
 }
 
-TEST_F(SmallLab, MistakesAreAChoiceInTheLineOfTabs) {
+TEST_F(SmallLab, MistakesBecomeDropdownBesideTabs) {
   ui.click("lab.tab.mistakes");
   EXPECT_FALSE(ui.has("mistake.no_scale"));
   ui.choose("wrong.mistake", "kv_tiled");
@@ -274,7 +274,7 @@ TEST_F(SmallLab, MistakesAreAChoiceInTheLineOfTabs) {
   EXPECT_THAT(cutOff(ui), IsEmpty());
 }
 
-TEST_F(LabOnScreen, AScenesFileOpensThePageAtItsPlace) {
+TEST_F(LabOnScreen, SceneFileRestoresLabState) {
   for (const app::head_lab_page::TabRow& row : app::head_lab_page::tabTable()) {
     const std::string name(row.key);
     ui.session().scene().cursor.lab = {};
@@ -300,7 +300,7 @@ TEST_F(LabOnScreen, AScenesFileOpensThePageAtItsPlace) {
               testing::StartsWith("cursor.lab.tab is \"elsewhere\", expected pipeline, "));
 }
 
-TEST(LabCursorNames, FilesCallMistakesByTheirKeys) {
+TEST(LabCursorNames, MistakeNamesMatchTheirKeys) {
   const auto all = attention::mistakes();
   ASSERT_EQ(all.size(), app::kMistakeNames.size());
   for (std::size_t i = 0; i < all.size(); ++i) {

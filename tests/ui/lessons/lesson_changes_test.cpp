@@ -20,7 +20,7 @@ namespace {
 
 using app::Key;
 
-TEST_F(Lessons, OnesOwnSceneWaitsUntouched) {
+TEST_F(Lessons, OwnSceneStaysUnchanged) {
   ui.key(static_cast<Key>('1')).replaceText("text", "my own words").clickAway();
   const app::Setup mine = own().setup;
   ui.key(static_cast<Key>('8'));
@@ -36,7 +36,7 @@ TEST_F(Lessons, OnesOwnSceneWaitsUntouched) {
   EXPECT_EQ(page().here.lesson->id, "sinks");
 }
 
-TEST_F(Lessons, WhatIsMovedComesBackWithEscape) {
+TEST_F(Lessons, EscapeRestoresLessonScene) {
   open("sinks");
   const std::string written = ui.sceneText();
   ui.session().scene().setup.model.sharpness = 0.5f;
@@ -48,7 +48,7 @@ TEST_F(Lessons, WhatIsMovedComesBackWithEscape) {
   EXPECT_EQ(ui.sceneText(), written);
 }
 
-TEST_F(Lessons, UndoBringsBackWhatEscapeTookFromTheStage) {
+TEST_F(Lessons, UndoRevertsEscape) {
   open("sinks");
   const std::string written = ui.sceneText();
   ui.session().scene().setup.model.sharpness = 0.5f;
@@ -59,7 +59,7 @@ TEST_F(Lessons, UndoBringsBackWhatEscapeTookFromTheStage) {
   EXPECT_TRUE(page().stage.changed);
 }
 
-TEST_F(Lessons, WhatIsMovedComesBackWithItsStep) {
+TEST_F(Lessons, RevisitedStepRestoresItsChanges) {
   open("sinks");
   const std::string written = ui.sceneText();
   const auto isAsMoved = [&] { return page().stage.changed && ui.scene().setup.model.sharpness == 0.5f; };
@@ -81,7 +81,7 @@ TEST_F(Lessons, WhatIsMovedComesBackWithItsStep) {
   EXPECT_TRUE(isAsMoved());
 }
 
-TEST_F(Lessons, WhatIsMovedBeforeAQuestionComesBackWithTheQuestion) {
+TEST_F(Lessons, RevisitedQuestionRestoresItsChanges) {
   open("sinks");
   while (!page().asking()) next();
   ui.session().scene().setup.model.sharpness = 0.5f;
@@ -93,7 +93,7 @@ TEST_F(Lessons, WhatIsMovedBeforeAQuestionComesBackWithTheQuestion) {
   EXPECT_EQ(ui.scene().setup.model.sharpness, 0.5f);
 }
 
-TEST_F(Lessons, TheSceneCanBeTakenAlongAndUndoGivesOnesOwnBack) {
+TEST_F(Lessons, UndoAfterAdoptingLessonRestoresOwnScene) {
   const app::Setup mine = own().setup;
   open("why_scale");
   const app::Setup lessons = ui.scene().setup;

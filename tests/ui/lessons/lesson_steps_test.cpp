@@ -60,7 +60,7 @@ class LessonSteps : public Lessons, public testing::WithParamInterface<std::pair
   }
 };
 
-TEST_P(LessonSteps, ShowWhatTheyPointAt) {
+TEST_P(LessonSteps, KeepMarkedControlsVisible) {
   everyStep(false, [&] {
     EXPECT_THAT(overlaps(ui), IsEmpty());
     EXPECT_THAT(cutOff(ui), IsEmpty());
@@ -70,7 +70,7 @@ TEST_P(LessonSteps, ShowWhatTheyPointAt) {
 }
 
 /// When presenting, nothing scrolls: everything to see and read is on screen.
-TEST_P(LessonSteps, ArePresentedWhole) {
+TEST_P(LessonSteps, FitScreenWhenPresented) {
   everyStep(true, [&] {
     EXPECT_THAT(overlaps(ui), IsEmpty());
     EXPECT_THAT(cutOff(ui, Scrolling::doesnt), IsEmpty());

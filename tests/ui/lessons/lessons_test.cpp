@@ -20,7 +20,7 @@ namespace {
 
 using app::Key;
 
-TEST_F(Lessons, TheListShowsAllWithComputedPictures) {
+TEST_F(Lessons, ListShowsAllLessonsWithComputedPictures) {
   ASSERT_TRUE(page().list.library);
   EXPECT_THAT(page().list.library->problems, IsEmpty());
   ASSERT_EQ(page().list.library->lessons.size(), 14u);
@@ -36,7 +36,7 @@ TEST_F(Lessons, TheListShowsAllWithComputedPictures) {
   EXPECT_TRUE(imagesMatch(ui.screenshot("lesson.card.sinks"), "lesson_card"));
 }
 
-TEST_F(Lessons, ACardOpensItsLessonAndEscapeGoesBack) {
+TEST_F(Lessons, CardOpensLessonAndEscapeClosesIt) {
   ui.click("lesson.card.sinks");
   ASSERT_TRUE(page().here.lesson);
   EXPECT_EQ(page().here.lesson->id, "sinks");
@@ -44,13 +44,13 @@ TEST_F(Lessons, ACardOpensItsLessonAndEscapeGoesBack) {
   EXPECT_FALSE(page().here.lesson);
 }
 
-TEST_F(Lessons, TheSearchNarrowsTheList) {
+TEST_F(Lessons, SearchNarrowsList) {
   ui.click("lesson.search_box").type("cache");
   EXPECT_TRUE(ui.has("lesson.card.kv_cache"));
   EXPECT_FALSE(ui.has("lesson.card.scaled_attention"));
 }
 
-TEST_F(Lessons, PageDownAsksAnswersAndGoesOnAndPageUpUndoesExactlyThat) {
+TEST_F(Lessons, PageUpRetracesPageDownThroughLesson) {
   open("sinks");
   std::vector<std::pair<app::Index, bool>> way;
   while (page().here.lesson && way.size() < 100) {
@@ -68,7 +68,7 @@ TEST_F(Lessons, PageDownAsksAnswersAndGoesOnAndPageUpUndoesExactlyThat) {
   EXPECT_EQ(at().step, 0);
 }
 
-TEST_F(Lessons, AGuessShowsTheComputedAnswerBesideIt) {
+TEST_F(Lessons, AnswerChangesStageAndIsRecorded) {
   open("sinks", 1);
   while (!page().asking()) next();
   const app::Index truth = right(), wrong = truth == 0 ? 1 : 0;
@@ -82,7 +82,7 @@ TEST_F(Lessons, AGuessShowsTheComputedAnswerBesideIt) {
   EXPECT_FALSE(guesses.begin()->second.right);
 }
 
-TEST_F(Lessons, TheMistakeThatIsAskedForIsShownWithTheAnswer) {
+TEST_F(Lessons, HidesMistakeUntilQuestionIsAnswered) {
   open("mistakes", 1);
   while (!page().asking()) next();
   const auto shown = [&] { return page().stage.document->scene().cursor.lab.mistake; };
@@ -91,7 +91,7 @@ TEST_F(Lessons, TheMistakeThatIsAskedForIsShownWithTheAnswer) {
   EXPECT_EQ(shown(), attention::Mistake::upperTriangle);
 }
 
-TEST_F(Lessons, EveryQuestionThatWasGuessedWrongCanBeAskedAgain) {
+TEST_F(Lessons, WronglyAnsweredQuestionsCanBeRepeated) {
   std::vector<std::pair<std::string, app::Index>> wrong;
   for (const char* id : {"sinks", "padding"}) {
     open(id, 1);
@@ -119,7 +119,7 @@ TEST_F(Lessons, EveryQuestionThatWasGuessedWrongCanBeAskedAgain) {
 }
 
 /// Shows the row's softmax worked out by hand, before the change and after it.
-TEST_F(Lessons, OneWholeIsSharedOutBesideThePicture) {
+TEST_F(Lessons, ShowsSoftmaxArithmeticBesidePicture) {
   open("sinks", 3);
   ASSERT_TRUE(page().asking());
   EXPECT_TRUE(ui.has("lesson.shared.before"));
@@ -137,7 +137,7 @@ TEST_F(Lessons, OneWholeIsSharedOutBesideThePicture) {
   EXPECT_THAT(cutOff(ui), IsEmpty());
 }
 
-TEST_F(Lessons, LettersChooseAndMeanWhatTheyMeanElsewhereAfterwards) {
+TEST_F(Lessons, LettersSelectAnswers) {
   open("sinks", 1);
   while (!page().asking()) next();
   ui.key(static_cast<Key>('A'));
@@ -145,7 +145,7 @@ TEST_F(Lessons, LettersChooseAndMeanWhatTheyMeanElsewhereAfterwards) {
   EXPECT_TRUE(page().here.answered);
 }
 
-TEST_F(Lessons, TheSheetOfKeysSaysWhatTheyDoHere) {
+TEST_F(Lessons, ShortcutListShowsLessonKeysFirst) {
   open("sinks", 3);
   ui.key(app::Key::f1, {.shift = true});
   ASSERT_TRUE(ui.has("shortcut.lesson.next"));
@@ -153,7 +153,7 @@ TEST_F(Lessons, TheSheetOfKeysSaysWhatTheyDoHere) {
   EXPECT_LT(ui.find("shortcut.lesson.next").Max.y, ui.find("shortcut.scene.open").Min.y);
 }
 
-TEST_F(Lessons, InAHallHandsAreCountedFirst) {
+TEST_F(Lessons, PresentedAnswerWaitsForNextKey) {
   open("sinks", 1);
   while (!page().asking()) next();
   ui.key(Key::p).key(static_cast<Key>('B'));
@@ -164,7 +164,7 @@ TEST_F(Lessons, InAHallHandsAreCountedFirst) {
   EXPECT_EQ(page().here.guess, 1);
 }
 
-TEST_F(Lessons, AnyStepOpensFirstAndEveryStepIsTheSameForwardsAndBackwards) {
+TEST_F(Lessons, StepsMatchForwardsAndBackwards) {
   for (const app::LessonEntry& entry : page().list.library->lessons) {
     SCOPED_TRACE(entry.lesson->id);
     const auto last = static_cast<app::Index>(entry.lesson->steps.size()) - 1;
@@ -186,7 +186,7 @@ TEST_F(Lessons, AnyStepOpensFirstAndEveryStepIsTheSameForwardsAndBackwards) {
   }
 }
 
-TEST_F(SmallLessons, HaveRoomInBothThemes) {
+TEST_F(SmallLessons, FitInBothThemes) {
   for (const bool light : {false, true})
     for (const app::LessonEntry& entry : page().list.library->lessons) {
       ui.view().preferences.light = light;
@@ -202,7 +202,7 @@ TEST_F(SmallLessons, HaveRoomInBothThemes) {
     }
 }
 
-TEST_F(SmallLessons, TitlesStayWhileTheTextScrolls) {
+TEST_F(SmallLessons, TitlesStayWhileTextScrolls) {
   open("sinks", 3);
   ui.key(static_cast<Key>('A')).park();
   app::uiState().watches = true;
@@ -215,7 +215,7 @@ TEST_F(SmallLessons, TitlesStayWhileTheTextScrolls) {
   EXPECT_THAT(seen, HasSubstr("Take\nthe\nfirst\ntoken\naway\n"));
 }
 
-TEST_F(SmallLessons, PresentingFoldsTheTextToACaption) {
+TEST_F(SmallLessons, PresentingCollapsesTextIntoCaption) {
   open("sinks", 1);
   ui.key(Key::p).park();
   EXPECT_FALSE(ui.has("lesson.list"));
@@ -225,7 +225,7 @@ TEST_F(SmallLessons, PresentingFoldsTheTextToACaption) {
 constexpr const char* kSmall = R"({"format": "headscope lesson", "version": 1, "id": "mine", "title": "Mine",
  "minutes": 1, "steps": [{"id": "one", "title": "One", "text": "A weight of {W[0][7][6]:.2}."}]})";
 
-TEST_F(Lessons, OnesOwnOpensWhenItIsDroppedAndIsReadAgainWhenItWasSaved) {
+TEST_F(Lessons, DroppedLessonOpensAndReloadsWhenSaved) {
   TemporaryFolder folder;
   const auto path = folder.path() / "mine.json";
   std::ofstream(path) << kSmall;
@@ -253,7 +253,7 @@ TEST_F(Lessons, OnesOwnOpensWhenItIsDroppedAndIsReadAgainWhenItWasSaved) {
   EXPECT_EQ(ui.view().messages.error, "") << "the error goes with its cause";
 }
 
-TEST_F(Lessons, ABrokenOneIsNamedAndTheRestStay) {
+TEST_F(Lessons, ReportsBrokenLessonAndKeepsOthers) {
   TemporaryFolder folder;
   const auto path = folder.path() / "broken.json";
   std::string broken = kSmall;
@@ -265,7 +265,7 @@ TEST_F(Lessons, ABrokenOneIsNamedAndTheRestStay) {
   EXPECT_EQ(page().list.library->lessons.size(), 14u);
 }
 
-TEST_F(Lessons, TheFirstStartOffersTheFirstLessonOnce) {
+TEST_F(Lessons, FirstStartOffersFirstLessonOnce) {
   TemporaryFolder folder;
   ::setenv("XDG_STATE_HOME", folder.path().c_str(), 1);
   ui.key(static_cast<Key>('1'));
@@ -285,7 +285,7 @@ TEST_F(Lessons, TheFirstStartOffersTheFirstLessonOnce) {
   ::unsetenv("XDG_STATE_HOME");
 }
 
-TEST_F(Lessons, ProgressIsRememberedAndForgottenWhenAsked) {
+TEST_F(Lessons, ProgressIsSavedAndCanBeForgotten) {
   TemporaryFolder folder;
   ::setenv("XDG_STATE_HOME", folder.path().c_str(), 1);
   ui.view().showTimings = true;

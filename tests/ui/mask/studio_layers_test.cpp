@@ -39,7 +39,7 @@ class Studio : public testing::Test {
   UiDriver ui{1600, 1000};
 };
 
-TEST_F(Studio, OpensByTabAndByKeyAndGoesBack) {
+TEST_F(Studio, OpensByTabAndButtonAndReturnsByKey) {
   EXPECT_TRUE(ui.has("mask_map"));
   EXPECT_TRUE(ui.has("weights_map"));
   EXPECT_FALSE(ui.has("head.0"));
@@ -50,7 +50,7 @@ TEST_F(Studio, OpensByTabAndByKeyAndGoesBack) {
   EXPECT_TRUE(ui.has("mask_map"));
 }
 
-TEST_F(Studio, TheGalleryAddsWhatIsChosenAndSearches) {
+TEST_F(Studio, GallerySearchesAndAddsChosenPattern) {
   ui.click("add_pattern");
   ASSERT_TRUE(ui.has("gallery.window"));
   EXPECT_EQ(ui.names("gallery.").size(), attention::patternTable().size() + 1)
@@ -64,7 +64,7 @@ TEST_F(Studio, TheGalleryAddsWhatIsChosenAndSearches) {
   EXPECT_EQ(visibleCells(), 12u * 4 - 6);
 }
 
-TEST_F(Studio, TheGalleryJoinsByOrAndReplacesAll) {
+TEST_F(Studio, GalleryJoinsByOrAndReplacesAll) {
   ui.key(static_cast<Key>('G')).click("add_as.or").click("gallery.prefix_lm");
   EXPECT_EQ(text(), "causal & padding | prefix_lm");
   ui.key(static_cast<Key>('G')).click("add_as.alone").click("gallery.chunked");
@@ -73,7 +73,7 @@ TEST_F(Studio, TheGalleryJoinsByOrAndReplacesAll) {
   EXPECT_EQ(text(), "causal & padding | prefix_lm");
 }
 
-TEST_F(Studio, EveryPatternOfTheGalleryGivesAMaskOnTheText) {
+TEST_F(Studio, EveryGalleryPatternGivesValidMask) {
   for (const attention::PatternInfo& info : attention::patternTable()) {
     if (info.kind == PatternKind::file) continue;  // opens a file dialog
     ui.key(static_cast<Key>('G')).click("add_as.alone");
@@ -84,7 +84,7 @@ TEST_F(Studio, EveryPatternOfTheGalleryGivesAMaskOnTheText) {
   }
 }
 
-TEST_F(Studio, ALayerIsSwitchedJoinedAndNegated) {
+TEST_F(Studio, LayersCanBeDisabledJoinedAndNegated) {
   write("causal & window(4)");
   ui.click("layer.1.on");
   EXPECT_EQ(text(), "causal & off: window(4)");
@@ -96,7 +96,7 @@ TEST_F(Studio, ALayerIsSwitchedJoinedAndNegated) {
   EXPECT_EQ(visibleCells(), 78u - 42u);
 }
 
-TEST_F(Studio, AParameterIsLiveAndSeenByTheAttention) {
+TEST_F(Studio, ParameterChangesAttentionAtOnce) {
   write("window(4)");
   ui.click("layer.0").typeValue("parameter.window", "2");
   EXPECT_EQ(text(), "window(2)");
@@ -109,7 +109,7 @@ TEST_F(Studio, AParameterIsLiveAndSeenByTheAttention) {
   EXPECT_EQ(text(), "window(12)") << "no window reaches farther than the text";
 }
 
-TEST_F(Studio, ALayerAppliesToChosenHeads) {
+TEST_F(Studio, LayerAppliesToChosenHeads) {
   write("causal & window(2)");
   ui.click("layer.1").choose("layer_heads", "even");
   EXPECT_EQ(text(), "causal & heads(even): window(2)");
@@ -127,7 +127,7 @@ TEST_F(Studio, ALayerAppliesToChosenHeads) {
   EXPECT_EQ(text(), "causal & window(2)");
 }
 
-TEST_F(Studio, AParameterTakesAValueForEachHead) {
+TEST_F(Studio, ParameterCanHaveValuePerHead) {
   write("window(3)");
   ui.click("layer.0").click("per_head.window").typeValue("parameter.window.5", "1");
   EXPECT_EQ(text(), "window([3, 3, 3, 3, 3, 1, 3, 3])");
@@ -137,7 +137,7 @@ TEST_F(Studio, AParameterTakesAValueForEachHead) {
   EXPECT_EQ(text(), "window(3)");
 }
 
-TEST_F(Studio, LayersAreDraggedToAnotherPlace) {
+TEST_F(Studio, DraggingReordersLayers) {
   write("causal & window(4) | sinks(1)");
   ui.clickAway();
   const ImRect first = ui.find("layer.0"), last = ui.find("layer.2");
@@ -150,7 +150,7 @@ TEST_F(Studio, LayersAreDraggedToAnotherPlace) {
   EXPECT_EQ(text(), "causal & window(4) | sinks(1)");
 }
 
-TEST_F(Studio, LayersAreRenamedDuplicatedAndDeleted) {
+TEST_F(Studio, LayersCanBeRenamedDuplicatedAndDeleted) {
   write("causal & window(4)");
   ui.click("layer.1").click("layer_name").type("near \"by\"").key(Key::enter);
   EXPECT_EQ(text(), "causal & \"near \\\"by\\\"\": window(4)");
@@ -162,7 +162,7 @@ TEST_F(Studio, LayersAreRenamedDuplicatedAndDeleted) {
   EXPECT_EQ(ui.scene().cursor.studio.selected, -1);
 }
 
-TEST_F(Studio, ATypedExpressionBecomesTheLayersAndAWrongOneChangesNothing) {
+TEST_F(Studio, ParsesExpressionIntoLayersOrRefusesIt) {
   write("causal & (window(2) | sinks(1))");
   EXPECT_EQ(ui.scene().setup.mask.layers.size(), 2u);
   EXPECT_TRUE(ui.scene().setup.mask.layers[1].isGroup());
@@ -176,7 +176,7 @@ TEST_F(Studio, ATypedExpressionBecomesTheLayersAndAWrongOneChangesNothing) {
   EXPECT_EQ(text(), "causal");
 }
 
-TEST_F(Studio, AMaskThatCannotBeLaidOverTheTextIsRefusedAndSaysWhy) {
+TEST_F(Studio, RefusesMaskThatDoesNotFitText) {
   write("causal");
   for (const char* wrong :
        {"prefix_lm(40)", "packed([40])", "tree(prefix=2, parents=[1, 0])", "painted(\"none\")"}) {
@@ -190,7 +190,7 @@ TEST_F(Studio, AMaskThatCannotBeLaidOverTheTextIsRefusedAndSaysWhy) {
   EXPECT_EQ(text(), "prefix_lm(4)");
 }
 
-TEST_F(Studio, AMaskThatTheTextLeavesBehindSaysSoUntilItFitsAgain) {
+TEST_F(Studio, ReportsMaskThatNoLongerFitsText) {
   write("prefix_lm(9)");
   ui.replaceText("text", "too short now").clickAway().wait(0.5);
   ASSERT_TRUE(mask().error);
@@ -202,7 +202,7 @@ TEST_F(Studio, AMaskThatTheTextLeavesBehindSaysSoUntilItFitsAgain) {
   EXPECT_FALSE(ui.snapshot().error);
 }
 
-TEST_F(Studio, ClicksOnTokensMarkWhereDocumentsBegin) {
+TEST_F(Studio, ClickingTokensMarksDocumentStarts) {
   write("packed");
   ASSERT_TRUE(ui.has("mark.5"));
   ui.click("mark.5");
@@ -216,7 +216,7 @@ TEST_F(Studio, ClicksOnTokensMarkWhereDocumentsBegin) {
   EXPECT_EQ(text(), "packed") << "marks belong to the text, not to the layer";
 }
 
-TEST_F(Studio, ADragOverTokensMarksAnImage) {
+TEST_F(Studio, DraggingOverTokensMarksImage) {
   write("image");
   const ImRect from = ui.find("mark.2"), to = ui.find("mark.5");
   const float across = (to.GetCenter().x - from.Min.x) / from.GetWidth();
@@ -228,14 +228,14 @@ TEST_F(Studio, ADragOverTokensMarksAnImage) {
   EXPECT_EQ(ui.scene().setup.mask.marks->at(0).images, attention::KeyRuns{});
 }
 
-TEST_F(Studio, LookingAtMarksChangesNothing) {
+TEST_F(Studio, ViewingMarksChangesNothing) {
   write("packed | image | prefix_lm | tree | globals");
   const app::Scene before = ui.scene();
   for (const char* kind : {"prefix", "images", "globals", "tree", "documents"}) ui.choose("mark_kind", kind);
   EXPECT_EQ(ui.scene().setup, before.setup);
 }
 
-TEST_F(Studio, TheStripShowsAnotherHead) {
+TEST_F(Studio, HeadStripSelectsHead) {
   write("heads(3): window(1)");
   ui.click("strip.3");
   EXPECT_EQ(ui.scene().cursor.cell.head, 3);
@@ -245,7 +245,7 @@ TEST_F(Studio, TheStripShowsAnotherHead) {
   EXPECT_EQ(mask().statistics.visible, 144u);
 }
 
-TEST_F(Studio, ReachGrowsWithItsLayers) {
+TEST_F(Studio, ReachGrowsWithLayers) {
   write("window(2)");
   ui.draw().typeValue("reach_layers", "1");
   const auto reached = [&] {
@@ -257,7 +257,7 @@ TEST_F(Studio, ReachGrowsWithItsLayers) {
   EXPECT_EQ(reached(), 12 + 11 + 10 + 9);
 }
 
-TEST_F(Studio, CopiesTheMaskInEveryForm) {
+TEST_F(Studio, CopiesMaskInEveryFormat) {
   write("causal & window(3)");
   const auto copied = [&](const char* button) {
     ImGui::SetClipboardText("");
@@ -271,7 +271,7 @@ TEST_F(Studio, CopiesTheMaskInEveryForm) {
   EXPECT_NE(copied("copy.numpy").find("import numpy"), std::string::npos);
 }
 
-TEST_F(Studio, TheSidePanelOfTheHeadsKnowsTheSameLayers) {
+TEST_F(Studio, HeadsPanelEditsTheSameLayers) {
   write("causal & chunked(3)");
   ui.click("page.heads").click("layer.1");
   EXPECT_EQ(text(), "causal & off: chunked(3)");

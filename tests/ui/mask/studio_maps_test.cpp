@@ -47,7 +47,7 @@ class Maps : public testing::Test {
   UiDriver ui{1600, 1000};
 };
 
-TEST_F(Maps, AClickOnTheScaleOfTheWeightsChoosesTheNextRange) {
+TEST_F(Maps, ClickingWeightScaleCyclesRange) {
   ASSERT_EQ(ui.scene().look.range, RangeMode::unit);
   // A head that spreads over many keys, so its largest weight is far from 1.
   write("full");
@@ -69,7 +69,7 @@ TEST_F(Maps, AClickOnTheScaleOfTheWeightsChoosesTheNextRange) {
   EXPECT_EQ(pixelsApart(unit, picture(), map), 0);
 }
 
-TEST_F(Maps, TheRangeOfTheHeadsPageHoldsInEveryTab) {
+TEST_F(Maps, RangeOfHeadsPageAppliesToEveryTab) {
   for (const char* range : {"per_head", "shared", "logarithmic", "unit"}) {
     ui.click("page.heads").choose("range", range);
     const RangeMode chosen = ui.scene().look.range;
@@ -84,7 +84,7 @@ TEST_F(Maps, TheRangeOfTheHeadsPageHoldsInEveryTab) {
   }
 }
 
-TEST_F(Maps, TwoMasksHaveOneScale) {
+TEST_F(Maps, ComparedMasksShareOneScale) {
   write("full");
   ui.click("strip.3");
   compareWith("full");
@@ -100,7 +100,7 @@ TEST_F(Maps, TwoMasksHaveOneScale) {
   EXPECT_EQ(ui.scene().look.range, RangeMode::logarithmic);
 }
 
-TEST_F(Maps, TheDifferenceOfTheMasksIsWhatTheyShow) {
+TEST_F(Maps, DifferenceMapShowsMaskDifference) {
   write("causal & !sinks(1)");
   compareWith("!causal | window(1)");
   const render::Image ofWeights = picture();
@@ -115,7 +115,7 @@ TEST_F(Maps, TheDifferenceOfTheMasksIsWhatTheyShow) {
   EXPECT_EQ(pixelsApart(ofWeights, picture(), ui.find("difference_map")), 0);
 }
 
-TEST_F(Maps, TheNameBoxFollowsTheLayerItBelongsTo) {
+TEST_F(Maps, NameBoxFollowsSelectedLayer) {
   write("causal & window(4)");
   const auto rename = [&](const char* name) { ui.replaceText("layer_name", name).key(Key::enter); };
   ui.click("layer.1");
@@ -138,7 +138,7 @@ TEST_F(Maps, TheNameBoxFollowsTheLayerItBelongsTo) {
   EXPECT_EQ(a(), "causal & \"nearer\": window(2)") << "what was taken back stays so";
 }
 
-TEST_F(Maps, FewQueriesOverManyKeysArePooledAsMuchAsTheyAreDrawn) {
+TEST_F(Maps, PoolingMatchesDrawnPixels) {
   app::Scene scene = ui.scene();
   scene.setup.input.text = "a b";
   scene.setup.input.cross = true;
@@ -156,7 +156,7 @@ TEST_F(Maps, FewQueriesOverManyKeysArePooledAsMuchAsTheyAreDrawn) {
 }
 
 // Regression: the title changed to the new head at once, while the picture was still the previous one's.
-TEST(StudioMaps, WordsAreOfTheHeadThatIsDrawn) {
+TEST(StudioMaps, TitleMatchesDrawnHead) {
   UiDriver ui;
   ui.key(static_cast<app::Key>('2'));
   ASSERT_TRUE(ui.has("says.head.0"));
@@ -169,7 +169,7 @@ TEST(StudioMaps, WordsAreOfTheHeadThatIsDrawn) {
 }
 
 // The memory budget covers the shown picture and the next one, so a hidden page must not hold a third.
-TEST(StudioMaps, ALeftPageHoldsNoPicture) {
+TEST(StudioMaps, HiddenPageReleasesSnapshot) {
   UiDriver ui;
   ui.key(static_cast<app::Key>('2')).click("studio_view.biases");
   ASSERT_TRUE(ui.mask().headStudy);

@@ -30,7 +30,7 @@ class Painting : public testing::Test {
   UiDriver ui{1600, 1000};
 };
 
-TEST_F(Painting, TheBrushMasksShowsAndErases) {
+TEST_F(Painting, BrushMasksShowsAndErases) {
   ui.click("tool.brush").click("paints.masked");
   stroke(8, 2, 8, 6);
   EXPECT_EQ(attention::maskText(setup().layers), "causal & padding then painted(\"painting 1\")");
@@ -48,7 +48,7 @@ TEST_F(Painting, TheBrushMasksShowsAndErases) {
   EXPECT_FALSE(visible(8, 5));
 }
 
-TEST_F(Painting, AStrokeIsOneStepBack) {
+TEST_F(Painting, StrokeIsOneUndoStep) {
   ui.click("tool.brush");
   stroke(8, 0, 8, 7);
   stroke(9, 0, 9, 7);
@@ -63,7 +63,7 @@ TEST_F(Painting, AStrokeIsOneStepBack) {
   EXPECT_FALSE(visible(8, 3));
 }
 
-TEST_F(Painting, ShapesFollowTheDragUntilItEnds) {
+TEST_F(Painting, PaintsRectanglesColumnsAndDiagonals) {
   ui.click("tool.rectangle");
   stroke(6, 1, 8, 3);
   for (Index query = 6; query <= 8; ++query)
@@ -89,7 +89,7 @@ TEST_F(Painting, MirrorPaintsBothSidesOfTheDiagonal) {
   EXPECT_FALSE(visible(9, 2));
 }
 
-TEST_F(Painting, XTurnsTheCellUnderThePointerOver) {
+TEST_F(Painting, XTogglesHoveredCell) {
   ui.hoverAt("mask_map", cell(5, 2).x, cell(5, 2).y).key(Key::x);
   EXPECT_FALSE(visible(5, 2));
   EXPECT_TRUE(visible(5, 3));
@@ -101,7 +101,7 @@ TEST_F(Painting, XTurnsTheCellUnderThePointerOver) {
   EXPECT_FALSE(visible(1, 9));
 }
 
-TEST_F(Painting, ARowWithoutKeysIsSaidAndComputesToZero) {
+TEST_F(Painting, ReportsEmptyRowWithZeroWeights) {
   ui.click("tool.row");
   stroke(4, 2, 4, 2);
   ui.wait(0.5);
@@ -111,13 +111,13 @@ TEST_F(Painting, ARowWithoutKeysIsSaidAndComputesToZero) {
   EXPECT_TRUE(ui.sequence().attention.output.allFinite());
 }
 
-TEST_F(Painting, LookingDoesNotPaint) {
+TEST_F(Painting, DraggingWithoutToolDoesNotPaint) {
   const app::Setup before = ui.scene().setup;
   stroke(3, 1, 8, 6);
   EXPECT_EQ(ui.scene().setup, before);
 }
 
-TEST_F(Painting, BiasesArePaintedIntoTheScores) {
+TEST_F(Painting, PaintedBiasesChangeScores) {
   ui.click("studio_view.biases");
   EXPECT_FALSE(ui.has("effect_map")) << "nothing is added yet";
   ui.click("tool.brush").dragAcross("bias_map", cell(7, 2), cell(7, 2));
@@ -136,7 +136,7 @@ TEST_F(Painting, BiasesArePaintedIntoTheScores) {
   EXPECT_TRUE(ui.snapshot().config.alibi);
 }
 
-TEST_F(Painting, TwoMasksAreCompared) {
+TEST_F(Painting, ComparesTwoMasks) {
   ui.click("studio_view.compare");
   EXPECT_FALSE(ui.has("a_map"));
   ui.click("make_other");
@@ -158,7 +158,7 @@ TEST_F(Painting, TwoMasksAreCompared) {
   EXPECT_GT(pixelsApart(lit, ui.screenshot(), a), 20) << "one crosshair for all";
 }
 
-TEST_F(Painting, TheWipeUncoversTheOtherMask) {
+TEST_F(Painting, WipeRevealsOtherMask) {
   ui.click("studio_view.compare").click("make_other").replaceText("expression", "full");
   ui.clickAway().click("compare_how.wipe").click("compare_what.masks").wait(0.5);
   ui.dragAcross("wipe", ImVec2(0.5f, 0.3f), ImVec2(-30, 0.3f));
@@ -185,7 +185,7 @@ std::string triangle(const std::string& low, const std::string& high) {
   return text;
 }
 
-TEST_F(Painting, ADroppedMaskAsksWhichWayRoundItIs) {
+TEST_F(Painting, DroppedMaskAsksForConvention) {
   const TemporaryFolder folder;
   dropMask(ui, folder, triangle("1", "0"));
   ASSERT_TRUE(ui.has("convention.visible"));
@@ -198,7 +198,7 @@ TEST_F(Painting, ADroppedMaskAsksWhichWayRoundItIs) {
   EXPECT_EQ(ui.scene().setup, before);
 }
 
-TEST_F(Painting, AnAdditiveFileMasksAndBiases) {
+TEST_F(Painting, AdditiveFileSetsMaskAndBias) {
   const TemporaryFolder folder;
   dropMask(ui, folder, triangle("0.5", "-inf"));
   ui.click("convention.additive");
@@ -208,7 +208,7 @@ TEST_F(Painting, AnAdditiveFileMasksAndBiases) {
   EXPECT_FALSE(ui.snapshot().error);
 }
 
-TEST_F(Painting, SavesTheMaskTheWayRoundThatIsChosen) {
+TEST_F(Painting, SavesMaskInChosenConvention) {
   const TemporaryFolder folder;
   for (const auto& [choice, convention] : {std::pair{"visible", attention::MaskConvention::visible},
                                            std::pair{"masked", attention::MaskConvention::masked},
@@ -233,7 +233,7 @@ TEST_F(Painting, SavesTheMaskTheWayRoundThatIsChosen) {
   EXPECT_GT(image.rgba[0], image.rgba[4]) << "the first query sees itself and not the next";
 }
 
-TEST_F(Painting, AFileThatIsNoMaskChangesNothing) {
+TEST_F(Painting, RefusesFileThatIsNotAMask) {
   const TemporaryFolder folder;
   const app::Setup before = ui.scene().setup;
   dropMask(ui, folder, "1,maybe\n");
@@ -242,7 +242,7 @@ TEST_F(Painting, AFileThatIsNoMaskChangesNothing) {
   EXPECT_EQ(ui.scene().setup, before);
 }
 
-TEST_F(Painting, SwapAndDropTheSecondMask) {
+TEST_F(Painting, SecondMaskCanBeSwappedAndRemoved) {
   ui.click("studio_view.compare").click("make_other").replaceText("expression", "window(1)");
   ui.clickAway().click("swap_masks");
   EXPECT_EQ(attention::maskText(setup().layers), "window(1)");

@@ -52,7 +52,7 @@ class ModelEncoderDecoder : public testing::Test {
   UiDriver ui;
 };
 
-TEST_F(ModelEncoderDecoder, CrossHeadsReadTheEncodersTextWhileTheDecoderAnswers) {
+TEST_F(ModelEncoderDecoder, CrossHeadsAttendToEncoderText) {
   ASSERT_TRUE(page().ready()) << page().run.problem;
   EXPECT_TRUE(page().model.config->cross());
   const Index n = page().tokens();
@@ -73,7 +73,7 @@ TEST_F(ModelEncoderDecoder, CrossHeadsReadTheEncodersTextWhileTheDecoderAnswers)
   expectNoFlaws("cross heads");
 }
 
-TEST_F(ModelEncoderDecoder, EveryPageWorksOnEveryGroupOrSaysWhyNot) {
+TEST_F(ModelEncoderDecoder, EveryPageWorksOnEveryGroup) {
   for (const std::string group : {"encoder", "decoder", "cross"}) {
     choose(group);
     const Index n = page().queries();
@@ -89,7 +89,7 @@ TEST_F(ModelEncoderDecoder, EveryPageWorksOnEveryGroupOrSaysWhyNot) {
   }
 }
 
-TEST_F(ModelEncoderDecoder, TheDecodersTextIsTypedBesideTheEncoders) {
+TEST_F(ModelEncoderDecoder, DecoderTextCanBeTypedSeparately) {
   const Index own = page().tokens();
   ui.replaceText("decoder_text", "db");
   ASSERT_TRUE(page().ready()) << page().run.problem;
@@ -108,7 +108,7 @@ TEST_F(ModelEncoderDecoder, TheDecodersTextIsTypedBesideTheEncoders) {
   EXPECT_EQ(page().tokens(), own) << "empty, it answers by itself again";
 }
 
-TEST_F(ModelEncoderDecoder, PiecesOfBothAttentionsAreAttributedPatchedAndComposed) {
+TEST_F(ModelEncoderDecoder, AttributesPatchesAndComposesBothAttentions) {
   ui.replaceText("decoder_text", "ab").replaceText("text_b", "abdbad");
   for (const std::string group : {"decoder", "cross"}) {
     choose(group);
@@ -143,7 +143,7 @@ TEST_F(ModelEncoderDecoder, PiecesOfBothAttentionsAreAttributedPatchedAndCompose
   }
 }
 
-TEST_F(ModelEncoderDecoder, TheLabTakesACrossHeadApartAndTheCostCountsBothStacks) {
+TEST_F(ModelEncoderDecoder, LabShowsCrossHeadAndCostCountsBothStacks) {
   ui.click("page.lab");
   const auto& lab = ui.session().page<app::head_lab_page::Page>().state();
   EXPECT_TRUE(lab.problem.empty()) << lab.problem;
@@ -162,7 +162,7 @@ TEST_F(ModelEncoderDecoder, TheLabTakesACrossHeadApartAndTheCostCountsBothStacks
   expectNoFlaws("cost");
 }
 
-TEST_F(ModelEncoderDecoder, WhatIsSwitchedOffAndWrittenActsOnTheGroupThatIsShown) {
+TEST_F(ModelEncoderDecoder, GenerationAndDisabledHeadsApplyToShownGroup) {
   choose("decoder");
   const Index before = page().tokens();
   const attention::Matrix hidden = page().layers.back()->hidden;
@@ -176,7 +176,7 @@ TEST_F(ModelEncoderDecoder, WhatIsSwitchedOffAndWrittenActsOnTheGroupThatIsShown
   EXPECT_TRUE(ui.scene().setup.subject.switchedOff.empty()) << "another group's heads";
 }
 
-TEST_F(ModelEncoderDecoder, TextBIsReadWithTheDecodersTextOfAWhateverIsShown) {
+TEST_F(ModelEncoderDecoder, TextBUsesDecoderTextOfTextA) {
   ui.replaceText("text_b", "dbdd");
   for (const std::string group : {"decoder", "cross"}) {
     choose(group);
@@ -200,24 +200,24 @@ class ModelWithRules : public ModelEncoderDecoder {
       : ModelEncoderDecoder(made::plainPairs().front(), R"({"forced_bos_token_id": 3, "eos_token_id": 1})") {}
 };
 
-TEST_F(ModelWithRules, WhatIsGeneratedFollowsThemAndPredictionsAreTheModelsOwn) {
+TEST_F(ModelWithRules, GenerationFollowsRulesButPredictionsDoNot) {
   ASSERT_TRUE(page().ready()) << page().run.problem;
   ASSERT_GT(page().tokens(), 1);
   EXPECT_EQ(page().study->text.ids[1], 3);
   ui.session().scene().cursor.cell.query = 0;
   ui.draw();
-  ASSERT_TRUE(page().predicted.guesses && page().predicted.guesses->value);
-  const app::Guesses& guesses = *page().predicted.guesses->value;
-  ASSERT_NE(guesses.best[0].id, 3) << "the test needs a model that would begin otherwise";
-  ASSERT_TRUE(guesses.ruled);
-  EXPECT_EQ(guesses.ruled->id, 3);
-  EXPECT_EQ(guesses.ruled->rule, "forced_bos_token_id");
+  ASSERT_TRUE(page().predicted.predictions && page().predicted.predictions->value);
+  const app::TokenPredictions& predictions = *page().predicted.predictions->value;
+  ASSERT_NE(predictions.best[0].id, 3) << "the test needs a model that would begin otherwise";
+  ASSERT_TRUE(predictions.ruled);
+  EXPECT_EQ(predictions.ruled->id, 3);
+  EXPECT_EQ(predictions.ruled->rule, "forced_bos_token_id");
   EXPECT_TRUE(ui.has("guess.ruled"));
   EXPECT_TRUE(ui.has("model.note"));
   expectNoFlaws("a rule");
   ui.session().scene().cursor.cell.query = 1;
   ui.draw();
-  EXPECT_FALSE(page().predicted.guesses->value->ruled);
+  EXPECT_FALSE(page().predicted.predictions->value->ruled);
   EXPECT_FALSE(ui.has("guess.ruled"));
 }
 
@@ -226,7 +226,7 @@ class ModelOfSound : public ModelEncoderDecoder {
   ModelOfSound() : ModelEncoderDecoder(made::plainBarts().back()) {}
 };
 
-TEST_F(ModelOfSound, FeaturesThatAreDroppedAreRead) {
+TEST_F(ModelOfSound, ReadsDroppedFeatures) {
   EXPECT_FALSE(page().ready());
   EXPECT_THAT(page().run.problem, testing::HasSubstr("Drop a file"));
   expectNoFlaws("without features");

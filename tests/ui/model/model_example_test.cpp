@@ -26,7 +26,7 @@ class ExampleModel : public testing::Test {
   app::Setup own;
 };
 
-TEST_F(ExampleModel, IsShownAtOnceAndChangesNothing) {
+TEST_F(ExampleModel, IsShownAtOnceWithoutChangingScene) {
   ASSERT_TRUE(page().ready());
   EXPECT_EQ(page().model.opened->name, "Miniature");
   EXPECT_EQ(std::ssize(ui.names("model.0.")), page().model.config->heads);
@@ -46,7 +46,7 @@ TEST_F(ExampleModel, IsShownAtOnceAndChangesNothing) {
   EXPECT_EQ(ui.snapshot().config.heads, 8) << "other pages have the layer made here";
 }
 
-TEST_F(ExampleModel, ALongTextPresentedShowsItsBeginningAndTheTokenThatThePageIsAbout) {
+TEST_F(ExampleModel, PresentedLongTextShowsStartAndSelectedToken) {
   ui.request("model.learned");
   std::string text = "The old man";
   for (int i = 0; i < 40; ++i) text += " saw the other dog and";
@@ -67,7 +67,7 @@ TEST_F(ExampleModel, ALongTextPresentedShowsItsBeginningAndTheTokenThatThePageIs
   EXPECT_TRUE(shows(0));
 }
 
-TEST_F(ExampleModel, IsTheScenesOnceSomethingOfItIsChanged) {
+TEST_F(ExampleModel, BecomesSceneModelOnFirstChange) {
   const std::pair<const char*, void (*)(UiDriver&)> kChanges[] = {
       {"a head", [](UiDriver& ui) { ui.key(Key::x); }},
       {"the text", [](UiDriver& ui) { ui.replaceText("text", "The dog ran"); }},
@@ -91,7 +91,7 @@ TEST_F(ExampleModel, IsTheScenesOnceSomethingOfItIsChanged) {
   }
 }
 
-TEST_F(ExampleModel, HasATextOfItsWordsWhereTheScenesAreOthers) {
+TEST_F(ExampleModel, UsesItsOwnTextForUnknownWords) {
   ui.session().scene().setup.input.text = "Zyzzyva quokka";
   ui.draw();
   ASSERT_TRUE(page().ready());

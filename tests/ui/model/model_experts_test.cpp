@@ -20,7 +20,7 @@ bool says(const std::string& text) {
                              [&](const auto& line) { return line.text.find(text) != std::string::npos; });
 }
 
-TEST(ModelExperts, TheLayerThatIsPointedAtSaysWhereItsTokensWent) {
+TEST(ModelExperts, SelectedLayerShowsExpertRouting) {
   const made::MadeUpCheckpoint folder = madeUpFolder("qwen3_moe");
   UiDriver ui;
   openMadeUp(ui, folder);

@@ -24,14 +24,14 @@ using attention::test::goldenModel;
 
 constexpr app::Mods kWithShift{.shift = true};
 
-TEST(ModelHeadTexts, NoChangeHasNoSign) {
+TEST(ModelHeadTexts, ZeroChangeHasNoSign) {
   EXPECT_EQ(app::model_page::changeText(-0.001f), "0.00");
   EXPECT_EQ(app::model_page::changeText(0), "0.00");
   EXPECT_EQ(app::model_page::changeText(-0.006f), "−0.01");
   EXPECT_EQ(app::model_page::changeText(0.25f), "+0.25");
 }
 
-TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
+TEST_F(ModelHeads, ShowsPredictionLossWithoutEachHead) {
   ui.resize(1920, 1080).click("learned");
   rest();
   const app::HeadLosses* losses = page().currentLosses();
@@ -44,15 +44,15 @@ TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
   Index layer = 0, head = 0;
   const float most = losses->change.minCoeff(&layer, &head);
   EXPECT_LT(most, -0.05f) << "no head does anything";
-  const float before = page().predicted.guesses->value->best.front().probability;
+  const float before = page().predicted.predictions->value->best.front().probability;
   const app::Index next = losses->next;  // these losses are replaced by those of the switched-off model
   ui.session().scene().cursor.model.layer = layer;
   ui.session().scene().cursor.cell = {head, page().tokens() - 1, 0};
   ui.park().key(Key::x);
   rest();
-  const auto& lens = page().predicted.guesses->value->best;
+  const auto& lens = page().predicted.predictions->value->best;
   const auto same =
-      std::find_if(lens.begin(), lens.end(), [&](const app::Guess& guess) { return guess.id == next; });
+      std::find_if(lens.begin(), lens.end(), [&](const app::Prediction& guess) { return guess.id == next; });
   if (same != lens.end()) {
     EXPECT_NEAR(same->probability - before, most, 1e-4);
   }
@@ -62,7 +62,7 @@ TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
   EXPECT_EQ(page().currentLosses()->of, app::LossOf::written);
 }
 
-TEST_F(ModelHeads, TheHeadThatIsLookedAtSaysHowFarItCopies) {
+TEST_F(ModelHeads, ShowsCopyingScoreOfSelectedHead) {
   open(goldenModel("llama"));
   rest();
   ASSERT_TRUE(page().head.copying.contains({0, 0}));
@@ -73,7 +73,7 @@ TEST_F(ModelHeads, TheHeadThatIsLookedAtSaysHowFarItCopies) {
   EXPECT_TRUE(ui.has("model.facts_of_head"));
 }
 
-TEST_F(ModelHeads, ShiftAndADigitChooseWhatHeadsDoAndADigitAloneTurnsThePage) {
+TEST_F(ModelHeads, ShiftDigitSelectsDetectorAndDigitSwitchesPage) {
   ui.click("learned");
   const std::vector<app::model_page::Behaviour> found =
       app::model_page::behavioursOf(page().layers, ui.scene().look.labelThreshold);
@@ -92,7 +92,7 @@ TEST_F(ModelHeads, ShiftAndADigitChooseWhatHeadsDoAndADigitAloneTurnsThePage) {
   EXPECT_EQ(ui.scene().cursor.page, "mask");
 }
 
-TEST_F(ModelHeads, AnotherWordInPlaceOfAWrittenOneGoesOnFromThere) {
+TEST_F(ModelHeads, EditingGeneratedWordRestartsFromThere) {
   open(goldenModel("llama"));
   const Index typed = page().tokens();
   const auto cats =
@@ -128,7 +128,7 @@ TEST_F(ModelHeads, AnotherWordInPlaceOfAWrittenOneGoesOnFromThere) {
   EXPECT_EQ(written(), changed);
 }
 
-TEST_F(ModelHeads, ReadingALongTextIsStoppedAndGoneOnWith) {
+TEST_F(ModelHeads, LongRunCanBeStoppedAndResumed) {
   ui.click("learned");
   const Index before = page().tokens();
   std::string text = *ui.scene().setup.input.text;
@@ -147,7 +147,7 @@ TEST_F(ModelHeads, ReadingALongTextIsStoppedAndGoneOnWith) {
   EXPECT_GT(page().tokens(), 40 * before);
 }
 
-TEST_F(ModelHeads, ModelsThatWereOpenedBeforeAreListedAndOneThatIsGoneSaysSo) {
+TEST_F(ModelHeads, ListsRecentModelsAndMarksMissingOnes) {
   TemporaryFolder folder;
   std::filesystem::copy(goldenModel("qwen2"), folder / "mine", std::filesystem::copy_options::recursive);
   open(folder / "mine");
@@ -171,14 +171,14 @@ TEST_F(ModelHeads, ModelsThatWereOpenedBeforeAreListedAndOneThatIsGoneSaysSo) {
   EXPECT_EQ(app::loadRecent().size(), 1u);
 }
 
-TEST_F(ModelHeads, TheSideSaysHowMuchOfTheFileWasRead) {
+TEST_F(ModelHeads, SidePanelShowsHowMuchWasRead) {
   open(goldenModel("llama"));
   EXPECT_TRUE(ui.has("model.read"));
   EXPECT_EQ(page().model.layersRead, page().model.config->layerCount());
   EXPECT_TRUE(page().model.headRead);
 }
 
-TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
+TEST_F(ModelHeads, ManyHeadsAreAllVisibleAndCanBeMagnified) {
   TemporaryFolder folder;
   Recording(40, 48, 6, 6, 2, 1, true).save(folder / "large.safetensors", false);
   ui.resize(1600, 900);
@@ -213,7 +213,7 @@ TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
   EXPECT_TRUE(ui.has("model.row.0"));
 }
 
-TEST_F(ModelHeads, TheModelsOwnGuessesHaveRoom) {
+TEST_F(ModelHeads, GeneratedTextFits) {
   ui.resize(1920, 1080).click("learned").click("skill.4");
   for (int i = 0; i < 3; ++i) ui.key(Key::period);
   ui.wait(5);  // the message about opening disappears
@@ -222,7 +222,7 @@ TEST_F(ModelHeads, TheModelsOwnGuessesHaveRoom) {
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
-TEST_F(ModelHeads, TheMagnifierLooksAsDrawn) {
+TEST_F(ModelHeads, MagnifierMatchesPicture) {
   TemporaryFolder folder;
   Recording(40, 48, 12, 12, 4, 1, true).save(folder / "many.safetensors", false);
   ui.resize(1920, 1080);

@@ -24,7 +24,7 @@ class ModelOpening : public testing::Test {
   UiDriver ui;
 };
 
-TEST_F(ModelOpening, AFolderThatIsDroppedIsOpened) {
+TEST_F(ModelOpening, OpensDroppedFolder) {
   open("qwen2");
   ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   EXPECT_EQ(ui.scene().cursor.page, "model");
@@ -36,7 +36,7 @@ TEST_F(ModelOpening, AFolderThatIsDroppedIsOpened) {
   EXPECT_FALSE(ui.scene().setup.subject.opened) << "opening is one step of undo";
 }
 
-TEST_F(ModelOpening, TheDialogTakesAFolderByItsPathAndFromInside) {
+TEST_F(ModelOpening, DialogOpensFolderByPathOrFromInside) {
   ui.chord({.ctrl = true, .shift = true}, Key::o);
   ui.replaceText("files.path", goldenModel("llama").parent_path().string()).key(Key::enter);
   EXPECT_EQ(ui.dialog(), "Open a model") << "a folder without config.json is entered";
@@ -52,7 +52,7 @@ TEST_F(ModelOpening, TheDialogTakesAFolderByItsPathAndFromInside) {
   EXPECT_NE(ui.scene().setup.subject.opened, llama.setup.subject.opened);
 }
 
-TEST_F(ModelOpening, WhatIsNoModelIsRefusedBesideTheButtons) {
+TEST_F(ModelOpening, RefusesFolderWithoutModel) {
   TemporaryFolder folder;
   const std::string before = ui.sceneText();
   ui.drop({folder.path().string()});
@@ -60,7 +60,7 @@ TEST_F(ModelOpening, WhatIsNoModelIsRefusedBesideTheButtons) {
   EXPECT_EQ(ui.sceneText(), before);
 }
 
-TEST_F(ModelOpening, AFolderThatVanishedIsSaidAndAnotherCanBeOpened) {
+TEST_F(ModelOpening, ReportsMissingFolderAndOpensAnother) {
   TemporaryFolder folder;
   app::Scene scene = app::openingScene();
   scene.setup.subject.model = (folder / "nowhere").string();

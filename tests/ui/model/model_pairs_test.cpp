@@ -20,7 +20,7 @@ class ModelPairs : public ModelHeads {
   }
 };
 
-TEST_F(ModelPairs, ABundledPairFillsItsGridsAndAClickKeepsAPatch) {
+TEST_F(ModelPairs, BundledPairFillsGridsAndClickAddsPatch) {
   openPair("got");
   EXPECT_EQ(ui.scene().cursor.model.view, app::ModelView::patch);
   EXPECT_GT(page().pair.pair->a.difference, 0);
@@ -34,7 +34,7 @@ TEST_F(ModelPairs, ABundledPairFillsItsGridsAndAClickKeepsAPatch) {
   EXPECT_THAT(ui.scene().compare.patches, IsEmpty()) << "one step of undo";
 }
 
-TEST_F(ModelPairs, SwappingTurnsOneTextIntoTheOther) {
+TEST_F(ModelPairs, SwapExchangesTexts) {
   openPair("it");
   const app::Scene before = ui.scene();
   const double a = page().pair.pair->a.difference;
@@ -46,22 +46,22 @@ TEST_F(ModelPairs, SwappingTurnsOneTextIntoTheOther) {
   EXPECT_TRUE(ui.scene().compare.other.empty());
 }
 
-TEST_F(ModelPairs, ClicksOnPredictionsChooseTheAnswers) {
+TEST_F(ModelPairs, ClickingPredictionsSelectsAnswers) {
   openPair("got");
   const Index before = page().pair.pair->answers.id, other = ui.scene().compare.otherAnswer;
-  const Index third = page().predicted.guesses->value->best[2].id;
+  const Index third = page().predicted.predictions->value->best[2].id;
   ui.click("guess.2");
   EXPECT_EQ(ui.scene().compare.answer, third);
   EXPECT_THAT(written(), IsEmpty()) << "the text doesn't go on";
   ui.shiftClick("guess.0");
-  EXPECT_EQ(ui.scene().compare.otherAnswer, page().predicted.guesses->value->best[0].id);
+  EXPECT_EQ(ui.scene().compare.otherAnswer, page().predicted.predictions->value->best[0].id);
   for (int i = 0; i < 50 && page().pair.pair->answers.id == before; ++i) ui.draw();
   EXPECT_EQ(page().pair.pair->answers.id, third);
   ui.chord(kCtrl, app::Key::z);
   EXPECT_EQ(ui.scene().compare.otherAnswer, other) << "one step of undo";
 }
 
-TEST_F(ModelPairs, TokensAreTiedByHand) {
+TEST_F(ModelPairs, TokensCanBeAlignedManually) {
   openPair("got");
   const auto aOfB = [&](Index token) { return page().pair.pair->aOfB->at(static_cast<std::size_t>(token)); };
   const auto wait = [&](const auto& done) {
@@ -84,14 +84,14 @@ TEST_F(ModelPairs, TokensAreTiedByHand) {
   EXPECT_EQ(aOfB(9), 9);
 }
 
-TEST_F(ModelPairs, TiesGoWithTheTextTheyAreOf) {
+TEST_F(ModelPairs, ChangingTextClearsAlignment) {
   openPair("got");
   ui.session().scene().compare.alignment = {{3, -1}};
   ui.draw().replaceText("text_b", "When Anna and Ben went to the lake , Anna gave the ball to");
   EXPECT_THAT(ui.scene().compare.alignment, IsEmpty());
 }
 
-TEST_F(ModelPairs, EveryViewHasRoomAtEverySize) {
+TEST_F(ModelPairs, EveryViewFitsAtEverySize) {
   openPair("got");
   for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1920, 1080)}) {
     ui.resize(width, height);
@@ -102,7 +102,7 @@ TEST_F(ModelPairs, EveryViewHasRoomAtEverySize) {
   }
 }
 
-TEST_F(ModelPairs, HeadsShowAOrBOrTheirDifference) {
+TEST_F(ModelPairs, HeadsShowTextAOrTheDifference) {
   openPair("list");
   ui.request("model.view.heads");
   const auto layers = page().layers;

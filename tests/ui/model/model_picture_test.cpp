@@ -27,7 +27,7 @@ class ModelPicture : public testing::Test {
   UiDriver ui;
 };
 
-TEST_F(ModelPicture, IsAskedForAndShownUnderEveryHead) {
+TEST_F(ModelPicture, DroppedPictureIsShownUnderEveryHead) {
   open();
   ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   EXPECT_FALSE(ui.session().error());
@@ -69,16 +69,16 @@ TEST_F(ModelPicture, RolloutRowsSumToOneAndAreShown) {
   EXPECT_EQ(ui.scene().cursor.model.pictureMap, app::PictureMap::rollout);
 }
 
-TEST_F(ModelPicture, ClassesAreShownAndWhatAHeadIsWorthToThem) {
+TEST_F(ModelPicture, ShowsClassesAndEffectOfDisabledHead) {
   const VitFolder classifier(3);
   ui.drop({classifier.path().string()}).drop({classifier.picture().string()});
   ASSERT_TRUE(state().picture()) << ui.view().messages.error;
   ASSERT_TRUE(state().model.classifies());
-  ASSERT_TRUE(state().predicted.guesses && state().predicted.guesses->value);
-  const app::Guesses before = *state().predicted.guesses->value;
+  ASSERT_TRUE(state().predicted.predictions && state().predicted.predictions->value);
+  const app::TokenPredictions before = *state().predicted.predictions->value;
   ASSERT_EQ(before.best.size(), 3u);
   float sum = 0;
-  for (const app::Guess& guess : before.best) sum += guess.probability;
+  for (const app::Prediction& guess : before.best) sum += guess.probability;
   EXPECT_NEAR(sum, 1, 1e-5f);
   EXPECT_EQ(before.lens.size(), 3u) << "the embedding and two layers";
   EXPECT_FALSE(before.real);
@@ -88,15 +88,15 @@ TEST_F(ModelPicture, ClassesAreShownAndWhatAHeadIsWorthToThem) {
   EXPECT_FALSE(ui.has("model.headless"));
   // Predictions are for the whole picture, whichever patch is the query.
   ui.clickAt("model.picture.large", 0.75f, 0.75f);
-  EXPECT_EQ(state().predicted.guesses->value->best[0].probability, before.best[0].probability);
+  EXPECT_EQ(state().predicted.predictions->value->best[0].probability, before.best[0].probability);
   ui.session().scene().setup.subject.switchedOff = {{1, 0, app::HeadOff::zero}};
   ui.draw();
-  const app::Guess changed = state().predicted.guesses->value->best[0];
+  const app::Prediction changed = state().predicted.predictions->value->best[0];
   EXPECT_NE(changed.probability, changed.unchanged);
   EXPECT_GE(changed.unchanged, 0);
 }
 
-TEST_F(ModelPicture, WithoutAClassifierThePageSaysWhy) {
+TEST_F(ModelPicture, ReportsMissingClassifier) {
   open();
   dropPicture();
   EXPECT_TRUE(ui.has("model.headless"));
@@ -108,7 +108,7 @@ TEST_F(ModelPicture, WithoutAClassifierThePageSaysWhy) {
   EXPECT_LT(ui.find("model.0.2").Max.x, ui.find("model.picture.large").Min.x);
 }
 
-TEST_F(ModelPicture, WithoutAModelForItIsOneSentence) {
+TEST_F(ModelPicture, RefusesPictureWithoutSuitableModel) {
   dropPicture();
   EXPECT_THAT(ui.view().messages.error,
               HasSubstr("fox.png is a picture: open a model that reads pictures first"));
@@ -119,7 +119,7 @@ TEST_F(ModelPicture, WithoutAModelForItIsOneSentence) {
   EXPECT_FALSE(ui.scene().setup.subject.opened->picture);
 }
 
-TEST_F(ModelPicture, LiesBesideRecordedAttentionOfPatches) {
+TEST_F(ModelPicture, IsShownWithRecordedPatchAttention) {
   const TemporaryFolder folder;
   attention::SafetensorsFile file;
   attention::NamedTensor weights{attention::DType::F32, {2, 3, 10, 10}, {}};

@@ -15,7 +15,7 @@ namespace {
 
 using app::Key;
 
-TEST_F(ModelHeads, RecordedAttentionFromOneTextToAnother) {
+TEST_F(ModelHeads, ShowsRecordedCrossAttention) {
   TemporaryFolder folder;
   Recording(2, 3, 3, 5, 4, 0.5f, false)
       .save(folder / "cross.safetensors", true,
@@ -39,7 +39,7 @@ attention::NamedTensor diagonal(std::uint64_t n) {
   return attention::fromFloats(values, {2, n, n});
 }
 
-TEST_F(ModelHeads, GroupsOfAFileAreChosenAndBetweenTextsNothingIsItself) {
+TEST_F(ModelHeads, SelectsRecordedGroupWithoutSelfLabelsForCross) {
   TemporaryFolder folder;
   attention::SafetensorsFile file;
   file.tensors["encoder_attentions.0"] = diagonal(5);
@@ -61,7 +61,7 @@ TEST_F(ModelHeads, GroupsOfAFileAreChosenAndBetweenTextsNothingIsItself) {
     EXPECT_TRUE(!label().detector || label().detector->name != word) << word;
 }
 
-TEST_F(ModelHeads, TwoRecordingsAreComparedHeadByHead) {
+TEST_F(ModelHeads, ComparesTwoRecordingsHeadByHead) {
   TemporaryFolder folder;
   Recording(2, 3, 4, 4, 4, 0.5f, true)
       .save(folder / "a.safetensors", false, {{"tokens", R"(["The","cat","sat","down"])"}});
@@ -95,7 +95,7 @@ TEST_F(ModelHeads, TwoRecordingsAreComparedHeadByHead) {
   EXPECT_TRUE(ui.scene().compare.recorded.empty());
 }
 
-TEST_F(ModelHeads, AGroupIsComparedWithAnotherOfItsFile) {
+TEST_F(ModelHeads, ComparesTwoGroupsOfOneFile) {
   TemporaryFolder folder;
   attention::SafetensorsFile file;
   file.tensors["encoder_attentions.0"] = diagonal(4);
@@ -113,7 +113,7 @@ TEST_F(ModelHeads, AGroupIsComparedWithAnotherOfItsFile) {
   EXPECT_FLOAT_EQ(page().layers[0]->weights.at(1, 2, 1), 0.25f);
 }
 
-TEST_F(ModelHeads, QueriesOfACacheAreTheLastTokens) {
+TEST_F(ModelHeads, CachedQueriesAreTheLastTokens) {
   TemporaryFolder folder;
   Recording(1, 2, 3, 6, 4, 0.5f, true)
       .save(folder / "cached.safetensors", false, {{"tokens", R"(["a","b","c","d","e","f"])"}});
@@ -125,7 +125,7 @@ TEST_F(ModelHeads, QueriesOfACacheAreTheLastTokens) {
   EXPECT_LT(marks(0, 4), 0) << "the first query stands at the fourth place";
 }
 
-TEST_F(ModelHeads, ARecordedWeightIsTakenApartWhereItsPartsExplainIt) {
+TEST_F(ModelHeads, ExplainsRecordedWeightsFromQueriesAndKeys) {
   TemporaryFolder folder;
   Recording(1, 2, 6, 6, 4, 0.5f, true).save(folder / "root.safetensors", true);
   open(folder / "root.safetensors");
@@ -154,7 +154,7 @@ TEST_F(ModelHeads, ARecordedWeightIsTakenApartWhereItsPartsExplainIt) {
   EXPECT_FALSE(ui.has("recorded.terms"));
 }
 
-TEST_F(ModelHeads, RecordedPartsHaveRoom) {
+TEST_F(ModelHeads, RecordedPartsFit) {
   TemporaryFolder folder;
   Recording(2, 4, 4, 9, 16, 0.25f, false)
       .save(folder / "cross.safetensors", true,
@@ -170,7 +170,7 @@ TEST_F(ModelHeads, RecordedPartsHaveRoom) {
 }
 
 /// A file that a training program overwrites with one version after another.
-TEST_F(ModelHeads, AFileThatIsWrittenAgainIsReadAgainWhileItIsShown) {
+TEST_F(ModelHeads, ReloadsRewrittenFileWhileShown) {
   TemporaryFolder folder;
   const auto file = folder / "training.safetensors";
   const auto write = [&](float scale) { Recording(2, 3, 6, 6, 4, scale, true).save(file, false); };

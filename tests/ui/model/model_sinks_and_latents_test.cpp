@@ -41,7 +41,7 @@ class OpenedFamily {
   made::MadeUpCheckpoint folder_;
 };
 
-TEST(ModelSinks, TheirShareIsShownBesideTheHeadAndInItsReceipt) {
+TEST(ModelSinks, HeadsAndReceiptShowSinkShare) {
   OpenedFamily model("gpt_oss");
   UiDriver& ui = model.ui;
   EXPECT_TRUE(ui.has("sink"));
@@ -76,7 +76,7 @@ bool says(const app::Drawing& drawing, const std::string& text) {
   });
 }
 
-TEST(ModelSinks, FiguresHaveThemToo) {
+TEST(ModelSinks, FiguresShowSinkShare) {
   OpenedFamily model("gpt_oss");
   UiDriver& ui = model.ui;
   ui.click("page.heads");
@@ -90,7 +90,7 @@ TEST(ModelSinks, FiguresHaveThemToo) {
   EXPECT_TRUE(says(*head, "sink"));
 }
 
-TEST(ModelLatents, TheCacheCountsTheLatent) {
+TEST(ModelLatents, CacheCountsLatent) {
   OpenedFamily model("deepseek_v3");
   UiDriver& ui = model.ui;
   // 3 layers, each with a latent of 8 and 4 rotated numbers, 4 bytes per number.

@@ -10,7 +10,7 @@
 namespace headscope::test {
 namespace {
 
-TEST(ModelActions, ExampleTextsAreKnownOnceTheirFileIsRead) {
+TEST(ModelActions, ExampleTextActionsExistOnceFileIsRead) {
   UiDriver ui;
   ui.draw();
   EXPECT_NO_THROW(ui.session().actions().find("model.example.it"));
@@ -18,7 +18,7 @@ TEST(ModelActions, ExampleTextsAreKnownOnceTheirFileIsRead) {
 }
 
 /// A folder may contain scores.json with its own skill names, for which there are no actions.
-TEST(ModelActions, SkillsOfAnotherModelAreShownOnTheirTexts) {
+TEST(ModelActions, SkillsOfAnotherModelOpenTheirTexts) {
   UiDriver ui;
   TemporaryFolder folder;
   std::filesystem::copy(app::modelFolder(app::kLearned), folder / "own",

@@ -31,7 +31,7 @@ class ModelPages : public testing::Test {
 };
 
 /// A model like EmbeddingGemma: bidirectional, and saved without an output head.
-TEST_F(ModelPages, ATwoSidedDecoderHasMasksAndWordsThatFit) {
+TEST_F(ModelPages, BidirectionalDecoderShowsFittingMasksAndNotes) {
   TemporaryFolder folder;
   std::filesystem::copy(goldenModel("gemma2"), folder / "two", std::filesystem::copy_options::recursive);
   std::string config = fileText(folder / "two/config.json");
@@ -53,7 +53,7 @@ TEST_F(ModelPages, ATwoSidedDecoderHasMasksAndWordsThatFit) {
   EXPECT_EQ(read.maskText(0), "window_both(10)");
 }
 
-TEST_F(ModelPages, PointingPicksHeadQueryAndKeyAndAClickOpensTheHeads) {
+TEST_F(ModelPages, HoveringSelectsCellAndClickOpensHeads) {
   open("gpt2");
   ui.hoverAt("model.1.2", 0.1f, 0.9f).frames(2);
   const Index n = page().tokens();
@@ -72,7 +72,7 @@ TEST_F(ModelPages, PointingPicksHeadQueryAndKeyAndAClickOpensTheHeads) {
   EXPECT_EQ(ui.scene().cursor.page, "model");
 }
 
-TEST_F(ModelPages, AHeldHeadStaysWhileThePointerCrossesOthers) {
+TEST_F(ModelPages, HeldHeadStaysWhilePointerMoves) {
   open("gpt2");
   ui.hoverAt("model.0.1", 0.2f, 0.8f).frames(2).key(static_cast<Key>('H'));
   ui.hoverAt("model.1.3", 0.2f, 0.8f).frames(2);
@@ -82,28 +82,28 @@ TEST_F(ModelPages, AHeldHeadStaysWhileThePointerCrossesOthers) {
   EXPECT_EQ(ui.scene().cursor.cell.head, 3);
 }
 
-TEST_F(ModelPages, SwitchingAHeadOffShowsTheChangeBesideTheUnchanged) {
+TEST_F(ModelPages, DisablingHeadShowsChangeInPredictions) {
   open("gpt2");
   ui.key(Key::down).key(Key::right);
   EXPECT_EQ(ui.scene().cursor.model.layer, 1);
   EXPECT_EQ(ui.scene().cursor.cell.head, 1);
-  ASSERT_TRUE(page().predicted.guesses && page().predicted.guesses->value);
-  const float before = page().predicted.guesses->value->best.front().probability;
-  EXPECT_LT(page().predicted.guesses->value->best.front().unchanged, 0);
+  ASSERT_TRUE(page().predicted.predictions && page().predicted.predictions->value);
+  const float before = page().predicted.predictions->value->best.front().probability;
+  EXPECT_LT(page().predicted.predictions->value->best.front().unchanged, 0);
   ui.key(Key::x);
   ASSERT_EQ(ui.scene().setup.subject.switchedOff.size(), 1u);
-  ASSERT_TRUE(page().predicted.guesses->value);
-  const auto& lens = page().predicted.guesses->value->lens.back();
+  ASSERT_TRUE(page().predicted.predictions->value);
+  const auto& lens = page().predicted.predictions->value->lens.back();
   EXPECT_GE(lens.unchanged, 0);
   EXPECT_TRUE(ui.has("off.0"));
   ui.choose("off.0", "mean");
   EXPECT_EQ(ui.scene().setup.subject.switchedOff.front().by, app::HeadOff::mean);
   ui.chord(kShift, Key::r);
   EXPECT_THAT(ui.scene().setup.subject.switchedOff, IsEmpty());
-  EXPECT_EQ(page().predicted.guesses->value->best.front().probability, before);
+  EXPECT_EQ(page().predicted.predictions->value->best.front().probability, before);
 }
 
-TEST_F(ModelPages, ItWritesOnStepByStepAndTakesBack) {
+TEST_F(ModelPages, GeneratesTokensStepByStepAndTakesThemBack) {
   open("llama");
   const Index typed = page().tokens();
   ui.key(Key::period).key(Key::period);
@@ -119,7 +119,7 @@ TEST_F(ModelPages, ItWritesOnStepByStepAndTakesBack) {
   EXPECT_EQ(written().size(), 1u);
 }
 
-TEST_F(ModelPages, PlayingWritesUntilItIsPaused) {
+TEST_F(ModelPages, PlayGeneratesUntilPaused) {
   open("llama");
   ui.click("model.play");
   for (int i = 0; i < 200 && written().size() < 4; ++i) {
@@ -135,17 +135,17 @@ TEST_F(ModelPages, PlayingWritesUntilItIsPaused) {
   EXPECT_THAT(written(), IsEmpty()) << "what was written in one go is one step";
 }
 
-TEST_F(ModelPages, AGuessCanBeChosenAndAWrittenTextCut) {
+TEST_F(ModelPages, ClickedPredictionIsAppendedUntilTextChanges) {
   open("llama");
   ui.click("strip." + std::to_string(page().tokens() - 1));
-  const Index second = page().predicted.guesses->value->best[1].id;
+  const Index second = page().predicted.predictions->value->best[1].id;
   ui.click("guess.1");
   EXPECT_EQ(written(), (std::vector<Index>{second}));
   ui.replaceText("text", "another text");
   EXPECT_THAT(written(), IsEmpty()) << "what was written belongs to the text before";
 }
 
-TEST_F(ModelPages, MasksActAndTheLensReadsEarlierLayers) {
+TEST_F(ModelPages, AppliesMasksAndReadsEarlierLayers) {
   open("gpt2");
   ui.click("window");
   const app::LayerSummary& layer = *page().layer(0);
@@ -154,12 +154,12 @@ TEST_F(ModelPages, MasksActAndTheLensReadsEarlierLayers) {
   EXPECT_TRUE(page().predicted.unchanged);
   ui.key(static_cast<Key>('['));
   EXPECT_EQ(ui.scene().cursor.model.stop, 1);
-  EXPECT_EQ(page().predicted.guesses->request.stop, 1);
+  EXPECT_EQ(page().predicted.predictions->request.stop, 1);
   ui.click("model.stop.2");
   EXPECT_EQ(ui.scene().cursor.model.stop, -1);
 }
 
-TEST_F(ModelPages, WordsOfTheFilterFadeOtherHeads) {
+TEST_F(ModelPages, FilterSelectsDetector) {
   open("gpt2");
   ui.park();
   const render::Image before = ui.screenshot();
@@ -173,7 +173,7 @@ TEST_F(ModelPages, WordsOfTheFilterFadeOtherHeads) {
   EXPECT_TRUE(ui.scene().cursor.model.detector.empty());
 }
 
-TEST_F(ModelPages, ATextThatIsTooLongKeepsTheLastPicture) {
+TEST_F(ModelPages, TooLongTextKeepsLastPicture) {
   open("gpt2");
   const auto study = page().study;
   std::string text;
@@ -187,7 +187,7 @@ TEST_F(ModelPages, ATextThatIsTooLongKeepsTheLastPicture) {
   EXPECT_EQ(page().run.problem, "");
 }
 
-TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
+TEST_F(ModelPages, BundledModelOpensWithOneClick) {
   ui.click("learned");
   ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   EXPECT_EQ(ui.scene().setup.subject.model, app::kLearned);
@@ -195,7 +195,7 @@ TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
   for (const std::string& skill : ui.names("skill.")) {
     ui.click(skill);
     EXPECT_EQ(page().run.problem, "") << skill;
-    EXPECT_TRUE(page().predicted.guesses && page().predicted.guesses->value);
+    EXPECT_TRUE(page().predicted.predictions && page().predicted.predictions->value);
   }
   // The forecasts without this head, and without all heads like it, are really computed.
   ui.scrollToTop();
@@ -213,7 +213,7 @@ TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
   EXPECT_GT(page().tokens(), 3);
 }
 
-TEST_F(ModelPages, RecordedAttentionIsLookedAt) {
+TEST_F(ModelPages, ShowsRecordedAttention) {
   TemporaryFolder folder;
   const attention::test::Golden golden("llama", "short");
   attention::SafetensorsFile file;
@@ -238,7 +238,7 @@ TEST_F(ModelPages, RecordedAttentionIsLookedAt) {
   EXPECT_THAT(*ui.session().error(), HasSubstr("recorded"));
 }
 
-TEST_F(ModelPages, HasRoomInEveryState) {
+TEST_F(ModelPages, FitsInEveryState) {
   const auto looks = [&](const std::string& name) {
     ui.park();
     EXPECT_THAT(cutOff(ui), testing::IsEmpty()) << name;
@@ -259,7 +259,7 @@ TEST_F(ModelPages, HasRoomInEveryState) {
   looks("presenting");
 }
 
-TEST_F(ModelPages, HasRoomForAnEncoderAndAVanishedFolder) {
+TEST_F(ModelPages, FitsWithEncoderAndMissingFolder) {
   ui.resize(1920, 1080);
   open("bert");
   ui.wait(5).park();

@@ -37,7 +37,7 @@ constexpr const char* kTexts =
     "to the lake , Anna gave the key to\", \"answer\": \"Anna\", \"other_answer\": \"Ben\"}\n"
     "{\"text\": \"milk river Ben cold door Mia hill sad ring milk river Ben\"}\n";
 
-TEST_F(ModelTexts, ADroppedFileIsMeasuredAndAClickOpensATextWithItsCell) {
+TEST_F(ModelTexts, MeasuresDroppedFileAndOpensClickedText) {
   openBundled();
   drop("texts.jsonl", kTexts);
   EXPECT_EQ(ui.scene().cursor.model.view, app::ModelView::study);
@@ -64,7 +64,7 @@ TEST_F(ModelTexts, ADroppedFileIsMeasuredAndAClickOpensATextWithItsCell) {
   EXPECT_NE(*ui.scene().setup.input.text, text.asked.text) << "one step of undo";
 }
 
-TEST_F(ModelTexts, ATableSortsAMapAndAScatterChooseHeads) {
+TEST_F(ModelTexts, TableAndMapSelectHeads) {
   openBundled();
   ui.request("model.texts.examples");
   measured(6);
@@ -79,7 +79,7 @@ TEST_F(ModelTexts, ATableSortsAMapAndAScatterChooseHeads) {
   EXPECT_TRUE(ui.has("study.across"));
 }
 
-TEST_F(ModelTexts, ASceneHasItsTextsAndHowTheyAreShown) {
+TEST_F(ModelTexts, SceneRestoresTextsAndTheirView) {
   openBundled();
   drop("texts.jsonl", kTexts);
   measured(2);
@@ -109,7 +109,7 @@ TEST_F(ModelTexts, ASceneHasItsTextsAndHowTheyAreShown) {
   EXPECT_FALSE(page().texts.file);
 }
 
-TEST_F(ModelTexts, EveryShapeHasRoomAtEverySize) {
+TEST_F(ModelTexts, EveryShapeFitsAtEverySize) {
   openBundled();
   ui.request("model.view.study");
   EXPECT_THAT(flaws(ui), IsEmpty()) << "before a file was opened";
@@ -124,7 +124,7 @@ TEST_F(ModelTexts, EveryShapeHasRoomAtEverySize) {
   }
 }
 
-TEST_F(ModelTexts, WhatCantBeReadOrStudiedIsSaid) {
+TEST_F(ModelTexts, ReportsInvalidTexts) {
   openBundled();
   drop("texts.jsonl", "{\"words\": \"a\"}\n");
   EXPECT_THAT(ui.view().messages.error, HasSubstr("line 1"));
@@ -136,7 +136,7 @@ TEST_F(ModelTexts, WhatCantBeReadOrStudiedIsSaid) {
   EXPECT_THAT(page().texts.progress.study->problem, HasSubstr("line 1"));
 }
 
-TEST_F(ModelTexts, WhatIsShownIsSaidToBeOfAnotherModelOnceHeadsAreOff) {
+TEST_F(ModelTexts, ResultsAreStaleOnceHeadsAreDisabled) {
   openBundled();
   drop("texts.jsonl", kTexts);
   measured(2);

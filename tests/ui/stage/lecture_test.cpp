@@ -60,7 +60,7 @@ class Lecture : public testing::Test {
   UiDriver ui;
 };
 
-TEST_F(Lecture, TheLayerAndHeadOfModelAreThoseOfEveryPage) {
+TEST_F(Lecture, ModelSelectionCarriesOverToEveryPage) {
   openLearned();
   ui.park().key(Key::down).key(Key::right).key(Key::right);
   ASSERT_EQ(ui.scene().cursor.model.layer, 1);
@@ -75,7 +75,7 @@ TEST_F(Lecture, TheLayerAndHeadOfModelAreThoseOfEveryPage) {
   EXPECT_EQ(ui.scene().cursor.model.layer, 1);
 }
 
-TEST_F(Lecture, HeadsOnThePointersWayToATabAreNotChosen) {
+TEST_F(Lecture, CrossingHeadsOnTheWayToTabKeepsSelection) {
   openLearned();
   ui.hover("model.1.2").wait(0.5);
   ASSERT_EQ(head(), 2);
@@ -93,7 +93,7 @@ TEST_F(Lecture, HeadsOnThePointersWayToATabAreNotChosen) {
   EXPECT_EQ(head(), 2);
 }
 
-TEST_F(Lecture, TheLayerOfOtherPagesIsTheOneOfModel) {
+TEST_F(Lecture, LayerOfOtherPagesCarriesOverToModel) {
   openLearned();
   go('1');
   ui.typeValue("model.layer", "3");
@@ -102,7 +102,7 @@ TEST_F(Lecture, TheLayerOfOtherPagesIsTheOneOfModel) {
   EXPECT_EQ(ui.scene().cursor.model.layer, 3);
 }
 
-TEST_F(Lecture, TheHeadThatIsLargeIsTheOneThatWasChosenElsewhere) {
+TEST_F(Lecture, FocusFollowsHeadSelectedOnOtherPage) {
   ui.click("head.2");
   ASSERT_EQ(ui.scene().cursor.focus, 2);
   go('3');
@@ -112,7 +112,7 @@ TEST_F(Lecture, TheHeadThatIsLargeIsTheOneThatWasChosenElsewhere) {
   EXPECT_EQ(head(), 5);
 }
 
-TEST_F(Lecture, LookingAtAnotherLayerIsNoEditButOfEditsOnOneLayer) {
+TEST_F(Lecture, SwitchingLayersIsNotAnEdit) {
   openLearned();
   const std::size_t steps = ui.session().document().undoSteps();
   ui.park().key(Key::down);
@@ -131,7 +131,7 @@ TEST_F(Lecture, LookingAtAnotherLayerIsNoEditButOfEditsOnOneLayer) {
   EXPECT_EQ(layer(), 2);
 }
 
-TEST_F(Lecture, WordsOutsideTheVocabularyAreNamedWithWhatIsInIt) {
+TEST_F(Lecture, ReportsUnknownWordsAndOffersVocabulary) {
   openLearned();
   EXPECT_FALSE(ui.has("words.unknown")) << "the opening sentence is made of its words";
   ui.replaceText("text", "backfield zebra was happy").clickAway();
@@ -151,7 +151,7 @@ TEST_F(Lecture, WordsOutsideTheVocabularyAreNamedWithWhatIsInIt) {
   EXPECT_EQ(layer(), ui.scene().cursor.model.layer);
 }
 
-TEST_F(Lecture, ActionsGoToTheTabsOfAllPages) {
+TEST_F(Lecture, ActionsOpenTabsOfAllPages) {
   using app::CacheView;
   ask("Cache: Paging");
   EXPECT_EQ(ui.scene().cursor.page, "cache");
@@ -167,7 +167,7 @@ TEST_F(Lecture, ActionsGoToTheTabsOfAllPages) {
   EXPECT_EQ(ui.scene().cursor.page, "cost");
 }
 
-TEST_F(Lecture, ActionsReadASentenceAndTheExampleTexts) {
+TEST_F(Lecture, ActionsSetTypedSentenceAndExampleTexts) {
   ui.chord(kCtrl, Key::k).type("the cat sat").frames(2);
   ui.find("palette.Read “the cat sat”");
   ui.key(Key::enter);
@@ -181,7 +181,7 @@ TEST_F(Lecture, ActionsReadASentenceAndTheExampleTexts) {
   EXPECT_EQ(head(), 3);
 }
 
-TEST_F(Lecture, ActionsTurnTheCausalMaskOffAndOn) {
+TEST_F(Lecture, ActionTogglesCausalMask) {
   const auto causal = [&] {
     return app::hasRule(ui.scene().setup.mask.layers, attention::PatternKind::causal);
   };
@@ -195,7 +195,7 @@ TEST_F(Lecture, ActionsTurnTheCausalMaskOffAndOn) {
   EXPECT_THAT(ui.view().messages.error, HasSubstr("so it stays on"));
 }
 
-TEST_F(Lecture, ActionsChooseTheKindOfAttentionOrSayWhyNot) {
+TEST_F(Lecture, ActionsSelectAttentionKindOrExplainRefusal) {
   ui.click("weights.random");
   ask("Use MQA: all heads share one pair of keys and values");
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 1);
@@ -213,7 +213,7 @@ TEST_F(Lecture, ActionsChooseTheKindOfAttentionOrSayWhyNot) {
               testing::AllOf(HasSubstr("Raise the model dim"), Not(HasSubstr("flag"))));
 }
 
-TEST_F(Lecture, NearlyNothingIsLeftBlankInCells) {
+TEST_F(Lecture, CellsNeverShowTinyWeightsAsZero) {
   ui.click("head.0");
   EXPECT_THAT(texts(), Each(Not(AnyOf(Eq(".00"), Eq(".000")))));
   openLearned();
@@ -223,7 +223,7 @@ TEST_F(Lecture, NearlyNothingIsLeftBlankInCells) {
 }
 
 /// Fewer columns would need more rows: six heads are laid out 3 + 3.
-TEST_F(Lecture, HeadsFillTheirRowsEvenly) {
+TEST_F(Lecture, HeadGridUsesNoSpareColumns) {
   for (const ImVec2 area : {ImVec2(960, 560), ImVec2(1190, 830), ImVec2(600, 900), ImVec2(1800, 500)})
     for (int heads = 1; heads <= 64; ++heads)
       for (int group = 1; group <= heads; ++group) {
@@ -236,7 +236,7 @@ TEST_F(Lecture, HeadsFillTheirRowsEvenly) {
 
 /// Names are shown in full or in a shorter form, never cut: of 64 heads, a number alone says nothing to the
 /// audience.
-TEST_F(Lecture, SixtyFourPresentedHeadsAreAllNamed) {
+TEST_F(Lecture, AllSixtyFourPresentedHeadsAreNamed) {
   ui.resize(1920, 1080);
   app::ModelSetup& model = edit().setup.model;
   model.heads = 64;
@@ -261,7 +261,7 @@ TEST_F(Lecture, SixtyFourPresentedHeadsAreAllNamed) {
   }
 }
 
-TEST_F(Lecture, TheMapSaysOfItsPictureWhatItSaysOfAPixel) {
+TEST_F(Lecture, MapCaptionMatchesPixelTooltip) {
   go('3');
   ui.click("map.source.generated").wheelAt("map", 0.5f, 0.5f, 8).hoverAt("map", 0.4f, 0.6f);
   std::vector<std::string> said;
@@ -272,7 +272,7 @@ TEST_F(Lecture, TheMapSaysOfItsPictureWhatItSaysOfAPixel) {
   EXPECT_THAT(said, Each(Eq(said.front())));
 }
 
-TEST_F(Lecture, PagingSaysNothingOfTheTextsCache) {
+TEST_F(Lecture, PagingCaptionOmitsCacheOfText) {
   go('4');
   edit().cursor.cacheView = app::CacheView::paging;
   ui.key(Key::p);
@@ -280,7 +280,7 @@ TEST_F(Lecture, PagingSaysNothingOfTheTextsCache) {
     EXPECT_THAT(part.text, Not(HasSubstr("MHA")));
 }
 
-TEST_F(Lecture, AnEmptyCacheOfOneKvHeadIsReadable) {
+TEST_F(Lecture, EmptyCacheWithOneKvHeadIsReadable) {
   for (const int width : {1280, 1920}) {
     ui.resize(width, width * 9 / 16);
     go('4');
@@ -293,7 +293,7 @@ TEST_F(Lecture, AnEmptyCacheOfOneKvHeadIsReadable) {
   }
 }
 
-TEST_F(Lecture, WhatAFactorIsStandsBesideTheFactorsAndNotOverThem) {
+TEST_F(Lecture, FactorTooltipsDoNotCoverFactors) {
   go('5');
   for (const std::string& factor : ui.names("factor.")) {
     ui.hover(factor).frames(2);
@@ -306,7 +306,7 @@ TEST_F(Lecture, WhatAFactorIsStandsBesideTheFactorsAndNotOverThem) {
   }
 }
 
-TEST_F(Lecture, TheMasksFormulaSaysWhatItsLettersAre) {
+TEST_F(Lecture, MaskFormulaHasLegend) {
   ui.replaceText("text", "we go\nwe go far away").clickAway();
   go('2');
   ui.view().drawer = true;
@@ -317,7 +317,7 @@ TEST_F(Lecture, TheMasksFormulaSaysWhatItsLettersAre) {
   EXPECT_THAT(mask.formulaLegend, testing::AllOf(HasSubstr("i: query"), HasSubstr("L: ")));
 }
 
-TEST_F(Lecture, ASceneWithoutAFileLooksLikeNoPage) {
+TEST_F(Lecture, SceneWithoutFileIsShownAsNotSaved) {
   ui.resize(1920, 1080);
   EXPECT_THAT(texts(), Each(Not(HasSubstr("untitled"))));
   ui.click("bias");
@@ -325,7 +325,7 @@ TEST_F(Lecture, ASceneWithoutAFileLooksLikeNoPage) {
 }
 
 /// A tile's words are in a causal head's masked half; the crosshair stays out of it.
-TEST_F(Lecture, ModelsTilesAreMarkedWhereTheirWordsAreNot) {
+TEST_F(Lecture, CrosshairDoesNotCoverTileLabels) {
   ui.resize(1920, 1080);
   openLearned();
   ui.park();

@@ -15,7 +15,7 @@ using app::Index;
 using app::Key;
 using app::Scene;
 
-TEST(GivingWay, ADraggedModelDimNeverBlanksThePage) {
+TEST(GivingWay, DraggingModelDimNeverBlanksPage) {
   UiDriver ui;
   for (int i = 10; i >= -1; --i) {
     ui.dragTo("model_dim", static_cast<float>(i) / 20);
@@ -24,20 +24,20 @@ TEST(GivingWay, ADraggedModelDimNeverBlanksThePage) {
   }
 }
 
-TEST(GivingWay, HeadsFollowASmallModelDimAndComeBack) {
+TEST(GivingWay, HeadsShrinkWithModelDimAndRecover) {
   UiDriver ui;
   ui.click("weights.random").typeValue("heads", "32").dragTo("model_dim", -1);
   EXPECT_EQ(ui.scene().setup.model.modelDim, 1);
   EXPECT_EQ(ui.scene().setup.model.heads, 1);
-  EXPECT_TRUE(ui.view().hasGivenWay("heads"));
-  EXPECT_FALSE(ui.view().hasGivenWay("model_dim"));
+  EXPECT_TRUE(ui.view().wasAdjusted("heads"));
+  EXPECT_FALSE(ui.view().wasAdjusted("model_dim"));
   ui.dragTo("model_dim", 0.7f);
   EXPECT_EQ(ui.scene().setup.model.heads, 32) << "what was chosen";
-  ui.wait(app::kGaveWaySeconds + 0.1);
-  EXPECT_FALSE(ui.view().hasGivenWay("heads"));
+  ui.wait(app::kAdjustedSeconds + 0.1);
+  EXPECT_FALSE(ui.view().wasAdjusted("heads"));
 }
 
-TEST(GivingWay, TheKindSurvivesADragToOneHeadAndBack) {
+TEST(GivingWay, KindSurvivesDraggingToOneHeadAndBack) {
   UiDriver ui;
   ASSERT_EQ(ui.scene().setup.model.kvHeads, 2);
   ui.dragTo("heads", -0.5f);
@@ -50,16 +50,16 @@ TEST(GivingWay, TheKindSurvivesADragToOneHeadAndBack) {
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 16);
 }
 
-TEST(GivingWay, PlantedHeadsMakeRoomForThemselves) {
+TEST(GivingWay, PlantedHeadsRaiseModelDim) {
   UiDriver ui;
   ui.click("weights.random").typeValue("model_dim", "8").click("weights.planted");
   EXPECT_GE(ui.scene().setup.model.modelDim, 16);
-  EXPECT_TRUE(ui.view().hasGivenWay("model_dim"));
+  EXPECT_TRUE(ui.view().wasAdjusted("model_dim"));
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
 
 /// A value's knob stays in place, whatever limits another slider sets.
-TEST(Scale, StaysWhateverOtherSlidersSay) {
+TEST(Scale, KnobStaysWhenOtherSlidersMove) {
   UiDriver ui;
   ui.typeValue("kv_heads", "4").park();
   const ImRect track = ui.find("kv_heads.track");
@@ -75,7 +75,7 @@ TEST(Scale, StaysWhateverOtherSlidersSay) {
   EXPECT_EQ(pixelsApart(before, after, ImRect(x - 8, track.Min.y, x + 8, track.Max.y)), 0);
 }
 
-TEST(Dropout, ShowsProbabilitiesAndWhatBecameOfThemApart) {
+TEST(Dropout, ShowsProbabilitiesBeforeAndAfterDropout) {
   UiDriver ui;
   std::vector<std::string> labels;
   for (Index head = 0; head < 8; ++head) labels.push_back(describe(ui.sequence().label(head)));
@@ -93,13 +93,13 @@ TEST(Dropout, ShowsProbabilitiesAndWhatBecameOfThemApart) {
   EXPECT_GT(pixelsApart(before, ui.screenshot(), ui.find("head.0")), 50);
 }
 
-TEST(Receipt, MarksTheKeyThatIsPointedAt) {
+TEST(Receipt, MarksHoveredKey) {
   UiDriver ui;
   ui.hover("top.1").frames(2);
   EXPECT_EQ(ui.find("top.lit").Min.y, ui.find("top.1").Min.y);
 }
 
-TEST(Decode, PrefillAndStepFitTheText) {
+TEST(Decode, PrefillAndStepAreLimitedByText) {
   UiDriver ui;
   ui.replaceText("text", "a b c").click("decode.forward");
   EXPECT_EQ(ui.scene().cursor.step, 3) << "the prefill of 4 is all there is";
@@ -108,14 +108,14 @@ TEST(Decode, PrefillAndStepFitTheText) {
   EXPECT_EQ(ui.scene().cursor.step, 4) << "there is no step before the prefill";
 }
 
-TEST(Decode, AStepBackFromAllTakesOneTokenBack) {
+TEST(Decode, SteppingBackFromEndRemovesOneToken) {
   UiDriver ui;
   const Index all = ui.sequence().queryLength;
   ui.click("decode.back");
   EXPECT_EQ(ui.scene().cursor.step, all - 1);
 }
 
-TEST(Mask, SaysWhichLayerStillHidesTheFuture) {
+TEST(Mask, ReportsLayerThatStillHidesTheFuture) {
   UiDriver ui;
   EXPECT_FALSE(ui.has("mask.future"));
   ui.click("window").click("causal");
@@ -127,7 +127,7 @@ TEST(Mask, SaysWhichLayerStillHidesTheFuture) {
   EXPECT_FALSE(ui.has("mask.future"));
 }
 
-TEST(Mask, EqualMasksAreOneWhateverTheirTexts) {
+TEST(Mask, CountsEqualMasksOnceDespiteDifferentExpressions) {
   UiDriver ui;
   // On twelve tokens, a window of twelve hides nothing that causality doesn't hide.
   ui.session().scene().setup.mask.layers =
@@ -143,7 +143,7 @@ TEST(Mask, EqualMasksAreOneWhateverTheirTexts) {
   EXPECT_EQ(ui.mask().study->mask.distinct, 2);
 }
 
-TEST(Cross, StartsWithASampleContextAndWaitsCalmlyWithoutOne) {
+TEST(Cross, StartsWithSampleContextAndWaitsWithoutOne) {
   UiDriver ui;
   ui.click("cross");
   EXPECT_EQ(*ui.scene().setup.input.contextText, app::kSampleContext);
@@ -156,7 +156,7 @@ TEST(Cross, StartsWithASampleContextAndWaitsCalmlyWithoutOne) {
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
 
-TEST(Axes, SayWhatTheyAreOnEachRowOfTheGridAndOnLargePictures) {
+TEST(Axes, HaveTitlesInGridAndOnLargePictures) {
   UiDriver ui;
   EXPECT_TRUE(ui.has("axis.query"));
   EXPECT_TRUE(ui.has("axis.key"));
@@ -169,7 +169,7 @@ TEST(Axes, SayWhatTheyAreOnEachRowOfTheGridAndOnLargePictures) {
   EXPECT_TRUE(ui.has("axis.key"));
 }
 
-TEST(TopBar, FoldsIntoAMenuWhereItDoesNotFit) {
+TEST(TopBar, CollapsesIntoMenuInNarrowWindows) {
   for (const int width : {400, 500, 640, 760, 900, 1100, 1280, 1600}) {
     UiDriver ui(width, 640);
     const std::vector<std::string> tabs = ui.names("page."), items = ui.names("bar.");
@@ -189,7 +189,7 @@ TEST(TopBar, FoldsIntoAMenuWhereItDoesNotFit) {
 }
 
 /// Whenever redo is shown, undo is shown too, and before it.
-TEST(TopBar, KeepsUndoLongerThanRedo) {
+TEST(TopBar, ShowsUndoWheneverRedoIsShown) {
   for (int width = 400; width <= 1600; width += 40) {
     UiDriver ui(width, 640);
     for (const char* page : {"heads", "mask"}) {
@@ -202,7 +202,7 @@ TEST(TopBar, KeepsUndoLongerThanRedo) {
   }
 }
 
-TEST(TopBar, EachPageIsATabOrInTheMenu) {
+TEST(TopBar, EveryPageIsReachableByTabOrMenu) {
   for (const int width : {400, 500, 640, 1280}) {
     UiDriver ui(width, 640);
     for (const app::PageRow& shown : app::pageTable()) {
@@ -222,14 +222,14 @@ TEST(TopBar, EachPageIsATabOrInTheMenu) {
   }
 }
 
-TEST(Drawer, PushesTheHeadsWhereThereIsRoom) {
+TEST(Drawer, PushesHeadsAside) {
   UiDriver ui(1280, 720);
   ui.click("bar.receipt");
   const ImRect receipt = ui.find("bars.q");
   for (const std::string& head : ui.names("head.")) EXPECT_LE(ui.find(head).Max.x, receipt.Min.x) << head;
 }
 
-TEST(Presenting, TypeIsReadFromTheLastRow) {
+TEST(Presenting, TextIsLegibleFromLastRow) {
   for (const auto& [width, height] : {std::pair(1280, 720), {1920, 1080}, {3840, 2160}}) {
     UiDriver ui(width, height);
     ui.key(Key::p);
@@ -241,7 +241,7 @@ TEST(Presenting, TypeIsReadFromTheLastRow) {
   }
 }
 
-TEST(Presenting, ArrowsWalkThroughHeadsAndStepsOfTheDecode) {
+TEST(Presenting, ArrowKeysStepThroughHeadsAndDecode) {
   UiDriver ui(1280, 720);
   ui.key(Key::p).key(Key::right);
   EXPECT_EQ(ui.scene().cursor.focus, 0);
@@ -258,7 +258,7 @@ TEST(Presenting, ArrowsWalkThroughHeadsAndStepsOfTheDecode) {
   EXPECT_EQ(ui.scene().cursor.step, step);
 }
 
-TEST(Presenting, TheMaskFoldsItsToolsAwayAndWalksThroughTheHeads) {
+TEST(Presenting, MaskHidesToolsAndArrowsStepThroughHeads) {
   UiDriver ui(1280, 720);
   ui.click("page.mask");
   const float before = ui.find("mask_map").GetHeight();
@@ -280,7 +280,7 @@ TEST(Presenting, TheMaskFoldsItsToolsAwayAndWalksThroughTheHeads) {
   EXPECT_EQ(ui.scene().cursor.cell.head, head);
 }
 
-TEST(Presenting, TheMapFillsTheWindow) {
+TEST(Presenting, MapFillsWindow) {
   UiDriver ui(1280, 720);
   ui.key(static_cast<Key>('3'));
   const float before = ui.find("map").GetWidth();

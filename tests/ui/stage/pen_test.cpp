@@ -48,7 +48,7 @@ class Pen : public testing::Test {
   UiDriver ui{1280, 720};
 };
 
-TEST_F(Pen, ALineMovesWithItsCellWhenTokensComeAndGo) {
+TEST_F(Pen, StrokeMovesWithItsCell) {
   drawOnCell("head.3", 3, 1);
   ASSERT_EQ(cell("head.3"), At(3, 1));
   write("zero one two three two four");
@@ -65,7 +65,7 @@ TEST_F(Pen, ALineMovesWithItsCellWhenTokensComeAndGo) {
   EXPECT_EQ(cell("head.3"), At(3, 1)) << "and is back";
 }
 
-TEST_F(Pen, ALineFollowsThePictureAndIsErasedByOneKey) {
+TEST_F(Pen, StrokeFollowsPictureAndIsErasedByBackspace) {
   drawOnCell("head.3", 2, 0);
   EXPECT_EQ(ui.scene().cursor.focus, -1) << "the page is left alone";
   ui.resize(1920, 1080);
@@ -78,7 +78,7 @@ TEST_F(Pen, ALineFollowsThePictureAndIsErasedByOneKey) {
   EXPECT_FALSE(ui.has(kStroke));
 }
 
-TEST_F(Pen, PicturesOfOtherPagesHaveCellsToo) {
+TEST_F(Pen, StrokesFollowCellsOnOtherPages) {
   for (const auto& [page, picture] : {std::pair("mask", "mask_map"), std::pair("lab", "stage.dot")}) {
     SCOPED_TRACE(page);
     write("one two three two four");
@@ -94,7 +94,7 @@ TEST_F(Pen, PicturesOfOtherPagesHaveCellsToo) {
   }
 }
 
-TEST_F(Pen, ALineOnAWordOfAModelFollowsTheWord) {
+TEST_F(Pen, StrokeOnModelWordFollowsTheWord) {
   ui.view().request("model.learned");
   ui.session().scene().cursor.page = "model";
   ui.draw().dragAcross("strip.word.2", ImVec2(0.2f, 0.5f), ImVec2(0.8f, 0.6f));
@@ -107,7 +107,7 @@ TEST_F(Pen, ALineOnAWordOfAModelFollowsTheWord) {
   EXPECT_FALSE(word.Contains(drawn.GetCenter()));
 }
 
-TEST_F(Pen, ALineIsTheSameInAFileAndInALink) {
+TEST_F(Pen, StrokesSurviveFileAndLink) {
   drawOnCell("head.3", 3, 1);
   ui.dragAcross("head.5", ImVec2(0.1f, 0.1f), ImVec2(0.4f, 0.9f));
   const auto& lines = ui.scene().look.strokes;

@@ -45,7 +45,7 @@ class OnStage : public testing::Test {
   UiDriver ui{1280, 720};
 };
 
-TEST_F(OnStage, ModelShowsTheWholeTextALargeHeadAndThreeGuesses) {
+TEST_F(OnStage, ModelShowsTextLargeHeadAndThreePredictions) {
   ui.view().request("model.learned");
   edit().cursor.page = "model";
   ui.park();
@@ -58,7 +58,7 @@ TEST_F(OnStage, ModelShowsTheWholeTextALargeHeadAndThreeGuesses) {
   EXPECT_THAT(flaws(ui), IsEmpty());
 }
 
-TEST_F(OnStage, WhatHeadsWereWorthIsSaidAndTheFormerWinnerStaysInSight) {
+TEST_F(OnStage, ShowsEffectOfDisabledHeadsAndFormerPrediction) {
   ui.view().request("model.learned");
   edit().cursor.page = "model";
   ui.park();
@@ -66,27 +66,27 @@ TEST_F(OnStage, WhatHeadsWereWorthIsSaidAndTheFormerWinnerStaysInSight) {
   edit().cursor.cell.query = 7;
   ui.draw();
   EXPECT_THAT(caption(), HasSubstr("looks most at")) << "no change yet";
-  const Index first = model().predicted.guesses->value->best.front().id;
+  const Index first = model().predicted.predictions->value->best.front().id;
   for (Index layer = 0; layer < 4; ++layer)
     for (Index head = 0; head < 6; ++head)
       edit().setup.subject.switchedOff.push_back({layer, head, app::HeadOff::zero});
   ui.draw();
-  const auto& guesses = *model().predicted.guesses->value;
-  ASSERT_NE(guesses.best.front().id, first) << "without any head it says something else";
-  ASSERT_TRUE(guesses.former);
-  EXPECT_EQ(guesses.former->id, first);
+  const auto& predictions = *model().predicted.predictions->value;
+  ASSERT_NE(predictions.best.front().id, first) << "without any head it says something else";
+  ASSERT_TRUE(predictions.former);
+  EXPECT_EQ(predictions.former->id, first);
   EXPECT_THAT(caption(), testing::AllOf(HasSubstr("Without these 24 heads"), HasSubstr("falls from")));
-  EXPECT_TRUE(ui.has("guess.former") || guesses.best[1].id == first || guesses.best[2].id == first);
+  EXPECT_TRUE(ui.has("guess.former") || predictions.best[1].id == first || predictions.best[2].id == first);
 }
 
-TEST_F(OnStage, ACaptionTellsOfTheRowsStrongestKey) {
+TEST_F(OnStage, CaptionNamesStrongestKeyOfRow) {
   edit().cursor.focus = 0;
   edit().cursor.cell = {0, 7, 0};
   ui.park();
   EXPECT_THAT(caption(), testing::AllOf(HasSubstr("“it” takes 0.94"), HasSubstr("“because”")));
 }
 
-TEST_F(OnStage, SingleKeysChangeTheMaskAndTheKindOfAttention) {
+TEST_F(OnStage, SingleKeysChangeMaskAndAttentionKind) {
   edit().setup.weights.source = app::WeightSource::random;
   ui.draw();
   ASSERT_TRUE(causal());
@@ -104,7 +104,7 @@ TEST_F(OnStage, SingleKeysChangeTheMaskAndTheKindOfAttention) {
   EXPECT_EQ(app::kindOf(edit().setup.model), app::AttentionKind::gqa);
 }
 
-TEST_F(OnStage, ItsLettersDoNothingAtADesk) {
+TEST_F(OnStage, LetterKeysDoNothingWhenNotPresenting) {
   ui.view().present = false;
   ui.draw();
   const std::string text = ui.sceneText();
@@ -113,7 +113,7 @@ TEST_F(OnStage, ItsLettersDoNothingAtADesk) {
   EXPECT_EQ(ui.dialog(), "");
 }
 
-TEST_F(OnStage, ASentenceIsTypedOverThePageAndTheHeadsFollow) {
+TEST_F(OnStage, TypedSentenceUpdatesHeads) {
   ui.key(letter('T')).frames(3);
   ASSERT_EQ(ui.dialog(), "sentence");
   ui.chord(kCtrl, letter('A')).type("cats chase");
@@ -125,7 +125,7 @@ TEST_F(OnStage, ASentenceIsTypedOverThePageAndTheHeadsFollow) {
   EXPECT_TRUE(ui.view().present);
 }
 
-TEST_F(OnStage, ExampleTextsFollowEachOther) {
+TEST_F(OnStage, PressingEStepsThroughExampleTexts) {
   press('E');
   const std::string first = *ui.scene().setup.input.text;
   EXPECT_TRUE(ui.scene().setup.subject.opened);
@@ -133,7 +133,7 @@ TEST_F(OnStage, ExampleTextsFollowEachOther) {
   EXPECT_NE(*ui.scene().setup.input.text, first);
 }
 
-TEST_F(OnStage, TheNextHeadThatDoesSomethingIsOneKeyAway) {
+TEST_F(OnStage, PressingJSelectsNextActiveHead) {
   edit().cursor.cell.head = 0;
   press('J');
   EXPECT_EQ(ui.scene().cursor.focus, 1);
@@ -148,7 +148,7 @@ TEST_F(OnStage, TheNextHeadThatDoesSomethingIsOneKeyAway) {
       model().summary(ui.scene().cursor.model.layer, ui.scene().cursor.cell.head)->label(0.3f)));
 }
 
-TEST_F(OnStage, TheBarComesWithTheMouseAndGoes) {
+TEST_F(OnStage, BarAppearsWithMouseAndDisappears) {
   ui.park();
   EXPECT_FALSE(ui.has("stage.bar"));
   ui.moveTo(640, 650).frames(2);
@@ -161,7 +161,7 @@ TEST_F(OnStage, TheBarComesWithTheMouseAndGoes) {
   EXPECT_FALSE(ui.has("stage.bar"));
 }
 
-TEST_F(OnStage, ThePointerThatRestsIsHiddenWithItsTooltipAndItsCrosshair) {
+TEST_F(OnStage, HidesRestingPointerTooltipAndCrosshair) {
   ui.hover("head.0").frames(2);
   ASSERT_GE(ui.view().hover.query, 0);
   ui.wait(app::kPointerRests + 0.2);
@@ -172,7 +172,7 @@ TEST_F(OnStage, ThePointerThatRestsIsHiddenWithItsTooltipAndItsCrosshair) {
   EXPECT_EQ(ui.scene().cursor.focus, 0) << "a click is where the mouse is";
 }
 
-TEST_F(OnStage, WhatModelWasAboutIsThereAgainWhenThePointerHasLeft) {
+TEST_F(OnStage, RestoresModelSelectionAfterPointerRests) {
   ui.view().request("model.learned");
   edit().cursor.page = "model";
   ui.park();
@@ -185,7 +185,7 @@ TEST_F(OnStage, WhatModelWasAboutIsThereAgainWhenThePointerHasLeft) {
   EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{2, 7, 3}));
 }
 
-TEST_F(OnStage, DarkUntilTheNextKey) {
+TEST_F(OnStage, ScreenStaysDarkUntilNextKey) {
   const render::Image page = ui.screenshot();
   press('B');
   EXPECT_TRUE(ui.has("stage.dark"));
@@ -198,7 +198,7 @@ TEST_F(OnStage, DarkUntilTheNextKey) {
   EXPECT_FALSE(ui.has("stage.dark")) << "what is done is seen";
 }
 
-TEST_F(OnStage, AFrozenPictureStaysWhileTheSceneChanges) {
+TEST_F(OnStage, FrozenPictureStaysWhileSceneChanges) {
   const render::Image before = ui.screenshot();
   press('F');
   EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0);
@@ -210,7 +210,7 @@ TEST_F(OnStage, AFrozenPictureStaysWhileTheSceneChanges) {
   EXPECT_GT(pixelsApart(before, ui.screenshot()), 1000);
 }
 
-TEST_F(OnStage, TheLaserTrailsAndTheSpotlightDims) {
+TEST_F(OnStage, LaserLeavesTrailAndSpotlightDims) {
   ui.moveTo(300, 300);
   press('L');
   ui.wait(app::kKeyShown + 0.1).moveTo(420, 300);
@@ -227,7 +227,7 @@ TEST_F(OnStage, TheLaserTrailsAndTheSpotlightDims) {
   EXPECT_EQ(pixelsApart(lit, dimmed, ImRect(380, 260, 460, 340), 8), 0) << "not where it points";
 }
 
-TEST_F(OnStage, TheSpotlightIsWhereThePointerRests) {
+TEST_F(OnStage, SpotlightWorksWithRestingPointer) {
   ui.moveTo(420, 300).wait(2.5);
   ASSERT_FALSE(ImGui::IsMousePosValid());
   const render::Image before = ui.screenshot();
@@ -236,7 +236,7 @@ TEST_F(OnStage, TheSpotlightIsWhereThePointerRests) {
   EXPECT_GT(pixelsApart(before, ui.screenshot(), ImRect(900, 100, 1200, 500), 8), 1000);
 }
 
-TEST_F(OnStage, MagnifyingEnlargesAroundThePointer) {
+TEST_F(OnStage, MagnifierEnlargesAroundPointer) {
   ui.moveTo(640, 360).frames(2);
   const render::Image before = ui.screenshot();
   press('Z');
@@ -259,7 +259,7 @@ TEST_F(OnStage, MagnifyingEnlargesAroundThePointer) {
   EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0);
 }
 
-TEST_F(OnStage, WhoPresentsNoLongerHasNeitherDarkNorSpotlight) {
+TEST_F(OnStage, EndingPresentationClearsDarkAndSpotlight) {
   press('S');
   press('B');
   ui.key(Key::escape);
@@ -270,7 +270,7 @@ TEST_F(OnStage, WhoPresentsNoLongerHasNeitherDarkNorSpotlight) {
   EXPECT_FALSE(ui.session().stage().spotlight);
 }
 
-TEST_F(OnStage, ALessonExplainsBeforeItAsks) {
+TEST_F(OnStage, LessonExplainsBeforeAsking) {
   edit().cursor.page = "lessons";
   edit().cursor.lesson.lesson = "scaled_attention";
   edit().cursor.lesson.step = 1;
@@ -294,7 +294,7 @@ TEST_F(OnStage, ALessonExplainsBeforeItAsks) {
   EXPECT_THAT(texts(), HasSubstr("✓"));
 }
 
-TEST_F(OnStage, AMapOfAShortTextFillsTheScreen) {
+TEST_F(OnStage, MapOfShortTextFillsScreen) {
   edit().cursor.page = "map";
   ui.draw();
   const ImRect cells = ui.find("map.cells");
@@ -305,7 +305,7 @@ TEST_F(OnStage, AMapOfAShortTextFillsTheScreen) {
   EXPECT_TRUE(ui.has("tooltip"));
 }
 
-TEST_F(OnStage, TwoMasksAreNeverAnEmptyPage) {
+TEST_F(OnStage, ComparisonWithoutSecondMaskIsNotEmpty) {
   edit().cursor.page = "mask";
   edit().cursor.studio.tab = app::StudioTab::compare;
   ui.draw();
@@ -313,7 +313,7 @@ TEST_F(OnStage, TwoMasksAreNeverAnEmptyPage) {
   EXPECT_FALSE(ui.has("make_other"));
 }
 
-TEST_F(OnStage, AllLessonsOfTheListAreInSight) {
+TEST_F(OnStage, AllListedLessonsAreVisible) {
   edit().cursor.page = "lessons";
   ui.draw();
   const std::vector<std::string> cards = ui.names("lesson.card.");

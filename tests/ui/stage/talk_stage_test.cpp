@@ -10,7 +10,7 @@ using app::Key;
 
 class TalkOnStage : public Talk {};
 
-TEST_F(TalkOnStage, IsWalkedWhilePresentedWithNothingButTheView) {
+TEST_F(TalkOnStage, PresentsViewsWithoutTheEditor) {
   threeViews();
   app::uiState().watches = true;
   ui.key(Key::p);
@@ -32,7 +32,7 @@ TEST_F(TalkOnStage, IsWalkedWhilePresentedWithNothingButTheView) {
   EXPECT_TRUE(ui.has("talk.view.0"));
 }
 
-TEST_F(TalkOnStage, NotesTakeRoomBelowTheViewWhereThereIsOneScreen) {
+TEST_F(TalkOnStage, NotesAppearBelowViewWithoutOverlap) {
   threeViews();
   ui.replaceText("talk.notes", "Ask the hall").clickAway().key(Key::p);
   press(Key::n);
@@ -46,7 +46,7 @@ TEST_F(TalkOnStage, NotesTakeRoomBelowTheViewWhereThereIsOneScreen) {
   EXPECT_FALSE(ui.has("stage.notes.text"));
 }
 
-TEST_F(TalkOnStage, IsPresentedFromItsFirstViewByOneKey) {
+TEST_F(TalkOnStage, ShiftPPresentsFromFirstView) {
   press(Key::p, {.shift = true});
   EXPECT_FALSE(ui.view().present) << "there is no talk";
   threeViews();
@@ -58,7 +58,7 @@ TEST_F(TalkOnStage, IsPresentedFromItsFirstViewByOneKey) {
   EXPECT_EQ(shownPage(), "heads");
 }
 
-TEST_F(TalkOnStage, WhatThePenDrewIsKeptInTheViewUndoneAndErased) {
+TEST_F(TalkOnStage, ViewKeepsPenStrokesAndUndoRestoresErasedOnes) {
   ui.view().present = true;
   ui.draw();
   press(static_cast<Key>('W'));
@@ -82,7 +82,7 @@ TEST_F(TalkOnStage, WhatThePenDrewIsKeptInTheViewUndoneAndErased) {
   EXPECT_EQ(read->talk->views[0].scene->look.strokes, kept) << "as a file has it";
 }
 
-TEST_F(TalkOnStage, WhoWalksFastSeesEachViewForHalfOfTheTime) {
+TEST_F(TalkOnStage, FastNavigationShortensFades) {
   threeViews();
   ui.view().present = true;
   ui.draw();
@@ -103,7 +103,7 @@ TEST_F(TalkOnStage, WhoWalksFastSeesEachViewForHalfOfTheTime) {
   }
 }
 
-TEST_F(TalkOnStage, ViewsFadeIntoEachOtherAndAreCutWithReducedMotion) {
+TEST_F(TalkOnStage, ViewsFadeUnlessMotionIsReduced) {
   threeViews();
   ui.view().present = true;
   ui.park().wait(5);

@@ -19,7 +19,7 @@ using app::Scene;
 
 constexpr auto kKeep = static_cast<Key>('K');
 
-TEST_F(Talk, WithoutViewsSaysHowTheyComeIntoIt) {
+TEST_F(Talk, EmptyTalkExplainsHowToAddViews) {
   app::uiState().watches = true;
   go("talk");
   EXPECT_TRUE(says("No views yet"));
@@ -29,7 +29,7 @@ TEST_F(Talk, WithoutViewsSaysHowTheyComeIntoIt) {
   EXPECT_THAT(names(), IsEmpty());
 }
 
-TEST_F(Talk, AddsWhatIsShownFromEveryPageAndShowsItAgain) {
+TEST_F(Talk, AddsViewsFromEveryPageAndShowsThemAgain) {
   threeViews();
   EXPECT_THAT(names(), ElementsAre("Heads", "Cache", "Cost"));
   EXPECT_EQ(shownPage(), "heads");
@@ -49,7 +49,7 @@ TEST_F(Talk, AddsWhatIsShownFromEveryPageAndShowsItAgain) {
   EXPECT_EQ(own().setup.model.kvHeads, 1) << "the window's own scene waits";
 }
 
-TEST_F(Talk, WhatIsPointedAtStaysLitInTheView) {
+TEST_F(Talk, ViewKeepsHoveredCell) {
   ui.hoverAt("head.2", 0.05f, 0.95f);
   add();
   const app::Cell cell = own().talk->views[0].scene->cursor.cell;
@@ -59,7 +59,7 @@ TEST_F(Talk, WhatIsPointedAtStaysLitInTheView) {
   EXPECT_NE(own().cursor.cell, cell) << "only the view keeps it";
 }
 
-TEST_F(Talk, PutsBackWhatWasChangedOnTheStageAndUndoBringsItBack) {
+TEST_F(Talk, LeavingViewRevertsStageChangesAndUndoRestoresThem) {
   threeViews();
   ui.session().scene().setup.model.kvHeads = 4;
   ui.draw();
@@ -74,7 +74,7 @@ TEST_F(Talk, PutsBackWhatWasChangedOnTheStageAndUndoBringsItBack) {
   EXPECT_EQ(own().talk->views[0].scene->setup.model.kvHeads, 8);
 }
 
-TEST_F(Talk, KeepsInTheViewWhatIsAskedTo) {
+TEST_F(Talk, KeepStoresStageChangesInView) {
   threeViews();
   ui.session().scene().setup.model.kvHeads = 4;
   ui.draw();
@@ -88,7 +88,7 @@ TEST_F(Talk, KeepsInTheViewWhatIsAskedTo) {
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 8);
 }
 
-TEST_F(Talk, IsOrderedDuplicatedAndDeletedByKeysAndUndone) {
+TEST_F(Talk, KeysReorderDuplicateAndDeleteViewsUndoably) {
   threeViews();
   press(Key::pageDown, kCtrl);
   EXPECT_THAT(names(), ElementsAre("Cache", "Heads", "Cost"));
@@ -111,7 +111,7 @@ TEST_F(Talk, IsOrderedDuplicatedAndDeletedByKeysAndUndone) {
   EXPECT_TRUE(own().talk->views.empty());
 }
 
-TEST_F(Talk, TheLastViewCanBeDeletedAndTheScreenSaysSo) {
+TEST_F(Talk, DeletingLastViewShowsEmptyTalk) {
   add();
   go("talk");
   press(Key::del);
@@ -122,7 +122,7 @@ TEST_F(Talk, TheLastViewCanBeDeletedAndTheScreenSaysSo) {
   EXPECT_EQ(state().count, 1);
 }
 
-TEST_F(Talk, IsOrderedByDraggingAlongTheStrip) {
+TEST_F(Talk, DraggingAlongStripReordersViews) {
   threeViews();
   ui.dragAcross("talk.view.0", ImVec2(0.5f, 0.5f), ImVec2(3.2f, 0.5f));
   EXPECT_THAT(names(), ElementsAre("Cache", "Cost", "Heads"));
@@ -132,7 +132,7 @@ TEST_F(Talk, IsOrderedByDraggingAlongTheStrip) {
   EXPECT_THAT(names(), ElementsAre("Cache", "Cost", "Heads")) << "a click moves nothing";
 }
 
-TEST_F(Talk, NamesAndNotesAreTypedBesideTheStrip) {
+TEST_F(Talk, NamesAndNotesCanBeEdited) {
   threeViews();
   press(Key::enter);
   ui.type("!").clickAway();
@@ -143,12 +143,12 @@ TEST_F(Talk, NamesAndNotesAreTypedBesideTheStrip) {
   EXPECT_EQ(ui.session().notes(), "");
   press(Key::pageUp);
   EXPECT_EQ(ui.session().notes(), "Ask the hall");
-  EXPECT_EQ(ui.session().comesNext(), own().talk->views[1].scene);
+  EXPECT_EQ(ui.session().nextScene(), own().talk->views[1].scene);
   ui.chord(kCtrl, Key::z);
   EXPECT_EQ(own().talk->views[0].notes, "") << "typing is undone like everything";
 }
 
-TEST_F(Talk, IsSavedByCtrlSAndOpenedAgainByDropping) {
+TEST_F(Talk, SavesByCtrlSAndReopensByDropping) {
   const TemporaryFolder folder;
   threeViews();
   const std::string before = UiDriver::textOf(own());
@@ -165,7 +165,7 @@ TEST_F(Talk, IsSavedByCtrlSAndOpenedAgainByDropping) {
   EXPECT_EQ(other.scene().cursor.page, "cache");
 }
 
-TEST_F(Talk, ThatIsDamagedIsRefusedInASentenceAndNothingIsLost) {
+TEST_F(Talk, RefusesDamagedTalkAndKeepsCurrentOne) {
   const TemporaryFolder folder;
   threeViews();
   std::ofstream(folder / "bad.json")
@@ -176,7 +176,7 @@ TEST_F(Talk, ThatIsDamagedIsRefusedInASentenceAndNothingIsLost) {
   EXPECT_THAT(names(), ElementsAre("Heads", "Cache", "Cost"));
 }
 
-TEST_F(Talk, IsAskedAboutBeforeTheWindowCloses) {
+TEST_F(Talk, AsksAboutUnsavedTalkBeforeClosing) {
   const TemporaryFolder folder;
   threeViews();
   ui.session().closing().request();
@@ -185,7 +185,7 @@ TEST_F(Talk, IsAskedAboutBeforeTheWindowCloses) {
   EXPECT_FALSE(ui.session().closing().done());
 }
 
-TEST_F(Talk, ChangesOnTheStageAreAskedAboutToo) {
+TEST_F(Talk, CountsStageChangesAsUnsaved) {
   threeViews();
   ASSERT_EQ(ui.session().workspace().unsaved().size(), 1u) << "the talk";
   ui.session().scene().setup.model.kvHeads = 4;
@@ -195,7 +195,7 @@ TEST_F(Talk, ChangesOnTheStageAreAskedAboutToo) {
   EXPECT_EQ(ui.session().workspace().unsaved().size(), 1u) << "what was put back is as it was";
 }
 
-TEST_F(Talk, ScenesOpenInsideItSoThatViewsAreCollected) {
+TEST_F(Talk, OpenedScenesKeepTheTalk) {
   const TemporaryFolder folder;
   Scene other = app::openingScene();
   other.setup.model.kvHeads = 4;
@@ -209,7 +209,7 @@ TEST_F(Talk, ScenesOpenInsideItSoThatViewsAreCollected) {
   EXPECT_EQ(own().talk->views[3].scene->setup.model.kvHeads, 4);
 }
 
-TEST_F(Talk, CanBeMadeOfALesson) {
+TEST_F(Talk, LessonCanBecomeTalk) {
   ui.session().scene().cursor.page = "lessons";
   ui.session().scene().cursor.lesson = {"why_scale", 0, -1, false};
   ui.draw();
@@ -225,7 +225,7 @@ TEST_F(Talk, CanBeMadeOfALesson) {
   }
 }
 
-TEST_F(Talk, AStepOfALessonBecomesAView) {
+TEST_F(Talk, LessonStepCanBecomeView) {
   ui.session().scene().cursor.page = "lessons";
   ui.session().scene().cursor.lesson = {"why_scale", 1, -1, false};
   ui.draw();
@@ -237,7 +237,7 @@ TEST_F(Talk, AStepOfALessonBecomesAView) {
   EXPECT_EQ(shownPage(), page);
 }
 
-TEST_F(Talk, PicturesOfViewsArePaintedBetweenFrames) {
+TEST_F(Talk, PaintsViewPicturesBetweenFrames) {
   threeViews();
   app::ScenePainter painter([] {});
   ui.frames(1);
@@ -256,7 +256,7 @@ TEST_F(Talk, PicturesOfViewsArePaintedBetweenFrames) {
   EXPECT_EQ(ui.view().pictures.painted.size(), shown - 1) << "the picture goes with its view";
 }
 
-TEST_F(Talk, ViewsThatDontFitHaveAScrollBar) {
+TEST_F(Talk, ScrollBarAppearsWhenViewsDoNotFit) {
   for (int i = 0; i < 3; ++i) add();
   go("talk");
   EXPECT_FALSE(ui.has("talk.scroll"));

@@ -20,8 +20,8 @@ namespace {
 using app::Index;
 using app::Key;
 
-constexpr float kLeastHeight = 18;
-constexpr double kLeastContrast = 7;
+constexpr float kMinHeight = 18;
+constexpr double kMinContrast = 7;
 
 class WholeLecture : public testing::Test {
  protected:
@@ -48,8 +48,8 @@ class WholeLecture : public testing::Test {
     EXPECT_EQ(ui.view().messages.error, "");
     EXPECT_THAT(overlaps(ui), IsEmpty());
     EXPECT_THAT(cutOff(ui, Scrolling::doesnt), IsEmpty());
-    EXPECT_THAT(smallTexts(ui, kLeastHeight), IsEmpty());
-    EXPECT_THAT(faintTexts(ui, kLeastContrast), IsEmpty());
+    EXPECT_THAT(smallTexts(ui, kMinHeight), IsEmpty());
+    EXPECT_THAT(faintTexts(ui, kMinContrast), IsEmpty());
   }
   const app::model_page::State& model() { return ui.session().page<app::model_page::Page>().state(); }
   const app::lessons_page::State& lesson() { return ui.session().page<app::lessons_page::Page>().state(); }
@@ -63,7 +63,7 @@ class WholeLecture : public testing::Test {
   UiDriver ui{1280, 720};
 };
 
-TEST_F(WholeLecture, IsDrivenByKeysAndReadFromTheLastRow) {
+TEST_F(WholeLecture, RunsByKeysAndIsLegibleFromLastRow) {
   press('P');
   expectToBeRead("present");
   ASSERT_EQ(ui.names("head.").size(), 8u);
@@ -127,7 +127,7 @@ TEST_F(WholeLecture, IsDrivenByKeysAndReadFromTheLastRow) {
   ask("Example text: Repeats a list");
   ASSERT_EQ(ui.scene().setup.subject.model, app::kLearned);
   EXPECT_THAT(texts(), HasSubstr("river"));
-  const auto best = [&] { return model().predicted.guesses->value->best.front(); };
+  const auto best = [&] { return model().predicted.predictions->value->best.front(); };
   const Index wanted = best().id;
   const float before = best().probability;
   expectToBeRead("model");
@@ -136,7 +136,7 @@ TEST_F(WholeLecture, IsDrivenByKeysAndReadFromTheLastRow) {
   expectToBeRead("induction head");
   press('X', {.shift = true});
   EXPECT_FALSE(ui.scene().setup.subject.switchedOff.empty());
-  const auto& without = *model().predicted.guesses->value;
+  const auto& without = *model().predicted.predictions->value;
   EXPECT_TRUE(without.best.front().id != wanted || without.best.front().probability < before / 2);
   EXPECT_THAT(texts(), HasSubstr("Without"));
   expectToBeRead("without induction heads");

@@ -96,7 +96,7 @@ void changes(const Scene& scene, const AblationState& ablation, const ImRect& ar
   const Index lit =
       std::clamp<Index>(view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query, 0, n - 1);
   const auto room = std::max<Index>(1, static_cast<Index>((area.Max.y - y) / line));
-  const CellsInSight rows = windowOf(n, room, lit);
+  const VisibleCells rows = windowOf(n, room, lit);
   const float most = std::max(study.change.head(n).maxCoeff(), 1e-3f), names = view.px(110);
   for (Index i = rows.first; i < rows.end(); ++i) {
     const float middle = y + (static_cast<float>(i - rows.first) + 0.5f) * line;

@@ -148,7 +148,7 @@ void dragCell(Scene& scene, EmbeddingsState& embeddings, const MapView& map) {
 }
 
 /// Draws all columns at once, with a frame around the visible part; a click or a drag moves it.
-void overview(const Scene& scene, EmbeddingsState& embeddings, const ImRect& area, const CellsInSight& cols,
+void overview(const Scene& scene, EmbeddingsState& embeddings, const ImRect& area, const VisibleCells& cols,
               Index dims) {
   const View& view = embeddings.page.view;
   const Theme& theme = *view.theme;

@@ -39,7 +39,7 @@ struct Side {
 };
 
 /// The weights with masked cells marked; NaN stays NaN.
-Matrix shownWeights(const Side& side, CellsInSight rows, CellsInSight cols) {
+Matrix shownWeights(const Side& side, VisibleCells rows, VisibleCells cols) {
   Matrix shown = side.weights.block(rows.first, cols.first, rows.count, cols.count);
   for (Index i = 0; i < rows.count; ++i)
     for (Index j = 0; j < cols.count; ++j)
@@ -150,8 +150,8 @@ ImRect wrongMaps(Scene& scene, State& page, const ImRect& area) {
   float top = area.Min.y + view.px(40);
   if (fits(area.Max.y - top - below) < n || fits(wide) < m) top += view.px(22);
   const float high = area.Max.y - top - below;
-  const CellsInSight rows = windowOf(n, fits(high), std::min(scene.cursor.cell.query, n - 1));
-  const CellsInSight cols = windowOf(m, fits(wide), std::min(scene.cursor.cell.key, m - 1));
+  const VisibleCells rows = windowOf(n, fits(high), std::min(scene.cursor.cell.query, n - 1));
+  const VisibleCells cols = windowOf(m, fits(wide), std::min(scene.cursor.cell.key, m - 1));
   float size =
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(40)});
   if (size >= 4) size = std::floor(size);
@@ -184,7 +184,7 @@ ImRect wrongMaps(Scene& scene, State& page, const ImRect& area) {
   }
   Canvas list = *ImGui::GetWindowDrawList();
   paintFitted(view, list, view.fonts->small, ImVec2(x0, area.Min.y + view.px(8)), area.Max.x - x0,
-              theme.secondary, partInSight(rows, n, cols, m));
+              theme.secondary, visiblePartText(rows, n, cols, m));
   paintText(list, view.fonts->small, ImVec2((result.clash ? x1 : x0) - view.px(8), top - view.px(24)),
             theme.query, "query ↓", Align::right);
   const ImRect cells(x0, top, x0 + across, top + down);

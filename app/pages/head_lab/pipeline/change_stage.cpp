@@ -19,7 +19,7 @@ using attention::MatrixView;
 
 /// The visible cells before and after a step.
 std::pair<Matrix, Matrix> changedCells(const State& page, Step step, Index headIndex,
-                                       const CellsInSight& rows, const CellsInSight& cols) {
+                                       const VisibleCells& rows, const VisibleCells& cols) {
   const SequenceSnapshot& sequence = page.layer->sequence();
   const HeadParts& head = *page.head;
   const auto scores = sequence.attention.scores[headIndex];
@@ -82,8 +82,8 @@ void changeStage(Scene& scene, State& page, const ImRect& area) {
   const float space = view.px(page.presents ? 30 : 44), top = area.Min.y + view.px(64);
   const float wide = (area.GetWidth() - labels - space) / 2, high = area.Max.y - top - view.px(84);
   const float least = page.presents ? 8 : 12;
-  const CellsInSight rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, least), 48), at.query);
-  const CellsInSight cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, least), 48), at.key);
+  const VisibleCells rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, least), 48), at.query);
+  const VisibleCells cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, least), 48), at.key);
   float size =
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)});
   if (size >= 4) size = std::floor(size);
@@ -136,7 +136,7 @@ void changeStage(Scene& scene, State& page, const ImRect& area) {
   paintText(list, view.fonts->small, ImVec2(x0 - view.px(8), left.cells.Max.y + view.px(12)), theme.key,
             "key →", Align::right);
   paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
-            fitted(view.fonts->small, partInSight(rows, n, cols, m, "columns"), area.GetWidth()));
+            fitted(view.fonts->small, visiblePartText(rows, n, cols, m, "columns"), area.GetWidth()));
   chooseCell(scene, page, hitMap(left));
   chooseCell(scene, page, hitMap(right, &sequence.queries, &sequence.keys));
 }
@@ -152,7 +152,7 @@ struct Strip {
 };
 
 float paintStrip(Scene& scene, State& page, const ImRect& area, float top, const Strip& strip,
-                 CellsInSight rows, float rowHigh, float labels) {
+                 VisibleCells rows, float rowHigh, float labels) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const attention::AttentionConfig& config = page.layer->config();
@@ -162,7 +162,7 @@ float paintStrip(Scene& scene, State& page, const ImRect& area, float top, const
   Canvas list = *ImGui::GetWindowDrawList();
   const float left = area.Min.x + labels, width = area.GetWidth() - labels;
   const Index shown = std::min<Index>(count, std::max<Index>(1, static_cast<Index>(width / view.px(26))));
-  const CellsInSight window = windowOf(count, shown, lit);
+  const VisibleCells window = windowOf(count, shown, lit);
   const float space = view.px(window.count > 16 ? 3 : 8);
   const float each =
       (width - space * static_cast<float>(window.count - 1)) / static_cast<float>(window.count);
@@ -188,8 +188,8 @@ float paintStrip(Scene& scene, State& page, const ImRect& area, float top, const
                 -most,
                 most};
     const Matrix values =
-        attention::poolFarthest((*strip.heads)[h].middleRows(rows.first, rows.count), rows.count,
-                                std::max<Index>(2, static_cast<Index>(each / view.px(2))));
+        attention::poolByMagnitude((*strip.heads)[h].middleRows(rows.first, rows.count), rows.count,
+                                   std::max<Index>(2, static_cast<Index>(each / view.px(2))));
     map.cols.count = values.cols();
     if (h != lit) map.litRow = -1;
     paintMap(scene, page, map, values);
@@ -240,7 +240,7 @@ void splitStage(Scene& scene, State& page, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   for (const Strip& strip : strips) {
     const Index total = strip.ofQueries ? n : m;
-    const CellsInSight rows = windowOf(total, std::min<Index>(cellsThatFit(view, high, 8), 48),
+    const VisibleCells rows = windowOf(total, std::min<Index>(cellsThatFit(view, high, 8), 48),
                                        strip.ofQueries ? scene.cursor.cell.query : scene.cursor.cell.key);
     const float each =
         std::max(2.0f, std::floor(std::min(high / static_cast<float>(rows.count), view.px(joins ? 30 : 18))));
@@ -267,14 +267,14 @@ void inputStage(Scene& scene, State& page, const ImRect& area) {
   const Index n = layer.x.rows(), d = layer.x.cols();
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
   const float top = area.Min.y + view.px(64);
-  const CellsInSight rows =
+  const VisibleCells rows =
       windowOf(n, std::min<Index>(cellsThatFit(view, area.Max.y - top - view.px(40), 12), 48),
                scene.cursor.cell.query);
   const float each =
       std::floor(std::min((area.Max.y - top - view.px(40)) / static_cast<float>(rows.count), view.px(30)));
   const auto columns = static_cast<Index>((area.GetWidth() - labels) / view.px(3));
   const Matrix values =
-      attention::poolFarthest(layer.x.middleRows(rows.first, rows.count), rows.count, columns);
+      attention::poolByMagnitude(layer.x.middleRows(rows.first, rows.count), rows.count, columns);
   MapView map{"input",
               Ink::stream,
               ImRect(area.Min.x + labels, top, area.Max.x, top + each * static_cast<float>(rows.count)),

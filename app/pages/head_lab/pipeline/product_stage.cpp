@@ -24,7 +24,7 @@ struct Product {
   Matrix cells;               ///< [visible rows, visible columns]
   float leftMost, aboveMost;  ///< ends of their ramps; 0 = from the visible values
   float low, high;            ///< of C
-  CellsInSight rows, cols;
+  VisibleCells rows, cols;
   Index litRow, litCol;
   std::uint32_t rowColor, colColor;
   const std::vector<attention::Token>*rowTokens,
@@ -83,7 +83,7 @@ ProductPlace placeOf(const View& view, const ImRect& area, const Product& produc
 }
 
 /// Draws "KV 0  serves heads 0–3", below the formula.
-void paintServes(const State& page, ImVec2 at, float width, const Product& product) {
+void paintServedHeads(const State& page, ImVec2 at, float width, const Product& product) {
   const View& view = page.view;
   const Index group = page.layer->config().groupSize(), first = product.kv * group;
   if (product.kv < 0 || group == 1) return;
@@ -110,7 +110,7 @@ MapHit paintProduct(const Scene& scene, State& page, const ImRect& area, const P
   left.low = product.leftIsMap ? 0 : -leftMost;
   left.high = leftMost;
   if (page.term >= 0) left.litCol = page.term * left.cols.count / std::max<Index>(inner, 1);
-  paintMap(scene, page, left, attention::poolFarthest(product.left, product.rows.count, left.cols.count));
+  paintMap(scene, page, left, attention::poolByMagnitude(product.left, product.rows.count, left.cols.count));
   MapView above{product.name + ".above",
                 product.b,
                 place.above,
@@ -123,7 +123,8 @@ MapHit paintProduct(const Scene& scene, State& page, const ImRect& area, const P
   above.high = mostOf(product.above, product.aboveMost);
   above.low = -above.high;
   if (page.term >= 0) above.litRow = page.term * above.rows.count / std::max<Index>(inner, 1);
-  paintMap(scene, page, above, attention::poolFarthest(product.above, above.rows.count, product.cols.count));
+  paintMap(scene, page, above,
+           attention::poolByMagnitude(product.above, above.rows.count, product.cols.count));
   MapView cells{product.name,     product.c,      place.cells,    product.rows,
                 product.cols,     product.litRow, product.litCol, product.rowColor,
                 product.colColor, product.low,    product.high};
@@ -140,22 +141,23 @@ MapHit paintProduct(const Scene& scene, State& page, const ImRect& area, const P
   paintFormula(view, ImVec2(area.Min.x, area.Min.y), product.formula,
                place.cells.Min.x - area.Min.x - view.px(12));
   if (place.above.GetHeight() > view.px(120))
-    paintServes(page, ImVec2(area.Min.x, area.Min.y + view.px(82)),
-                place.cells.Min.x - area.Min.x - view.px(16), product);
+    paintServedHeads(page, ImVec2(area.Min.x, area.Min.y + view.px(82)),
+                     place.cells.Min.x - area.Min.x - view.px(16), product);
   Canvas list = *ImGui::GetWindowDrawList();
   const float y = place.left.Min.y - view.px(14);
   paintText(list, view.fonts->text, ImVec2(place.left.Min.x, y), product.rowColor, product.rowTitle);
   paintText(list, view.fonts->text, ImVec2(place.cells.Min.x - view.px(10), place.above.Max.y - view.px(10)),
             product.colColor, product.colTitle, Align::right);
-  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
-            fitted(view.fonts->small,
-                   partInSight(product.rows, product.totalRows, product.cols, product.totalCols, "columns"),
-                   area.GetWidth()));
+  paintText(
+      list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
+      fitted(view.fonts->small,
+             visiblePartText(product.rows, product.totalRows, product.cols, product.totalCols, "columns"),
+             area.GetWidth()));
   return hitMap(cells, product.rowTokens, product.colTokens);
 }
 
 /// As many tokens per side as can be distinguished.
-CellsInSight tokensInSight(const View& view, const ImRect& area, Index total, Index around, bool rows) {
+VisibleCells tokensInSight(const View& view, const ImRect& area, Index total, Index around, bool rows) {
   const ProductRoom room = roomOf(view, area);
   return windowOf(
       total,
@@ -164,7 +166,7 @@ CellsInSight tokensInSight(const View& view, const ImRect& area, Index total, In
       around);
 }
 
-CellsInSight dimsInSight(const View& view, const ImRect& area, Index total, Index around) {
+VisibleCells dimsInSight(const View& view, const ImRect& area, Index total, Index around) {
   return windowOf(total, cellsThatFit(view, roomOf(view, area).cellsWide, 9), around);
 }
 
@@ -335,7 +337,7 @@ void outputStage(Scene& scene, State& page, const ImRect& area) {
   product.a = Ink::value;
   product.b = product.c = Ink::stream;
   product.rows = tokensInSight(view, area, n, scene.cursor.cell.query, true);
-  const CellsInSight window = windowOf(have, cellsThatFit(view, roomOf(view, area).cellsWide, 9),
+  const VisibleCells window = windowOf(have, cellsThatFit(view, roomOf(view, area).cellsWide, 9),
                                        std::clamp<Index>(column - first, 0, have - 1));
   product.cols = {first + window.first, window.count};
   product.left.resize(product.rows.count, wide);

@@ -296,14 +296,14 @@ void paintScores(Scene& scene, State& page, const ImRect& area, const ScoreTable
             theme.secondary, fitted(view.fonts->small, below, area.GetWidth() - view.px(20)));
 }
 
-void paintLikeness(Scene& scene, const State& page, const ImRect& area, const DetectorStudy& study,
-                   ScorePlace& pointed) {
+void paintSimilarity(Scene& scene, const State& page, const ImRect& area, const DetectorStudy& study,
+                     ScorePlace& pointed) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const auto heads = std::ssize(study.order);
   if (heads == 0) return;
-  const bool cosine = study.question.likeness == Likeness::cosine;
+  const bool cosine = study.question.likeness == Similarity::cosine;
   std::string title = std::string(page.presents ? "Similarity: " : "Similarity of two heads: ") +
                       (cosine ? "cosine" : "1 − Jensen–Shannon");
   if (study.comparedRows < study.question.layer->sequence().queryLength)

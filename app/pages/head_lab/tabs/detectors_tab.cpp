@@ -156,9 +156,9 @@ void DetectorsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   paintScores(scene, page_, table, {*study_, rows(scene), shownPlace(scene)}, nextPointed_);
   const float square = std::min(right.GetHeight() * 0.32f, side * 0.7f);
   picture(scene, ImRect(right.Min.x, right.Min.y, right.Max.x, right.Max.y - square - view.px(44)));
-  paintLikeness(scene, page_,
-                ImRect(right.Min.x, right.Max.y - square - view.px(24), right.Max.x, right.Max.y), *study_,
-                nextPointed_);
+  paintSimilarity(scene, page_,
+                  ImRect(right.Min.x, right.Max.y - square - view.px(24), right.Max.x, right.Max.y), *study_,
+                  nextPointed_);
   if (nextPointed_.head != before.head || nextPointed_.detector != before.detector) view.redraw(2);
 }
 
@@ -244,10 +244,10 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const float wide = area.GetWidth() - labels, high = area.Max.y - top - below;
   if (high < view.px(40) || wide < view.px(40)) return;
   const Index fits = std::min<Index>({cellsThatFit(view, high, 5), cellsThatFit(view, wide, 5), 64});
-  const CellsInSight rows = windowOf(n, fits, scene.cursor.cell.query);
-  const CellsInSight cols = windowOf(m, fits, scene.cursor.cell.key);
+  const VisibleCells rows = windowOf(n, fits, scene.cursor.cell.query);
+  const VisibleCells cols = windowOf(m, fits, scene.cursor.cell.key);
   // Next to the title, or in its place if the caption names the head.
-  const std::string part = partInSight(rows, n, cols, m);
+  const std::string part = visiblePartText(rows, n, cols, m);
   const float taken = page_.presents ? 0 : title + view.px(12);
   paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x + taken, area.Min.y + view.px(11)),
               area.GetWidth() - taken, theme.secondary, part);

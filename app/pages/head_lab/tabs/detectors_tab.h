@@ -56,7 +56,7 @@ struct ScoreTable {
 /// Draws heads × detectors. Sets `pointed` to the hovered place; a click selects head and detector.
 void paintScores(Scene& scene, State& page, const ImRect& area, const ScoreTable& table, ScorePlace& pointed);
 /// Draws the heads' similarities, ordered so that similar heads are adjacent.
-void paintLikeness(Scene& scene, const State& page, const ImRect& area, const DetectorStudy& study,
-                   ScorePlace& pointed);
+void paintSimilarity(Scene& scene, const State& page, const ImRect& area, const DetectorStudy& study,
+                     ScorePlace& pointed);
 
 }  // namespace headscope::app::head_lab_page

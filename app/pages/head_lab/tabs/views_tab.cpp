@@ -173,9 +173,9 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
                    study_->noRollout);
     return;
   }
-  const CellsInSight rows =
+  const VisibleCells rows =
       windowOf(n, std::min<Index>(cellsThatFit(view, high, 10), 64), scene.cursor.cell.query);
-  const CellsInSight cols =
+  const VisibleCells cols =
       windowOf(m, std::min<Index>(cellsThatFit(view, wide, 10), 64), scene.cursor.cell.key);
   const float size = std::floor(
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(60)}));

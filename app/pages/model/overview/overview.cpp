@@ -122,8 +122,8 @@ void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, 
 
 /// Registers the heads' names for tests, unless there are too many to do so quickly.
 void trackRow(const OverviewPlan& plan, const std::vector<Index>& order, Index at) {
-  constexpr Index kMost = 1024;
-  if (plan.layers * plan.heads > kMost) return;
+  constexpr Index kMax = 1024;
+  if (plan.layers * plan.heads > kMax) return;
   for (Index column = 0; column < plan.heads; ++column)
     if (const ImRect tile = plan.tile(at, column); plan.inSight(tile))
       track(fmt::format("model.{}.{}", at, order[static_cast<std::size_t>(column)]), tile.Min, tile.Max);

@@ -66,15 +66,15 @@ bool writesFromMemory(const State& page) {
       if (ids[earlier] == ids[at] && ids[earlier + 1] == ids[at + 1]) return true;
     return false;
   };
-  constexpr std::size_t kFewest = 2, kMost = 256;  // only the first kMost tokens count
+  constexpr std::size_t kMin = 2, kMax = 256;  // only the first kMax tokens count
   double sum = 0;
   std::size_t count = 0;
-  for (std::size_t at = 1; at + 1 < std::min(ids.size(), kMost); ++at)
+  for (std::size_t at = 1; at + 1 < std::min(ids.size(), kMax); ++at)
     if (seenBefore(at)) {
       sum += (*strip->value)[at].real;
       ++count;
     }
-  return count >= kFewest && sum >= 0.5 * static_cast<double>(count);
+  return count >= kMin && sum >= 0.5 * static_cast<double>(count);
 }
 
 /// What the text shows, if known, as the start of a headline about the heads.
@@ -105,8 +105,9 @@ void headline(const Scene& scene, State& page, const ImRect& area) {
     if (behaviour.deliberate && behaviour.heads == 1) page.named.push_back(behaviour.detector);
   }
   if (says.empty())
-    says = page.model.opened && page.model.opened->betweenTexts ? "no head differs much between these texts"
-                                                                : "no head stands out on this text";
+    says = page.model.opened && page.model.opened->isCrossAttention
+               ? "no head differs much between these texts"
+               : "no head stands out on this text";
   if (start.empty()) says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));
   const float y = area.Min.y + view.px(24);
   const float wide = paintText(list, view.fonts->hero, ImVec2(area.Min.x, y), view.theme->text, start);
@@ -122,7 +123,7 @@ bool filterChip(View& view, const std::string& name, const std::string& label, I
   width = textWidth(font, label) + textWidth(view.fonts->mono, number) + view.px(26);
   const bool clicked = hitArea("filter." + name, ImVec2(x, y - view.px(13)), ImVec2(width, view.px(26)));
   if (ImGui::IsItemHovered() && key <= 9)
-    restingHelp(view, "filter." + name, fmt::format("Shift+{}", key).c_str());
+    hoverHelp(view, "filter." + name, fmt::format("Shift+{}", key).c_str());
   Canvas list = *ImGui::GetWindowDrawList();
   if (chosen || ImGui::IsItemHovered())
     list.AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), view.theme->raised, view.px(6));
@@ -185,11 +186,11 @@ void overviewHeader(Scene& scene, State& page, const ImRect& area, const Overvie
   const float y = area.Min.y + view.px(plan.score ? 60 : 24);
   const Index all = page.model.config->heads * page.model.config->layerCount();
   float x = area.Min.x;
-  x +=
-      paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
-                countedText(all, page.model.opened && page.model.opened->betweenTexts ? "cross-attention head"
-                                                                                      : "head")) +
-      view.px(14);
+  x += paintText(
+           list, view.fonts->title, ImVec2(x, y), view.theme->text,
+           countedText(all, page.model.opened && page.model.opened->isCrossAttention ? "cross-attention head"
+                                                                                     : "head")) +
+       view.px(14);
   const float barWidth = view.px(110);
   const bool difference = showsDifference(scene, page.pair);
   const char* const low = difference ? "−1" : weightRange(scene.look).logarithmic ? "10⁻⁴" : "0";

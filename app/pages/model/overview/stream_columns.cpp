@@ -92,9 +92,9 @@ std::string timesText(float share) {
 /// The most likely next token at a stop, with its probability as a bar; hollow: without the scene's changes.
 void paintGuess(State& page, ImVec2 at, float right, Index stop, bool chosen, bool bar) {
   const View& view = page.view;
-  const GuessAnswer* answer = page.predicted.guesses.get();
+  const PredictionsAnswer* answer = page.predicted.predictions.get();
   if (!answer || !answer->value || stop >= static_cast<Index>(answer->value->lens.size())) return;
-  const Guess& guess = answer->value->lens[static_cast<std::size_t>(stop)];
+  const Prediction& guess = answer->value->lens[static_cast<std::size_t>(stop)];
   Canvas list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = chosen ? view.theme->text : view.theme->secondary;
   const std::string number = probabilityText(guess.probability);
@@ -119,7 +119,7 @@ void columnTitle(View& view, const char* name, float x, float y, const char* tex
   const float width = paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, text);
   ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(8)));
   compat::invisibleButton(name, ImVec2(width, view.px(16)));
-  if (ImGui::IsItemHovered()) restingHelp(view, name, help);
+  if (ImGui::IsItemHovered()) hoverHelp(view, name, help);
 }
 
 void besideRows(Scene& scene, State& page, const OverviewPlan& plan) {

@@ -90,8 +90,8 @@ void transport(const Scene& scene, State& page, const ImRect& area) {
             "tokens/s", Align::right);
 }
 
-const std::vector<Foreseen>* foreseen(const std::shared_ptr<const ModelStudy>& study,
-                                      const Predictions& predicted) {
+const std::vector<StripPrediction>* foreseen(const std::shared_ptr<const ModelStudy>& study,
+                                             const Predictions& predicted) {
   const StripAnswer* strip = predicted.strip.get();
   return strip && strip->request.study == study && strip->value ? &*strip->value : nullptr;
 }
@@ -105,12 +105,12 @@ ImRect wordOf(const View& view, const StripColumns& columns, Index token, const 
 /// A bar of how well a column's next token was predicted.
 void foreseenBar(State& page, const StripColumns& columns, Index token, float wordY, std::uint32_t fill,
                  bool folded) {
-  const std::vector<Foreseen>* all = foreseen(page.study, page.predicted);
+  const std::vector<StripPrediction>* all = foreseen(page.study, page.predicted);
   if (!all || static_cast<std::size_t>(token) >= all->size()) return;
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const float x = columns.at(token), width = columns.width, center = x + (width - view.px(4)) / 2;
-  const Foreseen& one = (*all)[static_cast<std::size_t>(token)];
+  const StripPrediction& one = (*all)[static_cast<std::size_t>(token)];
   const float top = wordY + view.px(18), bottom = top + view.px(folded ? 34 : 44);
   const float half = std::min(view.px(14), width * 0.32f);
   list.AddLine(ImVec2(x, bottom), ImVec2(x + width - view.px(4), bottom), view.theme->line);
@@ -222,8 +222,8 @@ void rowNames(const View& view, const ShownModel& model, const ImRect& area, boo
   const auto line = [&](float y, const char* text) {
     paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, text);
   };
-  if (!model.saysTokens())
-    return line(top + view.px(folded ? 10 : 14), model.opened->model->whyNoGuesses().c_str());
+  if (!model.predictsTokens())
+    return line(top + view.px(folded ? 10 : 14), model.opened->model->whyNoPredictions().c_str());
   line(top + view.px(folded ? 10 : 14), "probability of");
   line(top + view.px(folded ? 24 : 28), model.config->causal ? "the actual next" : "the actual token");
   if (folded) return;
@@ -294,16 +294,16 @@ void pointAtColumns(Scene& scene, State& page, const StripColumns& columns, cons
     (other ? scene.cursor.cell.key : scene.cursor.cell.query) = token;
     if (onWord) openTokenEdit(page, token);
   }
-  if (ImGui::IsMouseClicked(1) && !page.model.madeHere() && page.model.opened->model) {
+  if (ImGui::IsMouseClicked(1) && !page.model.isSynthetic() && page.model.opened->model) {
     scene.cursor.cell.query = token;
     view.menu = {"model.edit_token", "model.cut", "model.forget"};
   }
   std::string text = fmt::format("{} · token {}", page.token(token), token);
   if (const Index id = page.study->text.ids[static_cast<std::size_t>(token)]; id >= 0)
     text += fmt::format(" · id {}", id);
-  const std::vector<Foreseen>* all = foreseen(page.study, page.predicted);
+  const std::vector<StripPrediction>* all = foreseen(page.study, page.predicted);
   if (all && static_cast<std::size_t>(token) < all->size()) {
-    const Foreseen& one = (*all)[static_cast<std::size_t>(token)];
+    const StripPrediction& one = (*all)[static_cast<std::size_t>(token)];
     text += "\ntop prediction: " + page.word(one.top);
     if (token + 1 < n)
       text += fmt::format("\nactual next: {} · {} · rank {} · {} nats", page.token(token + 1),
@@ -324,10 +324,10 @@ void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded) {
     const float pad = view.px(20);
     const ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(4));
     const float bar = view.present ? 0 : view.px(42);
-    const bool recorded = page.model.madeHere() || page.model.opened->recorded;  // nothing to predict with
+    const bool recorded = page.model.isSynthetic() || page.model.opened->recorded;  // nothing to predict with
     if (recorded && !view.present) {
       ImGui::SetCursorScreenPos(ImVec2(inner.Min.x, inner.Min.y + view.px(10)));
-      hint(view, page.model.madeHere()
+      hint(view, page.model.isSynthetic()
                      ? "Synthetic layers have no vocabulary and make no predictions. Text:"
                      : "Imported attention (view only): no model is open to predict what comes next.");
     } else if (bar > 0) {

@@ -55,14 +55,14 @@ void readDino(const ConfigReader& json, ModelConfig& config) {
   }
   families::readClasses(json, config);
   config.picture->classifiesMean = true;
-  config.picture->otherSizes = PictureTokens::OtherSizes::interpolated;
+  config.picture->otherSizes = VisionConfig::OtherSizes::interpolated;
   config.picture->processor = "Bit";
 }
 
 void readRegisters(const ConfigReader& json, ModelConfig& config) {
   readDino(json, config);
-  config.picture->registers = json.size("num_register_tokens", 4, 0, PictureTokens::kMaxSide);
-  config.picture->otherSizes = PictureTokens::OtherSizes::antialiased;
+  config.picture->registers = json.size("num_register_tokens", 4, 0, VisionConfig::kMaxSide);
+  config.picture->otherSizes = VisionConfig::OtherSizes::antialiased;
 }
 
 }  // namespace

@@ -54,10 +54,10 @@ void readFeedForward(const ConfigReader& json, const T5Defaults& defaults, Model
   config.gated = json.flag("is_gated_act", said.starts_with(kGated));
   const std::string act = config.gated && said.starts_with(kGated) ? said.substr(kGated.size()) : said;
   // "gated-gelu" has always meant the tanh approximation (T5Config).
-  const std::string standard = said == "gated-gelu" ? "gelu_new" : act;
+  const std::string defaultValue = said == "gated-gelu" ? "gelu_new" : act;
   const std::string_view key = json.has("dense_act_fn") ? "dense_act_fn" : "feed_forward_proj";
   if (json.has("dense_act_fn") || act == said)
-    config.activation = families::readActivation(json, key, standard);
+    config.activation = families::readActivation(json, key, defaultValue);
   else if (act == "gelu")
     config.activation = Activation::geluTanh;
   else if (act == "silu" || act == "swish")

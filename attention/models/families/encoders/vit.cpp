@@ -14,12 +14,12 @@ void families::readVitSizes(const ConfigReader& json, Index patch, double epsilo
   config.qkvBias = json.flag("qkv_bias", true);
   config.outputBias = config.mlpBias = true;
   addLayers(config, json.size("num_hidden_layers", 12, 1, kMaxLayers));
-  PictureTokens& picture = config.picture.emplace();
-  picture.side = json.size("image_size", 224, 1, PictureTokens::kMaxSide);
+  VisionConfig& picture = config.picture.emplace();
+  picture.side = json.size("image_size", 224, 1, VisionConfig::kMaxSide);
   picture.patch = json.size("patch_size", patch, 1, picture.side);
-  if (picture.grid() * picture.grid() > PictureTokens::kMostPatches)
+  if (picture.grid() * picture.grid() > VisionConfig::kMaxPatches)
     json.refuse("patch_size", std::to_string(picture.patch),
-                "patches, of which a picture has at most " + std::to_string(PictureTokens::kMostPatches));
+                "patches, of which a picture has at most " + std::to_string(VisionConfig::kMaxPatches));
 }
 
 void families::readClasses(const ConfigReader& json, ModelConfig& config) {

@@ -26,7 +26,7 @@ TEST(CacheCost, CountsEveryLineOfTheBatch) {
   EXPECT_EQ(cacheFormula(two, 5, 4), "+1 KiB per token = 2 · 4 kv heads · 16 · 4 B · 2 lines");
 }
 
-TEST(CacheCost, CrossAttentionFillsItOnce) {
+TEST(CacheCost, CrossAttentionFillsCacheOnce) {
   app::Setup setup = fourHeads("a b c");
   setup.input.cross = true;
   setup.input.contextText = "u v w x y";

@@ -34,7 +34,7 @@ double latentError(const std::shared_ptr<const Snapshot>& snapshot, Index latent
 
 class LatentOfModels : public testing::TestWithParam<std::string> {};
 
-TEST_P(LatentOfModels, EveryLayerIsExactWhereNothingIsLeftOut) {
+TEST_P(LatentOfModels, FullLatentIsExactInEveryLayer) {
   const std::string folder = attention::test::goldenModel(GetParam()).string();
   const auto opened = openModel(folder);
   ASSERT_TRUE(opened.ok()) << opened.error().message;
@@ -55,7 +55,7 @@ TEST_P(LatentOfModels, EveryLayerIsExactWhereNothingIsLeftOut) {
 INSTANTIATE_TEST_SUITE_P(Families, LatentOfModels, testing::ValuesIn(attention::test::kGoldenFamilies),
                          [](const auto& family) { return family.param; });
 
-TEST(CacheLatent, OfTheLearnedModelCostsWhatItSays) {
+TEST(CacheLatent, ReportsSizeAndErrorForLearnedModel) {
   Scene scene = openingScene();
   adoptModel(scene, kLearned, *openModel(kLearned));
   scene.setup.subject.layer = 2;
@@ -72,7 +72,7 @@ TEST(CacheLatent, OfTheLearnedModelCostsWhatItSays) {
 
 /// MLA by DeepSeek-V2's own equations (section 2.1.3), element by element: scores are (q_C·k_C + q_R·k_R)/√s
 /// with one k_R per token for all heads, and only c and k_R are cached.
-TEST(CacheLatent, ScoresAreDeepSeeksOfTheCachedNumbersAlone) {
+TEST(CacheLatent, ScoresMatchDeepSeekEquations) {
   app::Setup setup = openingScene().setup;
   setup.input.text = "the cat saw the dog";
   setup.model.position = PositionKind::rope;
@@ -133,7 +133,7 @@ TEST(CacheLatent, ScoresAreDeepSeeksOfTheCachedNumbersAlone) {
   }
 }
 
-TEST(CacheLatent, AWideLayerIsComputedOrSaysWhatIs) {
+TEST(CacheLatent, ComputesWideLayersAndRefusesOversizedLatents) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->setup = openingScene().setup;
   snapshot->config = configOf(snapshot->setup);

@@ -25,7 +25,7 @@ std::shared_ptr<const Snapshot> snapshotOf(const Setup& setup) {
   return std::make_shared<const Snapshot>(computeSnapshot(setup, defaultLimits()));
 }
 
-TEST(CacheField, isTheStoredNumbersOverTheirLargest) {
+TEST(CacheField, NormalisesStoredNumbersByTheirLargest) {
   const auto snapshot = snapshotOf(openingScene().setup);
   const auto& result = snapshot->sequences[0].attention;
   const CacheField field = makeCacheField({snapshot, 0, NumberFormat::int4, 32, 1024});
@@ -39,12 +39,12 @@ TEST(CacheField, isTheStoredNumbersOverTheirLargest) {
     EXPECT_LE((field.picture[2 * g] - stored.transpose() / most).cwiseAbs().maxCoeff(), 1e-6f);
   }
   EXPECT_EQ(field.read.back(), 2 * 12);
-  EXPECT_GT(field.flopsWithout.back(), 11 * field.flops.front());
+  EXPECT_GT(field.uncachedFlops.back(), 11 * field.flops.front());
 }
 
 /// fp16 ends at 65,504. Larger numbers become infinite and weights computed from them NaN, so the error must
 /// not be 0.
-TEST(PrecisionStudy, keysBeyondAFormatAreNoErrorOf0) {
+TEST(PrecisionStudy, OverflowingKeysGiveNanError) {
   app::Setup setup = openingScene().setup;
   setup.input.source = EmbeddingSource::table;
   attention::Table& table = setup.input.table.edit();
@@ -67,7 +67,7 @@ TEST(PrecisionStudy, keysBeyondAFormatAreNoErrorOf0) {
   EXPECT_EQ(study->cases[0].weightError, 0);
 }
 
-TEST(CacheField, poolsByTheStrongestWithItsSign) {
+TEST(CacheField, PoolsByLargestMagnitudeWithSign) {
   const auto snapshot = snapshotOf(openingScene().setup);
   const CacheField fine = makeCacheField({snapshot, 0, NumberFormat::fp32, 32, 1024});
   const CacheField coarse = makeCacheField({snapshot, 0, NumberFormat::fp32, 8, 6});
@@ -83,7 +83,7 @@ TEST(CacheField, poolsByTheStrongestWithItsSign) {
       }
 }
 
-TEST(CacheStudies, strongestCellsStayVisibleBesideMarks) {
+TEST(CacheStudies, PoolingKeepsStrongestCellsOverMarks) {
   Matrix values(2, 4);
   values << render::kMaskedCell, -3, render::kMaskedCell, render::kMaskedCell,  //
       2, render::kDeadCell, render::kDeadCell, render::kMaskedCell;
@@ -93,7 +93,7 @@ TEST(CacheStudies, strongestCellsStayVisibleBesideMarks) {
   EXPECT_EQ(strongestOf(values, 1, 1), values);
 }
 
-TEST(CacheStudies, whatIsOverTheBudgetIsSaidAndGivenBack) {
+TEST(CacheStudies, ReportsAndReleasesMemoryOverBudget) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->setup = openingScene().setup;
   snapshot->setup.model.kvHeads = snapshot->setup.model.heads;
@@ -115,7 +115,7 @@ TEST(CacheStudies, whatIsOverTheBudgetIsSaidAndGivenBack) {
   EXPECT_EQ(resources.memory.used(), std::uint64_t{60} << 20);
 }
 
-TEST(CacheStudies, holdWhatTheirPicturesTakeAndNoMore) {
+TEST(CacheStudies, CountsExactlyTheMemoryOfPictures) {
   Resources resources(defaultLimits());
   const auto snapshot = snapshotOf(openingScene().setup);
   {
@@ -130,7 +130,7 @@ TEST(CacheStudies, holdWhatTheirPicturesTakeAndNoMore) {
   EXPECT_EQ(resources.memory.used(), 0u);
 }
 
-TEST(CacheStudies, aShortLineIsStudiedWithoutItsPadding) {
+TEST(CacheStudies, StudiesShortLinesWithoutPadding) {
   app::Setup alone = openingScene().setup, batch = alone;
   alone.input.text = "the street was tired";
   batch.input.text = "The animal didn't cross the street\nthe street was tired";
@@ -161,7 +161,7 @@ TEST(CacheStudies, aShortLineIsStudiedWithoutItsPadding) {
   EXPECT_EQ(field.read.back(), 2 * 4);
 }
 
-TEST(CacheStudies, withoutACausalMaskNothingIsEvicted) {
+TEST(CacheStudies, EvictionNeedsCausalMask) {
   app::Setup setup = openingScene().setup;
   setup.mask.layers = {};
   Resources resources(defaultLimits());
@@ -187,7 +187,7 @@ ShapeCase latentCase(PositionKind position, Index latent, Index rotary) {
   return study->cases.back();
 }
 
-TEST(CacheStudies, aLatentThatHoldsEverythingIsExactUnderEveryPosition) {
+TEST(CacheStudies, FullLatentIsExactForEveryPositionKind) {
   for (const PositionKind position : kPositions) {
     const bool turns = position == PositionKind::rope;
     const ShapeCase mla = latentCase(position, 256, 256);
@@ -201,7 +201,7 @@ TEST(CacheStudies, aLatentThatHoldsEverythingIsExactUnderEveryPosition) {
   }
 }
 
-TEST(CacheStudies, aLargerRotaryKeyLosesLessOfTheRotation) {
+TEST(CacheStudies, LargerRotaryKeyReducesError) {
   double before = 1e9;
   for (const Index rotary : {0, 16, 64, 256}) {
     const ShapeCase mla = latentCase(PositionKind::rope, 256, rotary);
@@ -211,7 +211,7 @@ TEST(CacheStudies, aLargerRotaryKeyLosesLessOfTheRotation) {
   }
 }
 
-TEST(PagingStudy, countsWhatWasEverThere) {
+TEST(PagingStudy, ReportsPeakLengthAndBlocks) {
   const MemoryBudget memory(std::uint64_t{1} << 20);
   const auto study = studyPaging({"0: 10 + 6\n2: 20 + 1", 8}, memory);
   ASSERT_TRUE(study.ok()) << study.error().message;
@@ -221,7 +221,7 @@ TEST(PagingStudy, countsWhatWasEverThere) {
   EXPECT_FALSE(studyPaging({"0: -1 + 6", 8}, memory).ok());
 }
 
-TEST(PagingStudy, takesItsStepsOutOfTheBudget) {
+TEST(PagingStudy, CountsStepsAgainstBudget) {
   const MemoryBudget memory(std::uint64_t{1} << 16);
   {
     const auto study = studyPaging({"0: 10 + 6", 8}, memory);
@@ -239,7 +239,7 @@ TEST(PagingStudy, takesItsStepsOutOfTheBudget) {
   EXPECT_THAT(refused.error().message, HasSubstr("the budget is 64"));
 }
 
-TEST(CostFigures, areOfTheLayerTheCatalogueOrAConfig) {
+TEST(CostFigures, ReadsShapeFromLayerCatalogueOrConfig) {
   const CostCatalogue catalogue = loadCatalogue({});
   Scene scene = openingScene();
   EXPECT_EQ(costShape(scene, catalogue, {})->name, "Llama-3.1-70B");
@@ -254,7 +254,7 @@ TEST(CostFigures, areOfTheLayerTheCatalogueOrAConfig) {
               testing::AllOf(HasSubstr("cost.device is \"H1000\", expected one of "), HasSubstr("H100")));
 }
 
-TEST(CostFigures, gpusThatCantShareGiveWayToFewer) {
+TEST(CostFigures, UsesFewerGpusWhenHeadsDoNotDivide) {
   const CostCatalogue catalogue = loadCatalogue({});
   CostSetup setup;
   setup.gpus = 16;

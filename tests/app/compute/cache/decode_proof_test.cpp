@@ -71,7 +71,7 @@ TEST(DecodeProof, NamesHeadStepAndBothValues) {
   EXPECT_EQ(broken.token, 15) << "in the last step, too";
 }
 
-TEST(DecodeProof, RunsEveryStepAndEveryChunkOfThePrefill) {
+TEST(DecodeProof, CoversEveryStepAndPrefillChunk) {
   Resources resources(kRoomy);
   app::Setup setup = causalSetup();
   setup.input.text = longText(300);
@@ -88,7 +88,7 @@ TEST(DecodeProof, RunsEveryStepAndEveryChunkOfThePrefill) {
   }
 }
 
-TEST(DecodeProof, SaysNothingWhereNothingIsDecoded) {
+TEST(DecodeProof, HoldsTriviallyWithoutDecoding) {
   Resources resources(kRoomy);
   const DecodeProof proof = proofOf(computed(plainSetup("a b c")), resources);
   EXPECT_TRUE(proof.holds());
@@ -96,7 +96,7 @@ TEST(DecodeProof, SaysNothingWhereNothingIsDecoded) {
 }
 
 /// A cache that gives NaN must not count as one without a difference.
-TEST(DecodeProof, WhatIsNoNumberIsTheLargestDifference) {
+TEST(DecodeProof, NanCountsAsLargestDifference) {
   attention::test::PoisonedCheckpoint checkpoint("gpt2");
   checkpoint.write("transformer.h.0.attn.c_attn.bias", std::numeric_limits<float>::quiet_NaN(), 1, 1000);
   const std::string folder = checkpoint.path().string();

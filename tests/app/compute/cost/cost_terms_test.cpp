@@ -20,7 +20,7 @@ CostFigures figuresOf(const char* name, Index gpus) {
   return costFigures(setup, *attention::findShape(catalogue.shapes, name), catalogue);
 }
 
-TEST(CostTerms, sayTheNumbersThatAFigureIsMadeOf) {
+TEST(CostTerms, SpellsOutTheNumbersOfAFigure) {
   const CostFigures llama = figuresOf("Llama-3.1-70B", 2);
   EXPECT_EQ(cacheTerms(llama), "327,680 B per token × 131,072 tokens × batch 1 = 40 GiB");
   EXPECT_EQ(reservedTerms(llama),
@@ -39,7 +39,7 @@ TEST(CostTerms, sayTheNumbersThatAFigureIsMadeOf) {
   EXPECT_NE(timeTerms(llama).find("÷ (4.8 TB/s · 2 GPUs) = 18.95 ms"), std::string::npos) << timeTerms(llama);
 }
 
-TEST(CostTerms, countOneAsOneAndSayMemoryOnce) {
+TEST(CostTerms, UsesSingularAndNamesMemoryOnce) {
   EXPECT_EQ(countedText(1, "kv head"), "1 kv head");
   EXPECT_EQ(countedText(12288, "kv head"), "12,288 kv heads");
   attention::Machine machine;
@@ -54,7 +54,7 @@ TEST(CostTerms, countOneAsOneAndSayMemoryOnce) {
   EXPECT_EQ(machineText(machine, ", "), "X180 GB, 80 GB") << "180 is another number";
 }
 
-TEST(CostTerms, knowLatentsWindowsAndEncoders) {
+TEST(CostTerms, CoversLatentsWindowsAndEncoders) {
   EXPECT_EQ(cachePerGpuTerms(figuresOf("DeepSeek-V3", 8)).substr(0, 36),
             "The whole latent on each of 8 GPUs: ");
   EXPECT_NE(timeTerms(figuresOf("DeepSeek-V3", 8))
@@ -67,7 +67,7 @@ TEST(CostTerms, knowLatentsWindowsAndEncoders) {
   EXPECT_NE(cacheTerms(figuresOf("BERT-base", 1)).find("keeps nothing"), std::string::npos);
 }
 
-TEST(CostWords, AnEncoderHasNoDecodeStepAndNothingOfItsOwnIsDashed) {
+TEST(CostWords, EncoderHasNoDecodePlotOrNotes) {
   const CostFigures bert = figuresOf("BERT-base", 1);
   CostSetup setup;
   setup.work = WorkPlot::decode;
@@ -79,7 +79,7 @@ TEST(CostWords, AnEncoderHasNoDecodeStepAndNothingOfItsOwnIsDashed) {
   EXPECT_FALSE(memoryPlot(setup, figuresOf("Llama-3.1-8B", 1), loadCatalogue({})).notes.empty());
 }
 
-TEST(CostWords, TheVerdictHasItsReasons) {
+TEST(CostWords, VerdictGivesItsReasons) {
   const CostFigures llama = figuresOf("Llama-3.1-70B", 2);
   EXPECT_TRUE(llama.fits());
   EXPECT_EQ(verdictText(llama), "Fits, 31.71 GiB free");
@@ -96,7 +96,7 @@ TEST(CostWords, TheVerdictHasItsReasons) {
       << verdictReason(large);
 }
 
-TEST(CostWords, LayersOfSeveralKindsHaveALineEach) {
+TEST(CostWords, ListsEachKindOfLayer) {
   EXPECT_TRUE(costLayers(figuresOf("Llama-3.1-70B", 1)).empty()) << "the product says it";
   const std::vector<CostLayers> jamba = costLayers(figuresOf("Jamba-1.5-Mini", 1));
   ASSERT_EQ(jamba.size(), 2u);
@@ -110,7 +110,7 @@ TEST(CostWords, LayersOfSeveralKindsHaveALineEach) {
   EXPECT_EQ(costLayers(figuresOf("Mamba-Codestral-7B", 1)).size(), 1u);
 }
 
-TEST(CostWords, TheLayerMadeHereIsInTheMiddleOfASentence) {
+TEST(CostWords, NamesSyntheticLayerWithinASentence) {
   const Scene scene = openingScene();
   CostSetup setup = scene.cost;
   setup.tokens = 1;

@@ -11,7 +11,7 @@
 namespace headscope::app {
 namespace {
 
-TEST(AnswerFigures, OfTwoGridsSideBySideOneHasTheNoteWholeAndTheScale) {
+TEST(AnswerFigures, OnlyGridWithScaleShowsFullNote) {
   GridFigure figure;
   figure.title = "Output of each head";
   figure.note = "Share of the logit difference restored";

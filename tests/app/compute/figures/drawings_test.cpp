@@ -33,7 +33,7 @@ std::vector<std::string> cellFills(const std::string& svg) {
   return fills;
 }
 
-TEST(Drawings, ManyCellsAreOneImageAndNoBrightCellIsLost) {
+TEST(Drawings, DrawsManyCellsAsImageKeepingBrightOnes) {
   Drawing drawing;
   drawing.width = drawing.height = 1000;
   drawing.background = {1, 1, 1, 1};
@@ -55,7 +55,7 @@ TEST(Drawings, ManyCellsAreOneImageAndNoBrightCellIsLost) {
   EXPECT_LT(pixel[2], 80);
 }
 
-TEST(Drawings, OneIsAddedToAnotherAtItsPlaceAndSize) {
+TEST(Drawings, AddMovesAndScalesShapes) {
   Drawing small;
   small.width = 30;
   small.height = 20;
@@ -89,7 +89,7 @@ TEST(Drawings, OneIsAddedToAnotherAtItsPlaceAndSize) {
   EXPECT_EQ(std::get<Cells>(page.shapes[5]).style.gap, 2);
 }
 
-TEST(Drawings, HostileTokensAreText) {
+TEST(Drawings, EscapesHostileTokens) {
   Drawing drawing;
   drawing.width = drawing.height = 100;
   drawing.title = "</title><script/>";
@@ -107,7 +107,7 @@ TEST(Drawings, HostileTokensAreText) {
   EXPECT_FALSE(rasterise("<svg", 50, 50).ok());
 }
 
-TEST(Drawings, ColoursAreTheWindowsAndCanBeRead) {
+TEST(Drawings, ColoursMatchThemesAndAreReadable) {
   for (const bool dark : {false, true}) {
     const DrawingColors& colors = drawingColors(dark);
     const Theme& theme = dark ? darkTheme() : lightTheme();

@@ -5,7 +5,7 @@
 namespace headscope::app {
 namespace {
 
-TEST(MatrixCsv, HasTokensAndNumbersThatReadBackAsTheSame) {
+TEST(MatrixCsv, QuotesTokensAndWritesExactNumbers) {
   attention::Matrix values(2, 2);
   values << 0.1f, 1.0f / 3, -0.0f, 1e-20f;
   const std::vector<attention::Token> queries{{"a"}, {"he said \"no\""}}, keys{{","}, {"b"}};

@@ -26,7 +26,7 @@ Drawing someDrawing() {
   return drawing;
 }
 
-TEST(PictureFile, LengthsAreRead) {
+TEST(PictureFile, ParsesLengths) {
   EXPECT_EQ(*parseLength("800"), (Length{800, false}));
   EXPECT_EQ(*parseLength("800px"), (Length{800, false}));
   EXPECT_EQ(*parseLength("120.5mm"), (Length{120.5, true}));
@@ -35,7 +35,7 @@ TEST(PictureFile, LengthsAreRead) {
         << bad;
 }
 
-TEST(PictureFile, APngHasTheSizeThatWasAsked) {
+TEST(PictureFile, PngHasRequestedSize) {
   const TemporaryFolder folder;
   const auto sizeOf = [&](const PictureSize& size) {
     const auto path = folder / "a.png";
@@ -55,7 +55,7 @@ TEST(PictureFile, APngHasTheSizeThatWasAsked) {
   EXPECT_THAT(fileText(folder / "a.png"), HasSubstr(std::string("pHYs\0\0\x5C\x46\0\0\x5C\x46\1", 13)));
 }
 
-TEST(PictureFile, ClipsHoldUntilTheNextOneAndColoursMayLetThrough) {
+TEST(PictureFile, ClipsLastUntilTheNextAndColoursBlend) {
   const TemporaryFolder folder;
   Drawing drawing = someDrawing();
   drawing.shapes = {Clip{Frame{0, 0, 100, 200}},
@@ -77,7 +77,7 @@ TEST(PictureFile, ClipsHoldUntilTheNextOneAndColoursMayLetThrough) {
   EXPECT_EQ(at(350), (std::array<int, 3>{0, 0, 255}));
 }
 
-TEST(PictureFile, WhatIsWiderThanAskedStandsInTheMiddle) {
+TEST(PictureFile, CentresDrawingOfOtherAspectRatio) {
   const TemporaryFolder folder;
   ASSERT_TRUE(
       writePicture(folder / "a.png", someDrawing(), {.width = Length{300}, .height = Length{300}}, kMemory)
@@ -91,7 +91,7 @@ TEST(PictureFile, WhatIsWiderThanAskedStandsInTheMiddle) {
   EXPECT_EQ(green(150, 280), 255);
 }
 
-TEST(PictureFile, AnSvgSaysItsSize) {
+TEST(PictureFile, SvgDeclaresItsSize) {
   const TemporaryFolder folder;
   ASSERT_TRUE(writePicture(folder / "a.svg", someDrawing(), {.width = Length{120, true}}, kMemory).ok());
   EXPECT_THAT(fileText(folder / "a.svg"),
@@ -104,7 +104,7 @@ std::string mediaBox(const std::string& pdf) {
   return at == std::string::npos ? "none" : pdf.substr(from + 1, to - from - 1);
 }
 
-TEST(PictureFile, APdfHasOnePageOfItsSizeWithTextAndFonts) {
+TEST(PictureFile, PdfHasOneSizedPageWithEmbeddedFonts) {
   const TemporaryFolder folder;
   Drawing drawing = someDrawing();
   drawing.shapes.push_back(TextRun{"animal", 20, 20, 11, {0, 0, 0, 1}});
@@ -124,7 +124,7 @@ TEST(PictureFile, APdfHasOnePageOfItsSizeWithTextAndFonts) {
   EXPECT_THAT(large.error().message, HasSubstr("expected 1 to 14,400 a side"));
 }
 
-TEST(PictureFile, EachObjectOfAPdfIsWhereItsTableSays) {
+TEST(PictureFile, PdfCrossReferenceTableIsCorrect) {
   const TemporaryFolder folder;
   Drawing drawing = someDrawing();
   drawing.shapes.push_back(TextRun{"turned", 200, 100, 11, {0, 0, 0, 0.5f}, Anchor::middle, true, false, 30});
@@ -151,7 +151,7 @@ std::string wordsInPdf(const std::filesystem::path& file) {
   return ::pclose(pipe) == 0 ? words : "";
 }
 
-TEST(PictureFile, APdfsWordsAreFoundInAllScriptsAndHoweverTheyAreTurned) {
+TEST(PictureFile, PdfTextIsSearchableInAllScriptsAndRotations) {
   const TemporaryFolder folder;
   Drawing drawing = someDrawing();
   drawing.shapes.clear();
@@ -174,7 +174,7 @@ TEST(PictureFile, APdfsWordsAreFoundInAllScriptsAndHoweverTheyAreTurned) {
                            HasSubstr("हिन्दी"), HasSubstr("upright")));
 }
 
-TEST(PictureFile, WhatIsTooLargeOrMisnamedIsRefusedAndLeavesWhatWasThere) {
+TEST(PictureFile, RefusesBadSizesAndNamesKeepingOldFile) {
   const TemporaryFolder folder;
   putFile(folder / "a.png", "mine");
   const auto refusal = [&](const std::string& name, const PictureSize& size,

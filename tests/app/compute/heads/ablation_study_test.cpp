@@ -41,7 +41,7 @@ struct Parts {
   }
 };
 
-TEST(SwitchedHeads, AblatingAndRestoringGivesTheSameBits) {
+TEST(SwitchedHeads, RestoringAfterAblationIsBitExact) {
   for (const app::Setup& setup : {openingScene().setup, modelScene().setup}) {
     const Snapshot before = computed(setup);
     for (const HeadOff by : {HeadOff::zero, HeadOff::mean}) {
@@ -59,7 +59,7 @@ TEST(SwitchedHeads, AblatingAndRestoringGivesTheSameBits) {
   }
 }
 
-TEST(SwitchedHeads, OfALayerMadeHereLeaveItsOutput) {
+TEST(SwitchedHeads, SwitchingAllHeadsOffLeavesTheBias) {
   app::Setup setup = openingScene().setup;
   setup.model.bias = true;
   setup.weights.source = WeightSource::random;
@@ -76,7 +76,7 @@ TEST(SwitchedHeads, OfALayerMadeHereLeaveItsOutput) {
       << "the cache's heads are compared all the same";
 }
 
-TEST(AblationStudy, SharesAddUpForLayersMadeHereAndOfModels) {
+TEST(AblationStudy, SharesSumToOneForSyntheticAndModelLayers) {
   app::Setup random = openingScene().setup;
   random.weights.source = WeightSource::random;
   random.model.bias = true;
@@ -91,7 +91,7 @@ TEST(AblationStudy, SharesAddUpForLayersMadeHereAndOfModels) {
   }
 }
 
-TEST(AblationStudy, SaysWhatIsMissingTogether) {
+TEST(AblationStudy, ReportsJointEffectOfSwitchedHeads) {
   for (app::Setup setup : {openingScene().setup, modelScene().setup}) {
     const Index layer = shownLayer(setup);
     const Parts all(setup);
@@ -107,7 +107,7 @@ TEST(AblationStudy, SaysWhatIsMissingTogether) {
   }
 }
 
-TEST(HullStudy, TheOutputLiesInsideTheHullOfItsValues) {
+TEST(HullStudy, OutputLiesInsideHullOfValues) {
   for (const app::Setup& setup : {openingScene().setup, modelScene().setup}) {
     const Parts parts(setup);
     const SequenceSnapshot& sequence = parts.layer->sequence();
@@ -122,14 +122,14 @@ TEST(HullStudy, TheOutputLiesInsideTheHullOfItsValues) {
   }
 }
 
-TEST(HullStudy, SaysWhereWeightsDontAddUp) {
+TEST(HullStudy, DetectsWeightsThatDoNotSumToOne) {
   app::Setup setup = openingScene().setup;
   setup.model.dropout = 0.5f;
   const Parts parts(setup);
   EXPECT_FALSE(studyHull({parts.layer, 0, 5}).mixes);
 }
 
-TEST(PatchStudy, TakesTheOtherTextsPattern) {
+TEST(PatchStudy, UsesPatternOfTheOtherText) {
   constexpr const char* kOther = "The street was tired because the animal didn't cross it too .";
   for (const app::Setup& setup : {openingScene().setup, modelScene().setup}) {
     Parts parts(setup);
@@ -149,7 +149,7 @@ TEST(PatchStudy, TakesTheOtherTextsPattern) {
   }
 }
 
-TEST(PatchStudy, OfTheSameTextChangesNothing) {
+TEST(PatchStudy, SameTextChangesNothing) {
   const app::Setup setup = openingScene().setup;
   Parts parts(setup);
   const auto study = studyPatch({parts.layer, 6, setup.input.text}, parts.resources);
@@ -157,7 +157,7 @@ TEST(PatchStudy, OfTheSameTextChangesNothing) {
   EXPECT_LT((*study)->change.maxCoeff(), 1e-5f);
 }
 
-TEST(PatchStudy, RefusesAnotherNumberOfTokensInASentence) {
+TEST(PatchStudy, RefusesTextsOfOtherLengths) {
   Parts parts(openingScene().setup);
   const auto refused = [&](const std::string& text) {
     const auto study = studyPatch({parts.layer, 0, text}, parts.resources);
@@ -168,7 +168,7 @@ TEST(PatchStudy, RefusesAnotherNumberOfTokensInASentence) {
   EXPECT_THAT(refused("two\nlines"), HasSubstr("2 lines"));
 }
 
-TEST(LayerPrecisionStudy, DiffersLessInFp16ThanInBf16) {
+TEST(LayerPrecisionStudy, Fp16DiffersLessThanBf16) {
   for (const app::Setup& setup : {openingScene().setup, modelScene().setup}) {
     const Parts parts(setup);
     const LayerPrecisionStudy study = studyPrecision(parts.layer);
@@ -184,7 +184,7 @@ TEST(LayerPrecisionStudy, DiffersLessInFp16ThanInBf16) {
   }
 }
 
-TEST(WeightStudy, ColoursReachWhatMostNumbersAreWithin) {
+TEST(WeightStudy, ColourRangeIgnoresOutliers) {
   app::Setup setup = openingScene().setup;
   setup.model.layers = 2;
   setup.subject.layer = 1;  // an induction head, whose W_Q has one number far above all others
@@ -203,7 +203,7 @@ TEST(WeightStudy, ColoursReachWhatMostNumbersAreWithin) {
   EXPECT_EQ(study.match.colours, study.match.most);
 }
 
-TEST(TextLoss, IsLargerWithoutHeadsThatMatter) {
+TEST(TextLoss, IncreasesWithoutImportantHeads) {
   Scene scene = modelScene();
   scene.setup.input.text =
       std::string("When Anna and Ben went to the river , Ben gave the key to Anna . Anna thanked Ben .");

@@ -23,7 +23,7 @@ std::shared_ptr<const EmbeddingStudy> studied(const Scene& scene, EmbeddingAxes 
   return *study;
 }
 
-TEST(EmbeddingStudy, ATextsOwnTableGivesTheSameHeadsToTheBit) {
+TEST(EmbeddingStudy, TableOfATextReproducesItsHeadsExactly) {
   for (const WeightSource source : {WeightSource::planted, WeightSource::random})
     for (const PositionKind position : {PositionKind::sinusoidal, PositionKind::rope, PositionKind::none}) {
       Scene scene = openingScene();
@@ -43,14 +43,14 @@ TEST(EmbeddingStudy, ATextsOwnTableGivesTheSameHeadsToTheBit) {
     }
 }
 
-TEST(EmbeddingStudy, IsOfTheLineThatIsShownWithoutPadding) {
+TEST(EmbeddingStudy, StudiesTheShownLineWithoutPadding) {
   Scene scene = openingScene();
   scene.setup.input.text = std::string("one two three\nfour five");
   EXPECT_EQ(studied(scene, {}, 1)->table.names, (std::vector<std::string>{"four", "five"}));
   EXPECT_EQ(studied(scene, {}, 9)->table.values.rows(), 2);
 }
 
-TEST(EmbeddingStudy, PointsAreWhereTheVectorsAre) {
+TEST(EmbeddingStudy, ProjectsVectorsOntoThePlane) {
   const Scene scene = openingScene();
   const auto principal = studied(scene);
   EXPECT_EQ(principal->points.rows(), 12);
@@ -63,7 +63,7 @@ TEST(EmbeddingStudy, PointsAreWhereTheVectorsAre) {
   EXPECT_EQ((*kept)->plane, plain->plane);
 }
 
-TEST(EmbeddingStudy, SaysWhyVectorsArentByHand) {
+TEST(EmbeddingStudy, ExplainsWhyVectorsCannotBeEdited) {
   Scene cross = openingScene();
   cross.setup.input.cross = true;
   cross.setup.input.contextText = kSampleContext;
@@ -81,7 +81,7 @@ attention::Table smallTable() {
   return table;
 }
 
-TEST(TableTokens, SwapDuplicateRemoveInsert) {
+TEST(TableTokens, SwapsDuplicatesRemovesAndInserts) {
   attention::Table table = smallTable();
   swapTokens(table, 0, 2);
   EXPECT_EQ(table.names, (std::vector<std::string>{"c", "b", "a"}));
@@ -101,7 +101,7 @@ TEST(TableTokens, SwapDuplicateRemoveInsert) {
   EXPECT_THROW(insertToken(table, 5, "x"), std::invalid_argument);
 }
 
-TEST(PastedTable, RaggedRowsAreOneClearSentence) {
+TEST(PastedTable, ReportsRaggedRowsInOneSentence) {
   const auto ragged = pastedTable("a,1,2,3\nb,4,5\n");
   ASSERT_FALSE(ragged.ok());
   EXPECT_THAT(ragged.error().message, testing::AllOf(HasSubstr("the clipboard"), HasSubstr("2")));

@@ -9,7 +9,7 @@
 namespace headscope::app {
 namespace {
 
-TEST(HeadComposition, FindsThePreviousTokenHeadThatTheBundledInductionHeadReads) {
+TEST(HeadComposition, FindsPreviousTokenHeadReadByInductionHead) {
   const auto opened = openModel(kLearned);
   ASSERT_TRUE(opened) << opened.error().message;
   // Head 2 of layer 1 repeats lists: its keys are what the previous-token head wrote (Olsson et al. 2022).

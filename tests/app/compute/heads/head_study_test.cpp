@@ -79,7 +79,7 @@ std::vector<app::Setup> biasedSetups() {
   return setups;
 }
 
-TEST(HeadStudy, TheEffectIsTheWeightsMinusThoseWithoutBiases) {
+TEST(HeadStudy, EffectIsWeightsMinusUnbiasedWeights) {
   int setups = 0;
   for (const app::Setup& setup : biasedSetups()) {
     ++setups;
@@ -115,7 +115,7 @@ TEST(HeadStudy, TheEffectIsTheWeightsMinusThoseWithoutBiases) {
   }
 }
 
-TEST(HeadStudy, TheBiasIsWhatReceiptsAdd) {
+TEST(HeadStudy, BiasMatchesReceipts) {
   for (const app::Setup& setup : biasedSetups()) {
     const auto snapshot = headSnapshot(setup);
     const SequenceSnapshot& sequence = snapshot->sequences.front();
@@ -142,7 +142,7 @@ TEST(HeadStudy, TheBiasIsWhatReceiptsAdd) {
   }
 }
 
-TEST(HeadStudy, WithoutBiasesThereIsNoEffect) {
+TEST(HeadStudy, NoEffectWithoutBiases) {
   const HeadStudy study = studyHead({headSnapshot(plainSetup("a b c")), 0, 1});
   EXPECT_FALSE(study.biased);
   EXPECT_EQ(study.effect.values.size(), 0);
@@ -152,7 +152,7 @@ TEST(HeadStudy, WithoutBiasesThereIsNoEffect) {
 }
 
 /// Weights removed by dropout are not the effect of a bias.
-TEST(HeadStudy, DropoutIsNoEffect) {
+TEST(HeadStudy, DropoutDoesNotCountAsEffect) {
   app::Setup setup = plainSetup("a b c d e f");
   setup.model.position = PositionKind::alibi;
   const HeadStudy plain = studyHead({headSnapshot(setup), 0, 2});
@@ -163,7 +163,7 @@ TEST(HeadStudy, DropoutIsNoEffect) {
   EXPECT_LE((dropped.effect.values - plain.effect.values).cwiseAbs().maxCoeff(), rounding);
 }
 
-TEST(HeadStudy, TheDifferenceIsTheSecondMasksWeightsMinusTheFirsts) {
+TEST(HeadStudy, DifferenceIsSecondMaskMinusFirst) {
   app::Setup setup = plainSetup("a b c d e f g\nh i j");
   setup.mask.layers = layersFrom("causal & padding");
   setup.mask.compare = true;
@@ -190,7 +190,7 @@ TEST(HeadStudy, TheDifferenceIsTheSecondMasksWeightsMinusTheFirsts) {
 }
 
 /// A row that sees nothing under one mask still has a difference; a row that sees nothing under both is dead.
-TEST(HeadStudy, RowsThatSeeNothing) {
+TEST(HeadStudy, MarksRowsWithoutVisibleKeys) {
   app::Setup setup = plainSetup("a b c d");
   setup.mask.layers = layersFrom("window(1) & !sinks(2)");
   setup.mask.compare = true;
@@ -203,7 +203,7 @@ TEST(HeadStudy, RowsThatSeeNothing) {
 }
 
 /// Beyond 1,024 tokens, several cells share a pixel, which shows the visible value farthest from 0.
-TEST(HeadStudy, PoolsWhatLiesFarthestFromZero) {
+TEST(HeadStudy, PoolsByLargestVisibleMagnitude) {
   std::string text;
   for (int i = 0; i < 1100; ++i) text += "w" + std::to_string(i % 50) + " ";
   app::Setup setup = plainSetup(text);
@@ -232,7 +232,7 @@ TEST(HeadStudy, PoolsWhatLiesFarthestFromZero) {
 }
 
 // Regression: a line that was just typed and selected was looked up in the previous snapshot.
-TEST(HeadStudy, ALineOrHeadThatIsNotThereYetIsTheLast) {
+TEST(HeadStudy, ClampsMissingLinesAndHeads) {
   app::Setup setup = plainSetup("a b c\nd e f g");
   setup.model.position = PositionKind::alibi;
   const auto snapshot = headSnapshot(setup);

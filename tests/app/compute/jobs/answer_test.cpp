@@ -67,7 +67,7 @@ TEST(Answer, CarriesItsRequest) {
   EXPECT_EQ(answer.busySeconds(), 0);
 }
 
-TEST(Answer, ForgetsWhatItAndItsRequestHold) {
+TEST(Answer, ForgetReleasesAnswerAndRequest) {
   Workers workers([] {});
   Answer<std::shared_ptr<int>, int> answer(
       workers, [](const std::shared_ptr<int>& of, std::stop_token) { return attention::Result<int>(*of); });
@@ -85,7 +85,7 @@ TEST(Answer, ForgetsWhatItAndItsRequestHold) {
   EXPECT_EQ(*answer.current()->value, 8);
 }
 
-TEST_F(HeldAnswer, OfManyWaitingRequestsOnlyTheNewestIsComputed) {
+TEST_F(HeldAnswer, ComputesOnlyNewestWaitingRequest) {
   begin(1);
   for (int request = 2; request <= 50; ++request) answer.ask(request, Lane::front);
   finish();
@@ -94,7 +94,7 @@ TEST_F(HeldAnswer, OfManyWaitingRequestsOnlyTheNewestIsComputed) {
   EXPECT_TRUE(held.stopped().empty()) << "short work is finished";
 }
 
-TEST(Answer, ShortWorkIsShownAlsoWhenANewerRequestWaits) {
+TEST(Answer, ShowsShortWorkDespiteNewerRequest) {
   HeldWork held;
   std::vector<int> shown;
   Ints* asked = nullptr;
@@ -110,7 +110,7 @@ TEST(Answer, ShortWorkIsShownAlsoWhenANewerRequestWaits) {
 }
 
 // Regression: newer work requested just after older work began had to wait until the older work was done.
-TEST_F(HeldAnswer, WorkThatNewerWorkHasWaitedOnIsStoppedByTheClock) {
+TEST_F(HeldAnswer, StopsWorkThatKeepsNewerRequestWaiting) {
   begin(1);
   answer.ask(2, Lane::front);  // the only request, within the first milliseconds
   held.waitForStopped(1);
@@ -120,7 +120,7 @@ TEST_F(HeldAnswer, WorkThatNewerWorkHasWaitedOnIsStoppedByTheClock) {
   EXPECT_EQ(valueOf(answer), 20);
 }
 
-TEST_F(HeldAnswer, ARequestThatIsReplacedAgainAndAgainLosesNoPatience) {
+TEST_F(HeldAnswer, ReplacingRequestsDoesNotResetPatience) {
   begin(1);
   int request = 2;
   while (held.stopped().empty()) {  // a slider in constant motion; would loop forever if each request
@@ -132,7 +132,7 @@ TEST_F(HeldAnswer, ARequestThatIsReplacedAgainAndAgainLosesNoPatience) {
   EXPECT_EQ(held.stopped(), std::vector<int>{1});
 }
 
-TEST(Answer, AskingAgainIsFree) {
+TEST(Answer, RepeatedRequestsComputeOnce) {
   HeldWork held;
   std::atomic<int> wakes = 0;
   Workers workers([&] { ++wakes; });
@@ -151,7 +151,7 @@ TEST(Answer, AskingAgainIsFree) {
   EXPECT_EQ(wakes, 1);
 }
 
-TEST_F(HeldAnswer, AskingForWhatIsShownStopsWhatIsUnderWay) {
+TEST_F(HeldAnswer, RequestingShownAnswerStopsRunningWork) {
   showOneAndBeginTwo();
   answer.ask(1, Lane::front);
   EXPECT_EQ(answer.busySeconds(), 0);
@@ -160,7 +160,7 @@ TEST_F(HeldAnswer, AskingForWhatIsShownStopsWhatIsUnderWay) {
   EXPECT_EQ(valueOf(answer), 10);
 }
 
-TEST(Answer, WhatWasStoppedForARequestThatIsTakenBackIsBegunAgain) {
+TEST(Answer, RestartsWorkStoppedForAWithdrawnRequest) {
   std::promise<void> stopped, goOn;
   std::atomic<int> calls = 0;
   Workers workers([] {});
@@ -183,7 +183,7 @@ TEST(Answer, WhatWasStoppedForARequestThatIsTakenBackIsBegunAgain) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_F(HeldAnswer, CancelStopsWhatRunsDropsWhatWaitsAndKeepsTheAnswer) {
+TEST_F(HeldAnswer, CancelDropsWorkAndKeepsAnswer) {
   showOneAndBeginTwo();
   answer.ask(3, Lane::front);
   answer.cancel();
@@ -198,7 +198,7 @@ TEST_F(HeldAnswer, CancelStopsWhatRunsDropsWhatWaitsAndKeepsTheAnswer) {
   EXPECT_EQ(valueOf(answer), 40) << "it goes on working";
 }
 
-TEST_F(HeldAnswer, WhatIsCancelledCanBeAskedForAgainAtOnce) {
+TEST_F(HeldAnswer, CancelledRequestCanBeRepeatedAtOnce) {
   begin(1);
   answer.cancel();
   answer.ask(1, Lane::front);
@@ -206,7 +206,7 @@ TEST_F(HeldAnswer, WhatIsCancelledCanBeAskedForAgainAtOnce) {
   EXPECT_TRUE(answer.upToDate(1));
 }
 
-TEST_F(HeldAnswer, BusySecondsCountFromTheOldestUnansweredRequest) {
+TEST_F(HeldAnswer, BusySecondsCountFromOldestUnansweredRequest) {
   begin(1);
   const auto asked = std::chrono::steady_clock::now();
   answer.ask(2, Lane::front);
@@ -218,7 +218,7 @@ TEST_F(HeldAnswer, BusySecondsCountFromTheOldestUnansweredRequest) {
   EXPECT_EQ(answer.busySeconds(), 0);
 }
 
-TEST(Answer, ExceptionsAndExhaustedMemoryAreErrorsAndTheNextIsAnswered) {
+TEST(Answer, TurnsExceptionsIntoErrorsAndContinues) {
   Workers workers([] {});
   Ints answer(workers, [](int request, std::stop_token) -> Result<int> {
     if (request == 1) throw std::bad_alloc();
@@ -242,7 +242,7 @@ TEST(Answer, ExceptionsAndExhaustedMemoryAreErrorsAndTheNextIsAnswered) {
   EXPECT_EQ(valueOf(answer), 50);
 }
 
-TEST(Answer, GoesWhileItRunsAndWhileItWaits) {
+TEST(Answer, DestructionStopsRunningAndWaitingWork) {
   HeldWork held;
   Workers workers([] {});
   Ints waiting(workers, tenTimes);
@@ -259,7 +259,7 @@ TEST(Answer, GoesWhileItRunsAndWhileItWaits) {
   EXPECT_EQ(valueOf(waiting), 30) << "the lane goes on";
 }
 
-TEST(Answer, ManyAskersEndWithOneOfTheLastRequests) {
+TEST(Answer, ConcurrentCallersEndWithALastRequest) {
   constexpr int kThreads = 4, kRequests = 500;
   Workers workers([] {});
   Ints answer(workers, [](int request, std::stop_token) -> Result<int> { return request; });
@@ -269,7 +269,7 @@ TEST(Answer, ManyAskersEndWithOneOfTheLastRequests) {
       for (int i = 0; i < kRequests; ++i)
         answer.ask(thread * kRequests + i, i % 3 == 0 ? Lane::back : Lane::front);
     }));
-  for (auto& asker : askers) asker.get();
+  for (auto& requester : askers) requester.get();
   workers.finish();
   EXPECT_EQ(valueOf(answer) % kRequests, kRequests - 1) << "the last request of all was some thread's last";
 }

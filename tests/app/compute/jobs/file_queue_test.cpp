@@ -69,7 +69,7 @@ TEST(FileQueue, WritesAndReadsBackAScene) {
   EXPECT_THAT(error, testing::HasSubstr("none.json"));
 }
 
-TEST(FileQueue, ExceptionsAndExhaustedMemoryAreAnswers) {
+TEST(FileQueue, ReturnsExceptionsAsErrors) {
   std::vector<std::string> heard;
   FileQueue queue([] {});
   readNumber(
@@ -84,7 +84,7 @@ TEST(FileQueue, ExceptionsAndExhaustedMemoryAreAnswers) {
               testing::ElementsAre("large.npy: there is not enough free memory", "odd.npy: too long", "7"));
 }
 
-TEST(FileQueue, WhatAnAnswerAsksForIsAnsweredToo) {
+TEST(FileQueue, AnswersRequestsMadeByAnswers) {
   std::vector<std::string> heard;
   FileQueue queue([] {});
   queue.read<int>(
@@ -100,7 +100,7 @@ TEST(FileQueue, WhatAnAnswerAsksForIsAnsweredToo) {
   EXPECT_THAT(heard, testing::ElementsAre("2"));
 }
 
-TEST(FileQueue, WakesAfterEachAnswerWithTheAnswerThere) {
+TEST(FileQueue, WakesOnceEachAnswerIsReady) {
   std::atomic<int> found = 0;
   FileQueue* asked = nullptr;
   std::mutex made;
@@ -119,7 +119,7 @@ TEST(FileQueue, WakesAfterEachAnswerWithTheAnswerThere) {
   EXPECT_EQ(found, 3);
 }
 
-TEST(FileQueue, IsLeftWhileAReadHangsAndFinishesWhatIsWritten) {
+TEST(FileQueue, StopFinishesWritesDespiteHangingRead) {
   std::promise<void> letGo;
   const std::shared_future<void> gone = letGo.get_future().share();
   std::atomic<bool> begun = false;
@@ -157,7 +157,7 @@ TEST(FileQueue, IsLeftWhileAReadHangsAndFinishesWhatIsWritten) {
 }
 
 /// A text-size slider requests the write many times a second.
-TEST(FileQueue, OfSeveralWritesOfAKeptFileThatWaitTheLastIsDone) {
+TEST(FileQueue, PerformsOnlyLastWaitingWriteOfAFile) {
   std::promise<void> letGo;
   const std::shared_future<void> gone = letGo.get_future().share();
   std::vector<std::string> written;  // used by the queue's thread until it finishes
@@ -187,7 +187,7 @@ TEST(FileQueue, OfSeveralWritesOfAKeptFileThatWaitTheLastIsDone) {
   EXPECT_THAT(written, testing::ElementsAre("preferences50", "progress7")) << "each once, also at the exit";
 }
 
-TEST(FileQueue, FinishesItsWritesWhenItGoes) {
+TEST(FileQueue, DestructorFinishesWrites) {
   std::atomic<int> written = 0;
   {
     FileQueue queue([] {});
@@ -204,7 +204,7 @@ TEST(FileQueue, FinishesItsWritesWhenItGoes) {
   EXPECT_EQ(written, 5);
 }
 
-TEST(FileQueue, WithoutThreadsDoesAJobWhenAskedTo) {
+TEST(FileQueue, WithoutThreadsRunsOneJobPerCall) {
   std::vector<std::string> heard;
   int writes = 0;
   {
@@ -233,7 +233,7 @@ TEST(FileQueue, WithoutThreadsDoesAJobWhenAskedTo) {
   EXPECT_EQ(writes, 1) << "a write that waited was dropped";
 }
 
-TEST(FileQueue, WithoutThreadsAJobThatRestsIsFinishedBeforeTheNextBegins) {
+TEST(FileQueue, WithoutThreadsNeverNestsJobs) {
   std::vector<std::string> heard;
   FileQueue queue([] {}, false);
   readNumber(

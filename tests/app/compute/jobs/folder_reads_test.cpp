@@ -22,7 +22,7 @@ FoundPath find(const PathQuestion& question) {
   return app::findPath(question, {}, seen);
 }
 
-TEST(FindPath, ListsFoldersFirstAndFilesOfTheWantedEndings) {
+TEST(FindPath, ListsFoldersFirstThenMatchingFiles) {
   const TemporaryFolder folder;
   for (const char* name : {"b.json", "a.json", "notes.md", ".hidden.json"}) putFile(folder / name, "");
   std::filesystem::create_directory(folder / "z");
@@ -36,7 +36,7 @@ TEST(FindPath, ListsFoldersFirstAndFilesOfTheWantedEndings) {
   EXPECT_EQ(seen, 6u);
 }
 
-TEST(FindPath, TellsFilesFoldersFreeNamesAndMissingFoldersApart) {
+TEST(FindPath, DistinguishesFilesFreeNamesAndMissingFolders) {
   const TemporaryFolder folder;
   putFile(folder / "a.json", "");
   EXPECT_EQ(find({folder / "a.json", {}, ""}).kind, Kind::file);
@@ -45,7 +45,7 @@ TEST(FindPath, TellsFilesFoldersFreeNamesAndMissingFoldersApart) {
   EXPECT_EQ(find({folder / "a.json" / "b", {}, ""}).kind, Kind::missing) << "inside a file";
 }
 
-TEST(FindPath, AddsTheEndingToNamesThatHaveNoneAndAreNoFolders) {
+TEST(FindPath, AddsMissingExtensionExceptToFolders) {
   const TemporaryFolder folder;
   putFile(folder / "taken.json", "");
   std::filesystem::create_directory(folder / "inner");
@@ -58,7 +58,7 @@ TEST(FindPath, AddsTheEndingToNamesThatHaveNoneAndAreNoFolders) {
   EXPECT_EQ(find({folder / "a.txt", {}, ".json"}).path, folder / "a.txt");
 }
 
-TEST(FindPath, CutsLongListsAndCountsWhatIsLeftOut) {
+TEST(FindPath, TruncatesLongListsAndCountsOmitted) {
   const TemporaryFolder folder;
   for (std::size_t i = 0; i < app::kMaxFolderEntries + 7; ++i)
     putFile(folder / (std::to_string(10000 + i) + ".csv"), "");
@@ -109,7 +109,7 @@ struct Disk {
   }
 };
 
-TEST(FolderReads, BringWhatWasFoundOnceAndWake) {
+TEST(FolderReads, DeliversResultOnceAndWakes) {
   std::atomic<int> woken = 0;
   FolderReads reads([&] { ++woken; });
   const auto look = reads.look({"/", {}, ""});
@@ -121,7 +121,7 @@ TEST(FolderReads, BringWhatWasFoundOnceAndWake) {
   EXPECT_FALSE(look->take().has_value());
 }
 
-TEST(FolderReads, WaitForNothingThatWasGivenUp) {
+TEST(FolderReads, DoesNotWaitForAbandonedReads) {
   const auto disk = std::make_shared<Disk>();
   std::atomic<int> woken = 0;
   {
@@ -138,7 +138,7 @@ TEST(FolderReads, WaitForNothingThatWasGivenUp) {
   EXPECT_EQ(woken, 0);
 }
 
-TEST(FolderReads, RefuseMoreThreadsThanCanHang) {
+TEST(FolderReads, LimitsHangingThreads) {
   const auto disk = std::make_shared<Disk>();
   FolderReads reads([] {});
   reads.findWith(Disk::find(disk));
@@ -151,7 +151,7 @@ TEST(FolderReads, RefuseMoreThreadsThanCanHang) {
   disk->waitForAnswers(32);
 }
 
-TEST(FolderReads, ErrorsOfTheReaderAreProblems) {
+TEST(FolderReads, ReportsReaderErrors) {
   FolderReads reads([] {});
   reads.findWith([](const PathQuestion&, std::stop_token, std::atomic<std::size_t>&) -> FoundPath {
     throw std::runtime_error("no memory");

@@ -15,7 +15,7 @@ namespace {
 using namespace app;
 using namespace std::chrono_literals;
 
-TEST(MemoryBudget, CountsSharesUntilTheirLastCopyGoes) {
+TEST(MemoryBudget, CountsSharesUntilLastCopyIsReleased) {
   const MemoryBudget budget(100);
   MemoryShare first = budget.reserve(60);
   ASSERT_TRUE(first);
@@ -29,7 +29,7 @@ TEST(MemoryBudget, CountsSharesUntilTheirLastCopyGoes) {
   EXPECT_EQ(budget.total(), 100U);
 }
 
-TEST(MemoryBudget, RefusesWhatIsNotLeft) {
+TEST(MemoryBudget, RefusesMoreThanIsLeft) {
   const MemoryBudget budget(100);
   const MemoryShare first = budget.reserve(60, {}, 0ms);
   EXPECT_FALSE(budget.reserve(41, {}, 0ms));
@@ -41,45 +41,45 @@ TEST(MemoryBudget, RefusesWhatIsNotLeft) {
   EXPECT_FALSE(budget.reserve(1, {}, 0ms));
 }
 
-TEST(MemoryBudget, WaitsForWhatIsAboutToGo) {
+TEST(MemoryBudget, WaitsForMemoryToBeReleased) {
   const MemoryBudget budget(100);
   MemoryShare shown = budget.reserve(60);
   std::jthread frame([&] {
-    while (!budget.isShort()) std::this_thread::yield();
+    while (!budget.hasWaiters()) std::this_thread::yield();
     shown.reset();
   });
   EXPECT_TRUE(budget.reserve(60, {}, 600s));
 }
 
-TEST(MemoryBudget, WaitingIsStopped) {
+TEST(MemoryBudget, StopTokenEndsWaiting) {
   const MemoryBudget budget(100);
   const MemoryShare shown = budget.reserve(60);
   std::stop_source stop;
   std::jthread frame([&] {
-    while (!budget.isShort()) std::this_thread::yield();
+    while (!budget.hasWaiters()) std::this_thread::yield();
     stop.request_stop();
   });
   EXPECT_FALSE(budget.reserve(60, stop.get_token(), 600s));
 }
 
-TEST(MemoryBudget, TellsThatAReservationWaits) {
+TEST(MemoryBudget, NotifiesWhenAReservationWaits) {
   MemoryBudget budget(100);
   MemoryShare shown = budget.reserve(60);
   std::atomic<int> told = 0;
-  budget.whenShort([&] { ++told; });
+  budget.onShortage([&] { ++told; });
   EXPECT_TRUE(budget.reserve(40));
   EXPECT_EQ(told, 0) << "there was room";
-  EXPECT_FALSE(budget.isShort());
+  EXPECT_FALSE(budget.hasWaiters());
   std::jthread frame([&] {
-    while (!budget.isShort()) std::this_thread::sleep_for(1ms);
+    while (!budget.hasWaiters()) std::this_thread::sleep_for(1ms);
     shown.reset();
   });
   EXPECT_TRUE(budget.reserve(60, {}, 600s));
   EXPECT_EQ(told, 1);
-  EXPECT_FALSE(budget.isShort());
+  EXPECT_FALSE(budget.hasWaiters());
 }
 
-TEST(MemoryBudget, IsNeverExceededByReservationsOfManyThreads) {
+TEST(MemoryBudget, ConcurrentReservationsNeverExceedBudget) {
   const MemoryBudget budget(100);
   std::atomic<bool> exceeded = false;
   {
@@ -98,7 +98,7 @@ TEST(MemoryBudget, IsNeverExceededByReservationsOfManyThreads) {
 
 // Regression: only one of the live snapshots was counted, although one is shown, one computed and one held by
 // a study.
-TEST(MemoryBudget, CountsEverySnapshotThatIsAlive) {
+TEST(MemoryBudget, CountsEveryLiveSnapshot) {
   const app::Setup setup = plainSetup("a b c");
   Resources resources(kRoomy);
   std::vector<Snapshot> alive{computeSnapshot(setup, resources)};

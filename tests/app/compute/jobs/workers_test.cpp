@@ -25,7 +25,7 @@ TEST(Workers, FinishWithoutWorkReturnsAtOnce) {
   workers.finish();
 }
 
-TEST(Workers, TheFrontLaneDoesNotWaitForTheBackOne) {
+TEST(Workers, FrontLaneDoesNotWaitForBackLane) {
   HeldWork held;
   Workers workers([] {});
   Ints slow(workers, heldBy(held)), quick(workers, heldBy(held));
@@ -38,7 +38,7 @@ TEST(Workers, TheFrontLaneDoesNotWaitForTheBackOne) {
   workers.finish();
 }
 
-TEST(Workers, ALaneServesWhatWasAskedFirst) {
+TEST(Workers, LaneServesJobsInOrder) {
   HeldWork held;
   Workers workers([] {});
   Ints first(workers, heldBy(held)), second(workers, heldBy(held)), third(workers, heldBy(held));
@@ -53,7 +53,7 @@ TEST(Workers, ALaneServesWhatWasAskedFirst) {
   EXPECT_EQ(held.begun(), (std::vector<int>{1, 21, 30, 2}));
 }
 
-TEST(Workers, OneQuestionIsNeverComputedTwiceAtOnce) {
+TEST(Workers, NeverRunsOneJobConcurrently) {
   std::atomic<int> inside = 0, most = 0;
   Workers workers([] {});
   Ints answer(workers, [&](int request, std::stop_token) -> attention::Result<int> {
@@ -70,7 +70,7 @@ TEST(Workers, OneQuestionIsNeverComputedTwiceAtOnce) {
   EXPECT_EQ(most, 1);
 }
 
-TEST(Workers, WaitingWorkMovesToTheLaneItIsAskedForOn) {
+TEST(Workers, WaitingWorkMovesToRequestedLane) {
   HeldWork held;
   Workers workers([] {});
   Ints slow(workers, heldBy(held)), answer(workers, heldBy(held));
@@ -84,7 +84,7 @@ TEST(Workers, WaitingWorkMovesToTheLaneItIsAskedForOn) {
   EXPECT_EQ(held.begun(), (std::vector<int>{1, 2}));
 }
 
-TEST(Workers, AJobGoesOnPieceByPieceAndLetsOthersInBetween) {
+TEST(Workers, OtherJobsRunBetweenPieces) {
   HeldWork held;
   Workers workers([] {});
   std::string order;
@@ -105,13 +105,13 @@ TEST(Workers, AJobGoesOnPieceByPieceAndLetsOthersInBetween) {
   EXPECT_EQ(order, "popp");
 }
 
-TEST(Workers, AJobWithoutPatienceIsNeverStoppedByTheClock) {
+TEST(Workers, JobWithoutPatienceNeverTimesOut) {
   std::atomic<int> stopped = 0, begun = 0;
   Workers workers([] {});
   Workers::Job job(
       workers,
       [&](std::stop_token stop) {
-        if (++begun == 1) std::this_thread::sleep_for(Workers::kPatience + 100ms);
+        if (++begun == 1) std::this_thread::sleep_for(Workers::kTimeout + 100ms);
         stopped += stop.stop_requested();
       },
       std::nullopt);
@@ -123,7 +123,7 @@ TEST(Workers, AJobWithoutPatienceIsNeverStoppedByTheClock) {
   EXPECT_EQ(stopped, 0);
 }
 
-TEST(Workers, ComputeAwayFromTheCallersThread) {
+TEST(Workers, RunsLanesOnTheirOwnThreads) {
   std::thread::id front, back;
   Workers workers([] {});
   Workers::Job one(workers, [&](std::stop_token) { front = std::this_thread::get_id(); });
@@ -136,7 +136,7 @@ TEST(Workers, ComputeAwayFromTheCallersThread) {
   EXPECT_NE(front, back);
 }
 
-TEST(Workers, EndWhileSomethingRunsAndSomethingWaits) {
+TEST(Workers, StopEndsRunningAndWaitingWork) {
   HeldWork held;
   auto workers = std::make_unique<Workers>([] {});
   auto answer = std::make_unique<Ints>(*workers, heldBy(held));
@@ -151,7 +151,7 @@ TEST(Workers, EndWhileSomethingRunsAndSomethingWaits) {
   EXPECT_EQ(held.begun(), std::vector<int>{1}) << "nothing is taken after stop()";
 }
 
-TEST(Workers, SayThatWorkWhichIgnoresItsTokenHasNotStopped) {
+TEST(Workers, ReportsWorkThatIgnoresStop) {
   std::promise<void> goOn;
   std::atomic<bool> begun = false;
   Workers workers([] {});
@@ -167,7 +167,7 @@ TEST(Workers, SayThatWorkWhichIgnoresItsTokenHasNotStopped) {
   EXPECT_TRUE(workers.finished(100s));
 }
 
-TEST(Workers, ReleaseWhenNothingWasAskedForOnceAfterEachWork) {
+TEST(Workers, ReleasesOnceWhenIdle) {
   std::atomic<int> released = 0;
   Workers workers([] {}, [&] { ++released; });
   Workers::Job job(workers, [](std::stop_token) {});
@@ -178,7 +178,7 @@ TEST(Workers, ReleaseWhenNothingWasAskedForOnceAfterEachWork) {
   EXPECT_EQ(released, 1);
 }
 
-TEST(Workers, WithoutThreadsDoOnePieceAtATimeTheFrontLanesFirst) {
+TEST(Workers, WithoutThreadsRunsFrontLaneFirst) {
   Workers workers([] {}, {}, false);
   std::vector<int> done;
   Workers::Job back(workers, [&](std::stop_token) { done.push_back(1); });
@@ -200,7 +200,7 @@ TEST(Workers, WithoutThreadsDoOnePieceAtATimeTheFrontLanesFirst) {
   EXPECT_FALSE(workers.busy());
 }
 
-TEST(Workers, WithoutThreadsWorkThatRestsLetsTheFrontLaneGoBeforeTheBackOne) {
+TEST(Workers, WithoutThreadsFrontLaneInterruptsBackLane) {
   Workers workers([] {}, {}, false);
   std::string order;
   Workers::Job front(workers, [&](std::stop_token) {
@@ -222,7 +222,7 @@ TEST(Workers, WithoutThreadsWorkThatRestsLetsTheFrontLaneGoBeforeTheBackOne) {
   EXPECT_EQ(order, "bfFBo");
 }
 
-TEST(Workers, WithoutThreadsWorkThatRestsIsStoppedForNewerWorkOfItsJob) {
+TEST(Workers, WithoutThreadsNewerWorkStopsItsJob) {
   Workers workers([] {}, {}, false);
   int begun = 0;
   Workers::Job* self = nullptr;
@@ -240,7 +240,7 @@ TEST(Workers, WithoutThreadsWorkThatRestsIsStoppedForNewerWorkOfItsJob) {
   EXPECT_EQ(begun, 2);
 }
 
-TEST(Workers, WithThreadsLeaveNoWorkToTheCaller) {
+TEST(Workers, WithThreadsLeavesNoWorkToTheCaller) {
   Workers workers([] {});
   EXPECT_FALSE(workers.work());
 }

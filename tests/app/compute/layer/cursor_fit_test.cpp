@@ -35,14 +35,14 @@ void expectSame(const Cursor& cursor, const Cursor& expected) {
 
 const Snapshot kLarge = snapshotOf(12, {40, 40, 40}), kSmall = snapshotOf(8, {5});
 
-TEST(CursorFit, LeavesWhatFits) {
+TEST(CursorFit, LeavesFittingCursorUnchanged) {
   CursorFit fit;
   Cursor cursor = farCursor();
   fit.apply(cursor, kLarge, true);
   expectSame(cursor, farCursor());
 }
 
-TEST(CursorFit, BringsEverythingInside) {
+TEST(CursorFit, ClampsEverythingToTheSnapshot) {
   CursorFit fit;
   Cursor cursor = farCursor();
   fit.apply(cursor, kSmall, true);
@@ -55,7 +55,7 @@ TEST(CursorFit, BringsEverythingInside) {
   EXPECT_EQ(cursor.focus, -1) << "all heads";
 }
 
-TEST(CursorFit, ComesBackWhenThereIsRoomAgain) {
+TEST(CursorFit, RestoresCursorWhenItFitsAgain) {
   CursorFit fit;
   Cursor cursor = farCursor();
   for (const Snapshot& shown : {kSmall, snapshotOf(2, {1}), snapshotOf(12, {}), kSmall})
@@ -64,7 +64,7 @@ TEST(CursorFit, ComesBackWhenThereIsRoomAgain) {
   expectSame(cursor, farCursor());
 }
 
-TEST(CursorFit, WhatIsChosenMeanwhileStays) {
+TEST(CursorFit, KeepsSelectionMadeMeanwhile) {
   CursorFit fit;
   Cursor cursor = farCursor();
   fit.apply(cursor, kSmall, true);
@@ -78,7 +78,7 @@ TEST(CursorFit, WhatIsChosenMeanwhileStays) {
   EXPECT_EQ(cursor.focus, 11);
 }
 
-TEST(CursorFit, WhatIsNotDecodedYetCantBeLookedAt) {
+TEST(CursorFit, ExcludesCellsNotYetDecoded) {
   CursorFit fit;
   Cursor cursor = farCursor();
   cursor.decoding = true;
@@ -95,7 +95,7 @@ TEST(CursorFit, WhatIsNotDecodedYetCantBeLookedAt) {
   EXPECT_TRUE(cursor.decoding) << "which they find as it was left";
 }
 
-TEST(CursorFit, ForgetsWhatWasWantedInTheSceneBefore) {
+TEST(CursorFit, ResetForgetsThePreviousCursor) {
   CursorFit fit;
   Cursor cursor = farCursor();
   fit.apply(cursor, kSmall, true);
@@ -106,7 +106,7 @@ TEST(CursorFit, ForgetsWhatWasWantedInTheSceneBefore) {
 }
 
 /// When a scene is opened over another, the picture is still the old one for a frame.
-TEST(CursorFit, AnOpenedScenesCursorOutlastsTheOldPicture) {
+TEST(CursorFit, OpenedSceneCursorSurvivesOldPicture) {
   CursorFit fit;
   Cursor cursor;
   fit.apply(cursor, kSmall, true);

@@ -35,7 +35,7 @@ void expectAsNew(InputCache& cache, const app::Setup& setup) {
   }
 }
 
-TEST(InputCache, FollowsEverythingItsValuesAreMadeOf) {
+TEST(InputCache, RecomputesAfterEveryRelevantChange) {
   const std::vector<void (*)(app::Setup&)> changes{
       [](app::Setup& s) { s.model.sharpness = 3; },
       [](app::Setup& s) { s.model.bias = !s.model.bias; },
@@ -64,7 +64,7 @@ TEST(InputCache, FollowsEverythingItsValuesAreMadeOf) {
 }
 
 // Regression: weights were planted again for each of these changes.
-TEST(InputCache, KeepsWhatAChangeTakesNoPartIn) {
+TEST(InputCache, KeepsInputsUnaffectedByAChange) {
   const std::vector<void (*)(app::Setup&)> changes{
       [](app::Setup& s) { s.model.sharpness = 2.5F; },
       [](app::Setup& s) { s.model.softcap = 20; },
@@ -93,7 +93,7 @@ TEST(InputCache, KeepsWhatAChangeTakesNoPartIn) {
   EXPECT_NE(*cache.projections(setup, 65), *weights);
 }
 
-TEST(InputCache, TwoThatTakeTurnsAreBothKept) {
+TEST(InputCache, KeepsTwoAlternatingSetups) {
   app::Setup one = openingScene().setup, other = one;
   other.weights.seed = one.weights.seed + 1;
   InputCache cache{MemoryBudget(kRoom)};
@@ -106,7 +106,7 @@ TEST(InputCache, TwoThatTakeTurnsAreBothKept) {
 }
 
 // Regression: a file's weights were copied for every picture.
-TEST(InputCache, SharesAFilesWeightsUntilTheFileChanges) {
+TEST(InputCache, SharesFileWeightsUntilTheFileChanges) {
   const test::TemporaryFolder folder;
   const auto path = folder / "layer.safetensors";
   attention::SafetensorsFile file = test::smallProblem();
@@ -135,7 +135,7 @@ TEST(InputCache, SharesAFilesWeightsUntilTheFileChanges) {
   EXPECT_FALSE(cache.projections(setup, 12).ok());
 }
 
-TEST(InputCache, SharesAMasksCellsUntilTheFileChanges) {
+TEST(InputCache, SharesMaskCellsUntilTheFileChanges) {
   using attention::MaskConvention;
   const test::TemporaryFolder folder;
   const std::string path = (folder / "m.csv").string(), other = (folder / "n.csv").string();
@@ -166,7 +166,7 @@ TEST(InputCache, SharesAMasksCellsUntilTheFileChanges) {
 
 /// The mask's study and its weights request the mask at the same time on two threads, and copying as code on
 /// a third.
-TEST(InputCache, ThreadsThatAskAtOnceShareOneCopy) {
+TEST(InputCache, ConcurrentThreadsShareOneCopy) {
   const test::TemporaryFolder folder;
   const std::string path = (folder / "m.csv").string();
   std::string row = "0", text;
@@ -188,7 +188,7 @@ TEST(InputCache, ThreadsThatAskAtOnceShareOneCopy) {
   EXPECT_EQ(memory.used(), alone.used()) << "what the slower ones read is let go of";
 }
 
-TEST(InputCache, CountsWhatItKeepsAndKeepsNoMoreThanItsShare) {
+TEST(InputCache, CountsAndLimitsKeptMemory) {
   const app::Setup setup = openingScene().setup;
   const std::uint64_t weights = 4 * (2 * 256 * 256 + 2 * 64 * 256);  // 8 heads of 32, 2 of them for K and V
   const MemoryBudget roomy(16 * weights), narrow(2 * weights);

@@ -22,7 +22,7 @@ bool has(const LayerFault& fault, Stage stage) {
   return fault.pictures[static_cast<std::size_t>(stage)].values.size() > 0;
 }
 
-TEST(LayerFault, AnAddedMatrixOfAnotherSizeLeavesTheScoresBeforeIt) {
+TEST(LayerFault, BiasMatrixOfWrongSizeKeepsEarlierSteps) {
   app::Setup setup = openingScene().setup;
   setup.mask.additive.edit().values = attention::Matrix::Ones(2, 3);
   const auto fault = faultOf(setup);
@@ -39,7 +39,7 @@ TEST(LayerFault, AnAddedMatrixOfAnotherSizeLeavesTheScoresBeforeIt) {
     EXPECT_FALSE(has(*fault, stage));
 }
 
-TEST(LayerFault, ARefusedMaskLeavesWhatIsAddedBeforeIt) {
+TEST(LayerFault, RefusedMaskKeepsBiasedScores) {
   app::Setup setup = openingScene().setup;
   setup.model.position = PositionKind::alibi;
   setup.mask.layers = attention::parseMask("documents(documents(causal))").layers;
@@ -50,7 +50,7 @@ TEST(LayerFault, ARefusedMaskLeavesWhatIsAddedBeforeIt) {
   EXPECT_FALSE(has(*fault, Stage::scores));
 }
 
-TEST(LayerFault, ATableOfAnotherWidthBreaksOffAtItsRows) {
+TEST(LayerFault, WrongTableWidthStopsAtInput) {
   app::Setup setup = openingScene().setup;
   setup.input.source = EmbeddingSource::table;
   attention::Table& table = setup.input.table.edit();
@@ -64,7 +64,7 @@ TEST(LayerFault, ATableOfAnotherWidthBreaksOffAtItsRows) {
   EXPECT_FALSE(has(*fault, Stage::x));
 }
 
-TEST(LayerFault, WeightsThatCantBeReadLeaveTheEmbeddings) {
+TEST(LayerFault, UnreadableWeightsKeepEmbeddings) {
   app::Setup setup = openingScene().setup;
   setup.weights.source = WeightSource::file;
   setup.weights.file = "no/such/layer.safetensors";
@@ -74,7 +74,7 @@ TEST(LayerFault, WeightsThatCantBeReadLeaveTheEmbeddings) {
   EXPECT_FALSE(has(*fault, Stage::q));
 }
 
-TEST(LayerFault, WhatIsTooLargeBreaksOffAtTheScores) {
+TEST(LayerFault, OversizedLayerStopsAtScores) {
   const app::Setup setup = openingScene().setup;
   Resources resources({std::uint64_t{64} << 10});
   const auto snapshot = std::make_shared<const Snapshot>(computeSnapshot(setup, resources));

@@ -41,11 +41,11 @@ void expectLeadsToTheShown(const Setup& setup, bool rotated) {
             snapshot->sequences.front().probabilities()[head].maxCoeff());
 }
 
-TEST(LayerParts, OfTheOpeningSceneLeadToItsQueriesValuesAndOutput) {
+TEST(LayerParts, ReproducesTheOpeningScene) {
   expectLeadsToTheShown(openingScene().setup, false);
 }
 
-TEST(LayerParts, OfCrossAttentionWithBiasesToo) {
+TEST(LayerParts, ReproducesCrossAttentionWithBiases) {
   app::Setup setup = openingScene().setup;
   setup.input.cross = true;
   setup.input.contextText = kSampleContext;
@@ -54,7 +54,7 @@ TEST(LayerParts, OfCrossAttentionWithBiasesToo) {
   expectLeadsToTheShown(setup, false);
 }
 
-TEST(LayerParts, OfAModelsLayerAreReadWhereTheCheckpointKeepsThem) {
+TEST(LayerParts, ReproducesLayersOfACheckpoint) {
   const auto opened = openModel(kLearned);
   ASSERT_TRUE(opened.ok()) << opened.error().message;
   for (const Index layer : {0, 2}) {

@@ -34,7 +34,7 @@ ModelStudy studied(const app::Setup& setup, Index sequence = 0) {
   return study.ok() ? *std::move(study) : ModelStudy{};
 }
 
-TEST(MadeStack, ItsFirstLayerIsToTheBitTheLayerThatStandsAlone) {
+TEST(MadeStack, FirstLayerMatchesASingleLayerExactly) {
   const std::string text = "the cat sat on the mat .";
   const Snapshot alone = computed(stackOf(1, text)), first = computed(stackOf(3, text));
   EXPECT_TRUE(sameBits(alone.sequences[0].attention, first.sequences[0].attention));
@@ -49,7 +49,7 @@ TEST(MadeStack, ItsFirstLayerIsToTheBitTheLayerThatStandsAlone) {
         << "head " << h;
 }
 
-TEST(MadeStack, EachLayersPageAndTheOverviewShowTheSameWeights) {
+TEST(MadeStack, LayerPagesAndOverviewShowSameWeights) {
   app::Setup setup = stackOf(4, "one two three two one\nfour five four\nsix");
   for (const PositionKind position :
        {PositionKind::sinusoidal, PositionKind::rope, PositionKind::alibi, PositionKind::t5})
@@ -88,7 +88,7 @@ std::string repeatedWords(Index words) {
   return text;
 }
 
-TEST(MadeStack, TheDefaultPlanShowsInductionInItsSecondLayerAndInNoSingleOne) {
+TEST(MadeStack, DefaultInductionNeedsTwoLayers) {
   for (const Index words : {6, 20}) {
     const app::Setup setup = stackOf(2, repeatedWords(words), WeightSource::planted);
     const ModelStudy study = studied(setup);
@@ -109,7 +109,7 @@ TEST(MadeStack, TheDefaultPlanShowsInductionInItsSecondLayerAndInNoSingleOne) {
   }
 }
 
-TEST(MadeStack, EverySliderActsOnTheLayersBelowToo) {
+TEST(MadeStack, SlidersAlsoAffectEarlierLayers) {
   app::Setup setup = stackOf(2, "a b c d e f");
   setup.subject.layer = 1;
   const Snapshot before = computed(setup);
@@ -130,7 +130,7 @@ TEST(MadeStack, EverySliderActsOnTheLayersBelowToo) {
   EXPECT_TRUE(sameBits(x, inputsOf(setup))) << "and the same again is the same";
 }
 
-TEST(MadeStack, ItsPartsTheMapAndTheDecodeLeadToWhatIsShown) {
+TEST(MadeStack, PartsMapAndDecodeMatchSnapshot) {
   app::Setup setup = stackOf(3, "the cat sat on the mat and the dog on the cat");
   setup.subject.layer = 2;
   setup.model.norm = true;
@@ -153,7 +153,7 @@ TEST(MadeStack, ItsPartsTheMapAndTheDecodeLeadToWhatIsShown) {
   EXPECT_LT(((*map)->field.q - result.q[1]).cwiseAbs().maxCoeff(), 1e-4f);
 }
 
-TEST(MadeStack, RolloutOfItsViewsIsTheProductOfItsLayers) {
+TEST(MadeStack, RolloutIsProductOfLayers) {
   app::Setup setup = stackOf(3, "one two three four");
   const ModelStudy study = studied(setup);
   for (const Index last : {0, 2}) {
@@ -183,7 +183,7 @@ TEST(MadeStack, RolloutOfItsViewsIsTheProductOfItsLayers) {
   }
 }
 
-TEST(MadeStack, MoreThanTheBudgetHoldsIsOneSentence) {
+TEST(MadeStack, RefusesStacksOverBudget) {
   app::Setup setup = stackOf(4, "a few words");
   setup.model.linked = false;
   setup.model.heads = setup.model.kvHeads = kMaxHeads;
@@ -202,7 +202,7 @@ TEST(MadeStack, MoreThanTheBudgetHoldsIsOneSentence) {
   EXPECT_EQ(study.error().message, message);
 }
 
-TEST(MadeStack, IsReadFromItsFileAgainAndSaysWhatContradictsItself) {
+TEST(MadeStack, RoundTripsAndReportsContradictions) {
   Scene scene = openingScene();
   scene.setup = stackOf(3, "a b a b", WeightSource::planted);
   scene.setup.model.norm = true;
@@ -227,7 +227,7 @@ TEST(MadeStack, IsReadFromItsFileAgainAndSaysWhatContradictsItself) {
               HasSubstr("weights.planted_above[0] is 7, expected a list"));
 }
 
-TEST(MadeStack, OneLayerNamedAsAnotherIsTheOneThereIs) {
+TEST(MadeStack, SingleLayerIgnoresLayerNumber) {
   app::Setup setup = stackOf(1, "a b c");
   const Snapshot before = computed(setup);
   setup.subject.layer = 3;

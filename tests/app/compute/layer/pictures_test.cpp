@@ -70,7 +70,7 @@ void expectPicture(const AttentionResult& result, Index head, Quantity quantity,
           << "head " << head << " at " << row << ", " << col << " by " << factor;
 }
 
-TEST(Pictures, MarkMaskedCellsAndDeadRowsAtEveryLevel) {
+TEST(Pictures, MarksMaskedCellsAndDeadRowsAtEveryLevel) {
   Dice dice(1);
   for (const auto& [rows, cols] :
        {std::pair<Index, Index>{1, 1}, {7, 5}, {48, 48}, {49, 3}, {2, 130}, {513, 40}}) {
@@ -83,7 +83,7 @@ TEST(Pictures, MarkMaskedCellsAndDeadRowsAtEveryLevel) {
   }
 }
 
-TEST(Pictures, HalveFromLevelToLevel) {
+TEST(Pictures, LevelsHalveInSize) {
   Dice dice(2);
   for (const auto& [rows, cols] :
        {std::pair<Index, Index>{1, 1}, {48, 1}, {49, 49}, {512, 512}, {513, 1}, {1, 2048}}) {
@@ -109,7 +109,7 @@ TEST(Pictures, HalveFromLevelToLevel) {
   }
 }
 
-TEST(Pictures, MeasureWhatIsFinite) {
+TEST(Pictures, RangesIgnoreNonFiniteValues) {
   Dice dice(3);
   AttentionResult result = randomResult(dice, 3, 6, 6);
   result.scores[1].setConstant(kMaskedCell);
@@ -128,7 +128,7 @@ TEST(Pictures, MeasureWhatIsFinite) {
   EXPECT_EQ(pictures.maxWeight[0], result.weights[0].maxCoeff());
 }
 
-TEST(Pictures, KeepNaNInSight) {
+TEST(Pictures, PoolingKeepsNan) {
   Dice dice(4);
   AttentionResult result = randomResult(dice, 1, 600, 600);
   result.lse(0, 300) = 0;
@@ -140,7 +140,7 @@ TEST(Pictures, KeepNaNInSight) {
           << level.factor;
 }
 
-TEST(Pictures, DrawOneHeadAtAnySize) {
+TEST(Pictures, DrawsOneHeadAtAnySize) {
   Dice dice(5);
   const AttentionResult result = randomResult(dice, 2, 33, 20);
   for (const int factor : {1, 2, 3, 4, 7, 40})
@@ -151,7 +151,7 @@ TEST(Pictures, DrawOneHeadAtAnySize) {
     }
 }
 
-TEST(Pictures, StopBetweenHeads) {
+TEST(Pictures, StopsBetweenHeads) {
   Dice dice(6);
   std::stop_source stop;
   stop.request_stop();
@@ -209,7 +209,7 @@ TEST(CachePicture, KeepsTheOrderOfDimensions) {
   EXPECT_EQ(picture[0].cwiseAbs().sum() + picture[1].cwiseAbs().sum(), 2.0F) << "all else is zero";
 }
 
-TEST(CachePicture, IsZeroForZerosAndEmptyForNothing) {
+TEST(CachePicture, ZerosStayZeroAndNoCacheIsEmpty) {
   AttentionResult zeros;
   zeros.k = zeros.v = Stack(2, 3, 4);
   EXPECT_EQ(cachePicture(zeros, {})[0].sum(), 0.0F);

@@ -70,7 +70,7 @@ MapHead mapped(const app::Setup& setup, Index head) {
   return std::move(**built);
 }
 
-TEST(ScoreTerms, AreInReceiptTooltipAndPictures) {
+TEST(ScoreTerms, AppearInReceiptTooltipAndPictures) {
   const auto base = std::make_shared<const Snapshot>(test::computed(baseSetup()));
   const HeadStudy before = studyHead({base, 0, 1});
   for (const ScoreTerm& term : attention::scoreTerms()) {
@@ -105,7 +105,7 @@ TEST(ScoreTerms, AreInReceiptTooltipAndPictures) {
   }
 }
 
-TEST(ScoreTerms, NumbersAreFieldsAndReachAModelsEdits) {
+TEST(ScoreTerms, NumbersAreFieldsAndCountAsModelEdits) {
   for (const ScoreTerm& term : attention::scoreTerms()) {
     if (!term.number.member) continue;
     SCOPED_TRACE(term.name);

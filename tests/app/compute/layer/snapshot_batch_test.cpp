@@ -71,7 +71,7 @@ float outputDifference(const SequenceSnapshot& padded, const SequenceSnapshot& a
   return most;
 }
 
-TEST(SnapshotBatch, PaddedLinesComputeAsIfTheyWereAlone) {
+TEST(SnapshotBatch, PaddedLinesMatchSingleLines) {
   for (const app::Setup& setup : variants()) {
     const Snapshot batch = computed(setup);
     ASSERT_EQ(batch.sequences.size(), kLines.size());
@@ -112,7 +112,7 @@ TEST(SnapshotBatch, HidesEveryPaddedKey) {
 }
 
 /// Why the padding mask is needed: without it, pads take part wherever a query sees them.
-TEST(SnapshotBatch, WithoutThePaddingMaskPadsTakePart) {
+TEST(SnapshotBatch, PadsTakePartWithoutPaddingMask) {
   for (const bool causal : {false, true}) {
     app::Setup setup = plainSetup(joined(kLines)), alone = setup;
     setup.mask.layers = alone.mask.layers = layersOf({.causal = causal, .padding = false});
@@ -130,7 +130,7 @@ TEST(SnapshotBatch, WithoutThePaddingMaskPadsTakePart) {
 }
 
 /// The decode check and the detectors leave out pads as well.
-TEST(SnapshotBatch, DecodesRealTokensAlone) {
+TEST(SnapshotBatch, DecodesOnlyRealTokens) {
   app::Setup setup = plainSetup(joined(kLines));
   setup.mask.layers = layersOf({});
   setup.prefill = 2;
@@ -191,7 +191,7 @@ TEST(SnapshotCross, PadsContextsOfDifferentLength) {
   EXPECT_LE(weightDifference(batch.sequences[0], alone.sequences[0]), test::weightTolerance(batch));
 }
 
-TEST(SnapshotCross, SaysWhatIsWrongWithTheContext) {
+TEST(SnapshotCross, ReportsInvalidContexts) {
   for (const char* nothing : {"", "  \n\t\n"}) {
     const PlacedError error = refused(crossSetup("a b", nothing));
     EXPECT_EQ(error.place, Place::context);
@@ -212,7 +212,7 @@ TEST(SnapshotCross, SaysWhatIsWrongWithTheContext) {
   EXPECT_THAT(error.message, HasSubstr("2049 tokens"));
 }
 
-TEST(SnapshotCross, ATextWithoutTokensIsEmptyWhateverTheContext) {
+TEST(SnapshotCross, TextWithoutTokensIsEmpty) {
   const Snapshot snapshot = computeSnapshot(crossSetup("", ""), test::kRoomy);
   EXPECT_TRUE(snapshot.empty);
   EXPECT_FALSE(snapshot.error);

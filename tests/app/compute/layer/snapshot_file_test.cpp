@@ -55,7 +55,7 @@ void expectAttendAgrees(const SafetensorsFile& file) {
   }
 }
 
-TEST(SnapshotFile, AttendReadsItAgain) {
+TEST(SnapshotFile, AttendReproducesTheResult) {
   for (const PositionKind position :
        {PositionKind::none, PositionKind::sinusoidal, PositionKind::rope, PositionKind::alibi}) {
     app::Setup setup = test::plainSetup("a b c d e\nf g");
@@ -78,7 +78,7 @@ TEST(SnapshotFile, AttendReadsItAgain) {
   }
 }
 
-TEST(SnapshotFile, HoldsWhatTheSceneWasComputedFrom) {
+TEST(SnapshotFile, ContainsTheInputsOfTheScene) {
   app::Setup setup = test::plainSetup("The cat sat\nIt");
   setup.mask.layers = test::layersFrom("causal & off: sinks(2)");
   setup.mask.additive = attention::Table{{}, Matrix::Constant(3, 3, 0.5F)};
@@ -112,7 +112,7 @@ TEST(SnapshotFile, HoldsWhatTheSceneWasComputedFrom) {
   EXPECT_FALSE(file.tensors.contains("snapshot.cache.k"));
 }
 
-TEST(SnapshotFile, T5IsNoneOfAttendsOptions) {
+TEST(SnapshotFile, AttendRefusesT5Biases) {
   app::Setup setup = test::plainSetup("a b c");
   setup.model.position = PositionKind::t5;
   const SafetensorsFile file = fileOf(sceneOf(setup));
@@ -122,7 +122,7 @@ TEST(SnapshotFile, T5IsNoneOfAttendsOptions) {
   EXPECT_THAT(problem.error().message, HasSubstr("\"t5_"));
 }
 
-TEST(SnapshotFile, HoldsTheSecondMaskAndItsArrays) {
+TEST(SnapshotFile, ContainsSecondMaskAndItsArrays) {
   app::Setup setup = test::plainSetup("a b c d");
   setup.mask.layers = test::layersFrom("causal");
   setup.mask.other = test::layersFrom("window_both(2)");
@@ -141,7 +141,7 @@ TEST(SnapshotFile, HoldsTheSecondMaskAndItsArrays) {
 }
 
 /// The outputs of the second mask and of the decode leave out the same heads as the layer's output.
-TEST(SnapshotFile, HeadsThatAreSwitchedOffAreSoEverywhere) {
+TEST(SnapshotFile, SwitchedOffHeadsAffectEveryOutput) {
   for (const HeadOff by : {HeadOff::zero, HeadOff::mean}) {
     app::Setup setup = test::plainSetup("a b c d e");
     setup.mask.layers = setup.mask.other = test::layersFrom("causal");
@@ -164,7 +164,7 @@ TEST(SnapshotFile, HeadsThatAreSwitchedOffAreSoEverywhere) {
   }
 }
 
-TEST(SnapshotFile, HoldsTheStepTheCursorIsAt) {
+TEST(SnapshotFile, ContainsDecodeStepAtTheCursor) {
   for (const Index prefill : {Index{1}, Index{2}, Index{9}}) {
     app::Setup setup = test::plainSetup("a b\nc d e f g");
     setup.model.kvHeads = 2;

@@ -16,7 +16,7 @@ using test::refused;
 using test::sizedModel;
 using test::words;
 
-TEST(SnapshotLimits, NothingTypedIsEmptyAndNoError) {
+TEST(SnapshotLimits, BlankTextIsEmptyWithoutError) {
   for (const char* nothing : {"", "   ", "\n\n\r\n\t", "\xEF\xBB\xBF"}) {
     for (const WeightSource source : {WeightSource::planted, WeightSource::random, WeightSource::file}) {
       app::Setup setup = openingScene().setup;
@@ -45,7 +45,7 @@ TEST(SnapshotLimits, RefusesTooManyTokensAndLines) {
   EXPECT_EQ(computed(setup).sequences.size(), 64u);
 }
 
-TEST(SnapshotLimits, ComputesAsManyTokensAsItSays) {
+TEST(SnapshotLimits, ComputesUpToTheTokenLimit) {
   app::Setup setup = plainSetup(words(kMaxTokens));
   setup.model.heads = setup.model.kvHeads = 1;
   setup.model.headDim = setup.model.modelDim = 4;
@@ -53,7 +53,7 @@ TEST(SnapshotLimits, ComputesAsManyTokensAsItSays) {
   EXPECT_EQ(snapshot.sequences[0].queryLength, kMaxTokens);
 }
 
-TEST(SnapshotLimits, RefusesTextThatIsNotUtf8) {
+TEST(SnapshotLimits, RefusesInvalidUtf8) {
   for (const char* broken : {"caf\xE9", "\xFF", "\xED\xA0\x80", "\xC0\xAF", "ok \xF0\x9F\xA6"}) {
     const PlacedError error = refused(plainSetup(broken));
     EXPECT_EQ(error.place, Place::input);
@@ -61,7 +61,7 @@ TEST(SnapshotLimits, RefusesTextThatIsNotUtf8) {
   }
 }
 
-TEST(SnapshotLimits, SaysHowMuchMemoryItWouldNeed) {
+TEST(SnapshotLimits, ReportsRequiredMemory) {
   const app::Setup setup = plainSetup("a b c\nd e");
   const std::uint64_t inputs = 3 * 32 * sizeof(float);
   const std::uint64_t need = 2 * (attention::attentionResultBytes(configOf(setup), 3, 3) + inputs);
@@ -74,7 +74,7 @@ TEST(SnapshotLimits, SaysHowMuchMemoryItWouldNeed) {
 
 /// The largest possible scene: 64 lines of 2,048 tokens, 64 heads of size 512. It is refused before anything
 /// of that size is allocated or computed, which would take minutes.
-TEST(SnapshotLimits, RefusesTheLargestSceneBeforeItTakesItsMemory) {
+TEST(SnapshotLimits, RefusesLargestSceneBeforeAllocating) {
   app::Setup setup = openingScene().setup;
   setup.model = sizedModel(64, 64, 512, 4096);
   setup.weights.source = WeightSource::random;
@@ -93,12 +93,12 @@ TEST(SnapshotLimits, RefusesTheLargestSceneBeforeItTakesItsMemory) {
   EXPECT_THAT(error.message, HasSubstr("the budget is 6 GiB"));
 }
 
-TEST(SnapshotLimits, HasABudgetOfItsOwn) {
+TEST(SnapshotLimits, DefaultBudgetIsPlausible) {
   EXPECT_GT(defaultLimits().memoryBytes, std::uint64_t{1} << 26);
   EXPECT_LE(defaultLimits().memoryBytes, std::uint64_t{6} << 30);
 }
 
-TEST(SnapshotModel, RefusesWhatCannotBeComputed) {
+TEST(SnapshotModel, RefusesInvalidModels) {
   app::Setup setup = plainSetup("a b");
   setup.model.kvHeads = 3;
   EXPECT_EQ(refused(setup).place, Place::model);

@@ -32,7 +32,7 @@ std::pair<app::Setup, app::Setup> twoMasks(app::Setup setup, const char* first, 
   return {setup, alone};
 }
 
-TEST(SnapshotMask, TheSecondMaskComputesWhatItWouldAsTheFirst) {
+TEST(SnapshotMask, MaskGivesSameResultInEitherSlot) {
   const std::pair<const char*, const char*> masks[] = {
       {"causal & padding", "window(2)"},
       {"", "causal & padding"},
@@ -73,7 +73,7 @@ TEST(SnapshotMask, TheSecondMaskComputesWhatItWouldAsTheFirst) {
 }
 
 /// With T5, both masks use the first mask's buckets: the comparison is of masks, not of biases.
-TEST(SnapshotMask, BothMasksHaveTheSameBiases) {
+TEST(SnapshotMask, BothMasksShareBiases) {
   app::Setup setup = plainSetup("a b c d e f g");
   setup.model.position = PositionKind::t5;
   const Snapshot snapshot = computed(twoMasks(setup, "causal", "full").first);
@@ -84,7 +84,7 @@ TEST(SnapshotMask, BothMasksHaveTheSameBiases) {
       for (Index j = 0; j <= i; ++j) EXPECT_EQ(first.scores.at(head, i, j), other.scores.at(head, i, j));
 }
 
-TEST(SnapshotMask, ComparingChangesNothingOfTheFirst) {
+TEST(SnapshotMask, ComparingLeavesFirstMaskUnchanged) {
   const auto [both, alone] = twoMasks(plainSetup("a b c d\ne f"), "full", "causal");
   app::Setup without = both;
   without.mask.compare = false;
@@ -96,7 +96,7 @@ TEST(SnapshotMask, ComparingChangesNothingOfTheFirst) {
 }
 
 /// The same mask twice moves nothing.
-TEST(SnapshotMask, AMaskAgainstItselfChangesNothing) {
+TEST(SnapshotMask, MaskComparedWithItselfShowsNoChange) {
   const Snapshot snapshot = computed(twoMasks(plainSetup("a b c d\ne f"), "causal", "causal").first);
   for (const SequenceSnapshot& sequence : snapshot.sequences) {
     EXPECT_TRUE(sequence.other->comparison.movedMass.isZero(0));
@@ -118,7 +118,7 @@ TEST(SnapshotMask, ComparingNeedsTwiceTheMemory) {
   EXPECT_FALSE(computeSnapshot(setup, Limits{2 * (once + inputs)}).error);
 }
 
-TEST(SnapshotMask, TheAdditiveMatrixIsAddedToAllHeadsAndLines) {
+TEST(SnapshotMask, AddsAdditiveMatrixToAllHeadsAndLines) {
   app::Setup setup = plainSetup("a b c d\ne f");
   const Snapshot plain = computed(setup);
   setup.mask.additive = attention::Table{{}, Matrix::Zero(4, 4)};
@@ -139,7 +139,7 @@ TEST(SnapshotMask, TheAdditiveMatrixIsAddedToAllHeadsAndLines) {
         }
 }
 
-TEST(SnapshotMask, AnAdditiveMatrixOfAnotherSizeIsRefused) {
+TEST(SnapshotMask, RefusesAdditiveMatrixOfWrongSize) {
   app::Setup setup = plainSetup("a b c d\ne f");
   for (const auto& [rows, cols] : {std::pair<Index, Index>{4, 6}, {2, 2}, {9, 4}}) {
     setup.mask.additive = attention::Table{{}, Matrix::Constant(rows, cols, 0.5F)};
@@ -153,7 +153,7 @@ TEST(SnapshotMask, AnAdditiveMatrixOfAnotherSizeIsRefused) {
 }
 
 /// In the window, the text changes while the matrix is kept at its size.
-TEST(SnapshotMask, TheAdditiveMatrixFollowsTheText) {
+TEST(SnapshotMask, AdditiveMatrixFollowsTextLength) {
   app::Setup setup = plainSetup("a b c d");
   setup.mask.additive = attention::Table{{}, Matrix::Constant(4, 4, 0.5F)};
   const auto type = [&](const std::string& text) {
@@ -174,7 +174,7 @@ TEST(SnapshotMask, TheAdditiveMatrixFollowsTheText) {
 }
 
 /// In a scene with two texts, positions decide as they do in one text.
-TEST(SnapshotMask, PositionsDecideBetweenTwoTexts) {
+TEST(SnapshotMask, CausalMaskComparesPositionsAcrossTexts) {
   app::Setup setup = plainSetup("a b c");
   setup.input.cross = true;
   setup.input.contextText = "u v w x y";
@@ -185,7 +185,7 @@ TEST(SnapshotMask, PositionsDecideBetweenTwoTexts) {
       EXPECT_EQ(snapshot.sequences[0].attention.scores.at(0, i, j) != -INFINITY, j <= i) << i << ", " << j;
 }
 
-TEST(SnapshotMask, NamesLayersThatAreLeftOutOfEveryLine) {
+TEST(SnapshotMask, NamesLayersOmittedFromEveryLine) {
   app::Setup setup = plainSetup("a b\nc d");
   setup.mask.layers =
       layersFrom("causal & sequences(1): sinks(1) & off: window(3) & (heads(60): packed | full)");
@@ -224,7 +224,7 @@ TEST(SnapshotMask, DecodesUnderAnyCausalMask) {
   }
 }
 
-TEST(SnapshotMask, MarksShapeThePatternsThatReadThem) {
+TEST(SnapshotMask, PatternsFollowTextMarks) {
   app::Setup setup = plainSetup("a b c d e f\ng h i j k l");
   setup.mask.layers = layersFrom("packed");
   setup.mask.marks.edit().resize(1);
@@ -240,7 +240,7 @@ TEST(SnapshotMask, MarksShapeThePatternsThatReadThem) {
     }
 }
 
-TEST(SnapshotMask, SaysWhichMaskCannotBeLaidOverTheText) {
+TEST(SnapshotMask, ReportsWhichMaskDoesNotFitText) {
   app::Setup setup = plainSetup("a b c d");
   setup.mask.layers = layersFrom("prefix_lm(9)");
   EXPECT_EQ(refused(setup).place, Place::mask);

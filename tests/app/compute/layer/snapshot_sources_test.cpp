@@ -41,7 +41,7 @@ TEST(SnapshotTable, ReadsTypedEmbeddings) {
       EXPECT_NEAR(sequence.attention.weights[head].data()[i], 1.0F / 3, test::weightTolerance(snapshot));
 }
 
-TEST(SnapshotTable, TakesPositionsWhenAsked) {
+TEST(SnapshotTable, AppliesPositionEncodings) {
   for (const PositionKind position :
        {PositionKind::sinusoidal, PositionKind::rope, PositionKind::alibi, PositionKind::t5}) {
     app::Setup setup = tableSetup(3, 32);
@@ -52,7 +52,7 @@ TEST(SnapshotTable, TakesPositionsWhenAsked) {
   }
 }
 
-TEST(SnapshotTable, RefusesWhatItCannotStandFor) {
+TEST(SnapshotTable, RefusesTablesThatDoNotFit) {
   PlacedError error = refused(tableSetup(3, 31));
   EXPECT_EQ(error.place, Place::model);
   EXPECT_THAT(error.message, AllOf(HasSubstr("31 dimensions"), HasSubstr("is 32")));
@@ -75,7 +75,7 @@ TEST(SnapshotTable, RefusesWhatItCannotStandFor) {
   EXPECT_THAT(error.message, AllOf(HasSubstr("yped embeddings"), testing::Not(HasSubstr("["))));
 }
 
-TEST(SnapshotTable, AnEmptyTableIsEmpty) {
+TEST(SnapshotTable, EmptyTableGivesEmptySnapshot) {
   app::Setup setup = tableSetup(1, 32);
   setup.input.table = {};
   const Snapshot snapshot = computeSnapshot(setup, test::kRoomy);
@@ -84,7 +84,7 @@ TEST(SnapshotTable, AnEmptyTableIsEmpty) {
 }
 
 /// Finite numbers can still overflow along the way, which must not crash anything.
-TEST(SnapshotTable, SurvivesNumbersThatOverflow) {
+TEST(SnapshotTable, SurvivesOverflow) {
   for (const float size : {3e38F, 1e30F, 1e20F, 1e-45F}) {
     app::Setup setup = tableSetup(4, 32);
     for (Index row = 0; row < 4; ++row)
@@ -116,7 +116,7 @@ class SnapshotWeights : public testing::Test {
   fs::path path_ = folder_ / "w.safetensors";
 };
 
-TEST_F(SnapshotWeights, ComeFromTheFile) {
+TEST_F(SnapshotWeights, ReadsWeightsFromTheFile) {
   attention::SafetensorsFile file = test::smallProblem();
   put(file);
   const Snapshot snapshot = computed(fileSetup());
@@ -133,7 +133,7 @@ TEST_F(SnapshotWeights, ComeFromTheFile) {
                 3 * snapshot.sequences[0].attention.scores.data()[i], tolerance);
 }
 
-TEST_F(SnapshotWeights, MayBeDividedIntoOtherHeads) {
+TEST_F(SnapshotWeights, SplitsIntoOtherHeadCounts) {
   put(test::smallProblem());
   app::Setup setup = fileSetup();
   setup.model.heads = 8;
@@ -142,7 +142,7 @@ TEST_F(SnapshotWeights, MayBeDividedIntoOtherHeads) {
   EXPECT_EQ(computed(setup).sequences[0].attention.weights.count(), 8);
 }
 
-TEST_F(SnapshotWeights, AreRefusedWhereTheyDoNotFit) {
+TEST_F(SnapshotWeights, RefusesMismatchedSizes) {
   put(test::smallProblem());
   const auto change = [&](auto member, Index value) {
     app::Setup setup = fileSetup();
@@ -158,7 +158,7 @@ TEST_F(SnapshotWeights, AreRefusedWhereTheyDoNotFit) {
   change(&ModelSetup::modelDim, 16);
 }
 
-TEST_F(SnapshotWeights, AreRefusedWhereThereAreNone) {
+TEST_F(SnapshotWeights, RefusesMissingFiles) {
   PlacedError error = refused(fileSetup());
   EXPECT_EQ(error.place, Place::weights);
   EXPECT_THAT(error.message, HasSubstr("w.safetensors: cannot be opened"));

@@ -36,7 +36,7 @@ std::jthread asking(std::stop_source& stop, std::int64_t turns) {
   });
 }
 
-TEST(SnapshotStop, StopsBeforeItStarts) {
+TEST(SnapshotStop, StopsBeforeStarting) {
   std::stop_source stop;
   stop.request_stop();
   const Snapshot snapshot = computeSnapshot(openingScene().setup, test::kRoomy, stop.get_token());
@@ -45,7 +45,7 @@ TEST(SnapshotStop, StopsBeforeItStarts) {
 
 /// If it is stopped after a tenth of the work, the rest is not done. On a busy machine the stop may come too
 /// late; one attempt in time is enough.
-TEST(SnapshotStop, StopsOnTheWay) {
+TEST(SnapshotStop, StopsMidway) {
   app::Setup setup = plainSetup(words(700));
   setup.model.heads = setup.model.kvHeads = 32;
   setup.model.headDim = 16;
@@ -77,7 +77,7 @@ TEST(SnapshotStop, SurvivesBeingStoppedAnywhere) {
 }
 
 /// Weights a thousand times as large in four stacked layers give a sentence instead of NaN.
-TEST(SnapshotRange, NumbersThatOutgrowTheirFormatAreSaid) {
+TEST(SnapshotRange, ReportsOverflowingValues) {
   app::Setup setup = plainSetup(words(6));
   setup.weights.source = WeightSource::random;
   setup.weights.gain = 1000;
@@ -95,7 +95,7 @@ TEST(SnapshotRange, NumbersThatOutgrowTheirFormatAreSaid) {
 }
 
 /// Every combination of legal choices, at small sizes.
-TEST(SnapshotFuzz, AnyLegalSceneGivesAnErrorNothingOrAResult) {
+TEST(SnapshotFuzz, EveryValidSceneGivesConsistentSnapshot) {
   test::Dice dice(2024);
   int errors = 0, empty = 0, results = 0;
   for (int round = 0; round < 1500; ++round) {

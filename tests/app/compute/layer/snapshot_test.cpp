@@ -33,7 +33,7 @@ std::vector<std::string> plantsOf(const app::Setup& setup) {
   return plants;
 }
 
-TEST(Snapshot, FindsWhatTheOpeningScenePlanted) {
+TEST(Snapshot, FindsHeadsPlantedInOpeningScene) {
   const Snapshot snapshot = computed(openingScene().setup);
   ASSERT_EQ(snapshot.sequences.size(), 1u);
   EXPECT_EQ(snapshot.sequences[0].queries.size(), 12u);
@@ -63,7 +63,7 @@ TEST(Snapshot, FindsPlantedHeadsInEveryKindOfAttention) {
     }
 }
 
-TEST(Snapshot, CarriesTheSetupItCameFrom) {
+TEST(Snapshot, CarriesItsSetup) {
   test::Dice dice(2);
   for (int i = 0; i < 20; ++i) {
     const app::Setup setup = test::randomScene(dice, {}).setup;
@@ -71,7 +71,7 @@ TEST(Snapshot, CarriesTheSetupItCameFrom) {
   }
 }
 
-TEST(Snapshot, IsTheSameToTheBitForTheSameSetup) {
+TEST(Snapshot, IsBitIdenticalForTheSameSetup) {
   for (const WeightSource source : {WeightSource::planted, WeightSource::random}) {
     app::Setup setup = openingScene().setup;
     setup.input.text = "one two three\nfour five\n";
@@ -94,7 +94,7 @@ TEST(Snapshot, IsTheSameToTheBitForTheSameSetup) {
   }
 }
 
-TEST(Snapshot, FollowsEverySeed) {
+TEST(Snapshot, ChangesWithEverySeed) {
   const app::Setup plain = plainSetup("one two three");
   const Snapshot before = computed(plain);
   app::Setup words = plain, weights = plain, dropped = plain;
@@ -108,7 +108,7 @@ TEST(Snapshot, FollowsEverySeed) {
 
 /// Heads of other groups stay identical bit by bit; heads of the same group share the keys, which may be
 /// divided differently.
-TEST(Snapshot, ChangingOnePlantLeavesOtherGroupsAlone) {
+TEST(Snapshot, ChangingOnePlantedHeadKeepsOtherGroups) {
   for (const Index kvHeads : {8, 4, 2}) {
     app::Setup setup = openingScene().setup;
     setup.model.kvHeads = kvHeads;
@@ -147,7 +147,7 @@ TEST(Snapshot, HeadsOfAGroupShareKeysAndValues) {
   }
 }
 
-TEST(Snapshot, DecodesTokenByTokenWhatThePassComputes) {
+TEST(Snapshot, TokenwiseDecodeMatchesFullPass) {
   for (const PositionKind position : {PositionKind::none, PositionKind::sinusoidal, PositionKind::rope,
                                       PositionKind::alibi, PositionKind::t5})
     for (const bool window : {false, true}) {
@@ -168,7 +168,7 @@ TEST(Snapshot, DecodesTokenByTokenWhatThePassComputes) {
     }
 }
 
-TEST(Snapshot, ChecksDecodingOnlyWhereItIsPossible) {
+TEST(Snapshot, ChecksDecodingOnlyWhenPossible) {
   app::Setup setup = plainSetup("a b c d");
   EXPECT_FALSE(computed(setup).sequences[0].decode.applies) << "not causal";
   setup.mask.layers = layersOf({});
@@ -183,7 +183,7 @@ TEST(Snapshot, ChecksDecodingOnlyWhereItIsPossible) {
   EXPECT_FALSE(computed(setup).sequences[0].decode.applies) << "cross-attention";
 }
 
-TEST(Snapshot, ComputesOneToken) {
+TEST(Snapshot, ComputesSingleToken) {
   for (const bool causal : {true, false}) {
     app::Setup setup = openingScene().setup;
     setup.input.text = "Hello";
@@ -203,7 +203,7 @@ TEST(Snapshot, CountsItsBytes) {
   EXPECT_EQ(snapshot.bytes, 2 * attention::attentionResultBytes(snapshot.config, 4, 4) + pictures);
 }
 
-TEST(ConfigOf, TakesEveryChoiceOver) {
+TEST(ConfigOf, CopiesEveryChoice) {
   app::Setup setup = openingScene().setup;
   setup.model.sharpness = 2;
   setup.model.softcap = 4;
@@ -236,7 +236,7 @@ TEST(ConfigOf, TakesEveryChoiceOver) {
 }
 
 /// Decided by the resulting mask.
-TEST(ConfigOf, ASnapshotIsCausalWhereNothingSeesItsFuture) {
+TEST(ConfigOf, SnapshotIsCausalIfNoQuerySeesTheFuture) {
   app::Setup setup = plainSetup("a b c d\ne f");
   const auto causal = [&](const char* expression) {
     setup.mask.layers = test::layersFrom(expression);

@@ -29,7 +29,7 @@ app::Setup inductionSetup(Index heads, Index kvHeads, Index headDim, Index words
   return setup;
 }
 
-TEST(StackInduction, IsFoundInEveryShapeOrHeadsAreSaidToBeTooNarrow) {
+TEST(StackInduction, FindsInductionUnlessHeadsAreTooNarrow) {
   Index found = 0, narrow = 0, refusals = 0;
   for (const auto& [heads, kvHeads] : {std::pair{8, 8}, {8, 2}, {8, 1}, {4, 1}, {2, 1}, {1, 1}})
     for (const Index headDim : {4, 8, 12, 16, 32, 64}) {
@@ -58,7 +58,7 @@ TEST(StackInduction, IsFoundInEveryShapeOrHeadsAreSaidToBeTooNarrow) {
   EXPECT_GT(refusals, 2);
 }
 
-TEST(StackInduction, TheDefaultSizesAreWideEnough) {
+TEST(StackInduction, DefaultSizesAreWideEnough) {
   EXPECT_EQ(narrowInduction(inductionSetup(8, 2, 32, 6)), 0);
   EXPECT_EQ(narrowInduction(inductionSetup(8, 1, 32, 6)), 0) << "MQA too";
   app::Setup one = inductionSetup(8, 2, 4, 6);

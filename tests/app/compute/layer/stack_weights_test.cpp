@@ -57,7 +57,7 @@ class StackFromFile : public testing::Test {
 };
 
 /// Each layer recomputed by the definition in double precision: x += Σ_h softmax(q·kᵀ/√s)·v·W_O.
-TEST_F(StackFromFile, IsTheFilesLayersFromTheChosenOneOn) {
+TEST_F(StackFromFile, ComputesFileLayersFromChosenOne) {
   put(5);
   for (const Index from : {0, 2}) {
     app::Setup stack = setup(3, from);
@@ -90,14 +90,14 @@ TEST_F(StackFromFile, IsTheFilesLayersFromTheChosenOneOn) {
   }
 }
 
-TEST_F(StackFromFile, WithoutANumberBeginsAtTheFirst) {
+TEST_F(StackFromFile, StartsAtFirstLayerByDefault) {
   put(2);
   app::Setup named = setup(2, 0), plain = setup(2, -1);
   named.subject.layer = plain.subject.layer = 1;
   EXPECT_TRUE(test::sameBits(computed(named).sequences[0].attention, computed(plain).sequences[0].attention));
 }
 
-TEST_F(StackFromFile, AFileOfTooFewLayersIsOneSentence) {
+TEST_F(StackFromFile, RefusesFilesWithTooFewLayers) {
   put(3);
   for (const Index shown : {0, 3}) {
     app::Setup stack = setup(4, 0);
@@ -116,7 +116,7 @@ TEST_F(StackFromFile, AFileOfTooFewLayersIsOneSentence) {
   EXPECT_THAT(refused(setup(2, 2)).message, HasSubstr("need layers 2 and 3 of w.safetensors"));
 }
 
-TEST_F(StackFromFile, AFileOfOneLayerIsOneSentence) {
+TEST_F(StackFromFile, RefusesSingleLayerFilesForStacks) {
   attention::SafetensorsFile file = smallProblem();
   ASSERT_TRUE(attention::writeSafetensors(path_, file).ok());
   EXPECT_EQ(computed(setup(1, -1)).sequences.size(), 1u);

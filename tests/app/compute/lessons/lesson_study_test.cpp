@@ -60,7 +60,7 @@ std::string refused(const std::string& claim, const std::string& patch = "") {
 
 // All questions and claims of the design's twelve lessons can be expressed.
 
-TEST(LessonStudy, scaledDotProduct) {
+TEST(LessonStudy, ScaledDotProductClaimsHold) {
   expectHolds({{"open", "",
                 R"J("abs(W[0][7][6]-0.942)<0.0005", "max(abs(sum(W,-1)-1))<1e-6",
                    "abs(sum(q[0][7]*k[0][6])-61.09)<0.005", "abs(S[0][7][6]-10.80)<0.005",
@@ -78,7 +78,7 @@ TEST(LessonStudy, scaledDotProduct) {
                 R"J("n==6")J"}});
 }
 
-TEST(LessonStudy, whyTheRoot) {
+TEST(LessonStudy, RootScalingClaimsHold) {
   const std::string common =
       R"J("weights.source": "random", "weights.seed": 7, "model.linked": false, "model.heads": 1, "model.kv_heads": 1,
          "model.head_dim": 512, "model.model_dim": 512, "model.position": "none", "mask.expression": "padding")J";
@@ -90,7 +90,7 @@ TEST(LessonStudy, whyTheRoot) {
         R"J("mean(max(W,-1))<0.3", "argmax(off.W,-1)==argmax(W,-1)", "max(abs(off.S/sqrt(512)-S))<1e-5")J"}});
 }
 
-TEST(LessonStudy, ranks) {
+TEST(LessonStudy, RankClaimsHold) {
   const std::string common =
       R"J("weights.source": "random", "weights.seed": 7, "model.linked": false, "model.heads": 1, "model.kv_heads": 1,
          "model.position": "none", "mask.expression": "padding", "model.sharpness": 8, "model.model_dim": 256, "model.head_dim": )J";
@@ -102,7 +102,7 @@ TEST(LessonStudy, ranks) {
        {"d4", common + "4", R"J("rank(S[0])==head_dim")J"}});
 }
 
-TEST(LessonStudy, causalMasks) {
+TEST(LessonStudy, CausalMaskClaimsHold) {
   expectHolds(
       {{"open", "", R"J("visible==78", "max(where(j>i,W,0))==0", "W[:,0,0]==1", "visible==n*(n+1)/2")J"},
        {"wide", R"J("input.text": "The animal didn't cross the street because it was too wide .")J",
@@ -113,7 +113,7 @@ TEST(LessonStudy, causalMasks) {
         R"J("abs(blocks_saved(1024,128)-0.4375)<1e-9", "abs(blocks_saved(2048,128)-0.46875)<1e-9", "blocks_saved(12,128)==0")J"}});
 }
 
-TEST(LessonStudy, padding) {
+TEST(LessonStudy, PaddingClaimsHold) {
   const std::string two =
       R"J("input.text": "The animal didn't cross the street because it was too tired .\nThe street was too wide .")J";
   expectHolds(
@@ -125,7 +125,7 @@ TEST(LessonStudy, padding) {
        {"full", two + R"J(, "mask.expression": "full")J", R"J("sum(W[1,3,0,6:])==0.5")J"}});
 }
 
-TEST(LessonStudy, sharedKeys) {
+TEST(LessonStudy, SharedKeyClaimsHold) {
   expectHolds(
       {{"open", "", R"J("bytes_per_token==256", "mha_bytes==4*bytes", "parameters==2*256*256+2*256*64")J"},
        {"one", R"J("model.kv_heads": 1)J",
@@ -137,7 +137,7 @@ TEST(LessonStudy, sharedKeys) {
         R"J("max(abs(O[0]-O[7]))==0")J"}});
 }
 
-TEST(LessonStudy, theCache) {
+TEST(LessonStudy, CacheClaimsHold) {
   expectHolds(
       {{"open", R"J("cursor.decoding": true, "cursor.step": 9)J",
         R"J("bytes==2304", "mha_bytes==9216", "step==9", "flops==337256", "flops_without==2997000")J"},
@@ -151,7 +151,7 @@ TEST(LessonStudy, theCache) {
            "cache_bytes(1,4,16,5,2,4)==5120", "count(range(9)<=0)==1")J"}});
 }
 
-TEST(LessonStudy, theWall) {
+TEST(LessonStudy, MemoryWallClaimsHold) {
   expectHolds(
       {{"layer",
         R"J("cost.model": "", "model.linked": false, "model.model_dim": 512, "model.head_dim": 64, "model.kv_heads": 8)J",
@@ -163,7 +163,7 @@ TEST(LessonStudy, theWall) {
                    "cost.layers==96")J"}});
 }
 
-TEST(LessonStudy, whatHeadsLearn) {
+TEST(LessonStudy, HeadLearningClaimsHold) {
   const auto seed = [](int number) {
     return Written{fmt::format("s{}", number), fmt::format("\"weights.seed\": {}", number), ""};
   };
@@ -177,7 +177,7 @@ TEST(LessonStudy, whatHeadsLearn) {
   expectHolds(steps);
 }
 
-TEST(LessonStudy, theMiniature) {
+TEST(LessonStudy, LearnedModelClaimsHold) {
   const std::string text =
       R"J("subject.model": "learned", "input.text": "The dog didn't cross the bridge because it was too tired . The")J";
   expectHolds(
@@ -194,7 +194,7 @@ TEST(LessonStudy, theMiniature) {
   EXPECT_THAT(refused("W_Q[0][0][0]>0", text), HasSubstr("a synthetic layer"));
 }
 
-TEST(LessonStudy, mistakes) {
+TEST(LessonStudy, MistakeClaimsHold) {
   const auto mistake = [](const char* name, const char* subject = "layer") {
     return fmt::format("\"cursor.lab.mistake\": \"{}\", \"cursor.lab.subject\": \"{}\"", name, subject);
   };
@@ -207,7 +207,7 @@ TEST(LessonStudy, mistakes) {
               HasSubstr("this mistake has no result"));
 }
 
-TEST(LessonStudy, crossAttention) {
+TEST(LessonStudy, CrossAttentionClaimsHold) {
   const std::string cross =
       R"J("input.cross": true, "mask.expression": "full", "input.context": "The animal didn't cross the street because it was too tired .", )J";
   expectHolds(
@@ -217,7 +217,7 @@ TEST(LessonStudy, crossAttention) {
         R"J("shape(W)==[8,5,12]", "max(abs(k-short_text.k))==0", "max(abs(Y[:3]-short_text.Y))<1e-6")J"}});
 }
 
-TEST(LessonStudy, windowsAndSinks) {
+TEST(LessonStudy, WindowAndSinkClaimsHold) {
   expectHolds(
       {{"open", "", R"J("abs(W[1][11][0]-0.989)<0.0005")J"},
        {"window", R"J("mask.expression": "causal & window(4)")J",
@@ -230,7 +230,7 @@ TEST(LessonStudy, windowsAndSinks) {
         R"J("abs(cost.bytes/2^30-10.41)<0.005", "abs(cost.global_bytes/2^30-62.0)<0.05", "32*4095+1==131041")J"}});
 }
 
-TEST(LessonStudy, textsAndQuestionsAreFilled) {
+TEST(LessonStudy, FillsTextsAndQuestions) {
   const auto lesson =
       lessonOf({{"open", "", ""},
                 {"window", R"J("mask.expression": "causal & window(4)")J", "\"1==2\", \"W[0][0][0]<0.5 \"",
@@ -268,7 +268,7 @@ TEST(LessonStudy, textsAndQuestionsAreFilled) {
   EXPECT_EQ(study.failedClaims[1], "W[0][0][0]<0.5  does not hold; found 1");
 }
 
-TEST(LessonStudy, exactlyOneOptionHolds) {
+TEST(LessonStudy, RequiresExactlyOneTrueOption) {
   const auto question = [](const char* first, const char* second) {
     const auto lesson = lessonOf({{"open", "", "",
                                    fmt::format(R"J(, "question": {{"ask": "a", "options": [
@@ -288,7 +288,7 @@ TEST(LessonStudy, exactlyOneOptionHolds) {
             "has -8 to 7");
 }
 
-TEST(LessonStudy, whatCantBeComputedIsSaid) {
+TEST(LessonStudy, ReportsFailedComputations) {
   EXPECT_THAT(refused("1", R"J("weights.source": "file", "weights.file": "/nowhere")J"),
               HasSubstr("step one: patch: "));
   EXPECT_THAT(refused("1", R"J("input.text": "")J"), HasSubstr("no text"));
@@ -302,7 +302,7 @@ TEST(LessonStudy, whatCantBeComputedIsSaid) {
   EXPECT_THAT(refused("probability(0,'dog')>0"), HasSubstr("synthetic"));
 }
 
-TEST(LessonStudy, stopsAndIsTheSameTwice) {
+TEST(LessonStudy, StoppedStudyCanBeRepeated) {
   const auto lesson = lessonOf({{"open", "", "\"W[0][0][0]==1\""}});
   Resources resources(kLimits);
   std::stop_source stop;
@@ -313,7 +313,7 @@ TEST(LessonStudy, stopsAndIsTheSameTwice) {
   EXPECT_TRUE(studyStep(*lesson, 0, resources).ok());
 }
 
-TEST(LessonStudy, theCoverIsAMap) {
+TEST(LessonStudy, CoverIsAWeightMatrix) {
   const auto lesson = lessonOf({{"open", "", ""}});
   Resources resources(kLimits);
   LessonRunner runner(*lesson, resources);
@@ -330,11 +330,11 @@ std::string manual() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(LessonManual, hasTheTablesOfNamesAndFunctions) {
+TEST(LessonManual, ContainsTablesOfNamesAndFunctions) {
   EXPECT_THAT(manual(), HasSubstr(lessonNamesMarkdown())) << "`headscope help --update` rewrites them";
 }
 
-TEST(LessonManual, itsExampleIsALessonOfWhichAllHolds) {
+TEST(LessonManual, ExampleLessonHolds) {
   const std::string text = manual();
   const auto begin = text.find("```json\n{\"format\": \"headscope lesson\"") + 8;
   const auto lesson = parseLesson(text.substr(begin, text.find("```", begin) - begin), "lessons.md");

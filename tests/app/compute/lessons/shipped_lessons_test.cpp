@@ -50,7 +50,7 @@ class ShippedLesson : public testing::TestWithParam<std::filesystem::path> {
   std::shared_ptr<const Lesson> lesson;
 };
 
-TEST_P(ShippedLesson, EveryClaimHoldsAndOneAnswerOfEachQuestion) {
+TEST_P(ShippedLesson, ClaimsHoldAndQuestionsHaveOneAnswer) {
   Resources resources(defaultLimits());
   LessonRunner runner(*lesson, resources);
   for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
@@ -63,7 +63,7 @@ TEST_P(ShippedLesson, EveryClaimHoldsAndOneAnswerOfEachQuestion) {
   ASSERT_TRUE(cover) << cover.error().message;
 }
 
-TEST_P(ShippedLesson, IsShortEnoughToBeRead) {
+TEST_P(ShippedLesson, TextsAreShort) {
   Resources resources(defaultLimits());
   LessonRunner runner(*lesson, resources);
   for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
@@ -80,7 +80,7 @@ TEST_P(ShippedLesson, IsShortEnoughToBeRead) {
   }
 }
 
-TEST_P(ShippedLesson, TeachesByPredictionInFiveToTenSteps) {
+TEST_P(ShippedLesson, HasFiveToTenStepsWithQuestions) {
   EXPECT_GE(lesson->steps.size(), 5u);
   EXPECT_LE(lesson->steps.size(), 10u);
   const auto questions = std::count_if(lesson->steps.begin(), lesson->steps.end(),
@@ -95,7 +95,7 @@ TEST_P(ShippedLesson, TeachesByPredictionInFiveToTenSteps) {
 
 INSTANTIATE_TEST_SUITE_P(All, ShippedLesson, testing::ValuesIn(shippedFiles()), nameOf);
 
-TEST(ShippedLessons, AreFourteenOfAHundredAndThreeMinutes) {
+TEST(ShippedLessons, FourteenLessonsTake103Minutes) {
   std::set<std::string> ids;
   std::set<int> numbers;
   int minutes = 0;

@@ -107,7 +107,7 @@ class MapJobs : public testing::Test {
   }
 };
 
-TEST_F(MapJobs, MakesAllLevelsExactly) {
+TEST_F(MapJobs, ComputesAllLevelsExactly) {
   TileCache cache(kRoomy);
   Job job(workers, cache, small);
   for (const Pooling pooling : {Pooling::max, Pooling::mean}) {
@@ -122,7 +122,7 @@ TEST_F(MapJobs, MakesAllLevelsExactly) {
   EXPECT_EQ(job.progress().seconds, 0);
 }
 
-TEST_F(MapJobs, ASingleBrightCellShowsAtEveryLevel) {
+TEST_F(MapJobs, ShowsSingleBrightCellAtEveryLevel) {
   TileCache cache(kRoomy);
   Job job(workers, cache, small);
   look(job, 0, allOf(0));
@@ -145,7 +145,7 @@ TEST_F(MapJobs, ASingleBrightCellShowsAtEveryLevel) {
   }
 }
 
-TEST_F(MapJobs, BandsComeToTheSamePictureAsOnePiece) {
+TEST_F(MapJobs, BandsGiveSamePictureAsOnePiece) {
   TileCache cache(kRoomy);
   // A preview, and a band for every row of pixels.
   Job job(workers, cache, small, {.preview = 1e5, .band = 1});
@@ -156,7 +156,7 @@ TEST_F(MapJobs, BandsComeToTheSamePictureAsOnePiece) {
       for (const TilePlace& place : allOf(level)) expectExact(cache, {job.state()->field, pooling, place}, 0);
 }
 
-TEST_F(MapJobs, ShowsAPreviewBeforeTheRest) {
+TEST_F(MapJobs, ShowsPreviewFirst) {
   TileCache cache(kRoomy);
   std::atomic<int> previews = 0;
   Job* asked = nullptr;
@@ -172,7 +172,7 @@ TEST_F(MapJobs, ShowsAPreviewBeforeTheRest) {
   EXPECT_FALSE(cache.find({job.state()->field, Pooling::max, {3, 0, 0}})->preview);
 }
 
-TEST_F(MapJobs, MarksRowsThatSeeNoKey) {
+TEST_F(MapJobs, MarksRowsWithoutVisibleKeys) {
   TileCache cache(kRoomy);
   const auto dead = [](const MapQuestion& question, std::stop_token stop) {
     auto head = small(question, stop);
@@ -188,7 +188,7 @@ TEST_F(MapJobs, MarksRowsThatSeeNoKey) {
   EXPECT_GT((*coarse->values)(500 / 8, 0), 0) << "some of its rows see a key";
 }
 
-TEST_F(MapJobs, ATileIsMadeOnce) {
+TEST_F(MapJobs, ComputesEachTileOnce) {
   TileCache cache(kRoomy);
   Job job(workers, cache, small);
   look(job, 0, allOf(0));
@@ -199,7 +199,7 @@ TEST_F(MapJobs, ATileIsMadeOnce) {
   EXPECT_EQ(cache.find(key)->revision, before);
 }
 
-TEST_F(MapJobs, ErrorsAreStatesAndTheNextHeadIsMapped) {
+TEST_F(MapJobs, ReportsErrorsAndMapsTheNextHead) {
   TileCache cache(kRoomy);
   Job job(workers, cache, small);
   const auto ask = [&](Index head) {
@@ -216,7 +216,7 @@ TEST_F(MapJobs, ErrorsAreStatesAndTheNextHeadIsMapped) {
   EXPECT_EQ(ask(1)->queries, kTokens);
 }
 
-TEST_F(MapJobs, PausesAndGoesOn) {
+TEST_F(MapJobs, ResumesAfterPause) {
   TileCache cache(kRoomy);
   Job job(workers, cache, small);
   Request request{asking(2), Pooling::max, 0, {}, {}};
@@ -228,7 +228,7 @@ TEST_F(MapJobs, PausesAndGoesOn) {
   EXPECT_EQ(job.state()->question.head, 2);
 }
 
-TEST_F(MapJobs, RandomViewChangesLeaveTheRightPictureWithinTheBudget) {
+TEST_F(MapJobs, RandomViewsStayCorrectWithinBudget) {
   std::mt19937 dice(11);
   const std::uint64_t budget = std::uint64_t{6} << 20;  // too little for everything in view
   TileCache cache(budget);
@@ -258,11 +258,11 @@ TEST_F(MapJobs, RandomViewChangesLeaveTheRightPictureWithinTheBudget) {
   ASSERT_EQ(job.state()->question.head, 3);
   for (const TilePlace& place : {TilePlace{0, 0, 0}, TilePlace{0, 4, 2}, TilePlace{3, 0, 0}})
     expectExact(cache, {job.state()->field, Pooling::max, place}, 3);
-  EXPECT_LE(cache.mostBytes(), budget);
+  EXPECT_LE(cache.peakBytes(), budget);
   EXPECT_GT(wakes, 0);
 }
 
-TEST_F(MapJobs, TilesInViewComeInTheOrderTheyAreWantedAndThoseAroundLast) {
+TEST_F(MapJobs, ComputesVisibleTilesInOrderThenNeighbours) {
   TileCache cache(kRoomy);
   Job job(workers, cache, small, {.preview = 1e5, .band = 1e6});
   job.look({asking(0), Pooling::max, 0, {}, {}});
@@ -284,7 +284,7 @@ TEST_F(MapJobs, TilesInViewComeInTheOrderTheyAreWantedAndThoseAroundLast) {
       << "the exact overview goes before";
 }
 
-TEST_F(MapJobs, BuildingAHeadThatIsNoLongerWantedIsStopped) {
+TEST_F(MapJobs, StopsBuildingUnwantedHead) {
   TileCache cache(kRoomy);
   std::atomic<bool> begun = false, stopped = false;
   Job job(workers, cache, [&](const MapQuestion& question, std::stop_token stop) {
@@ -303,7 +303,7 @@ TEST_F(MapJobs, BuildingAHeadThatIsNoLongerWantedIsStopped) {
   EXPECT_EQ(job.state()->question.head, 1);
 }
 
-TEST_F(MapJobs, OtherWorkOfTheBackLaneGetsATurnBetweenTwoPieces) {
+TEST_F(MapJobs, OtherBackLaneWorkRunsBetweenPieces) {
   TileCache cache(kRoomy);
   std::atomic<double> seen = -1;
   Job* map = nullptr;

@@ -70,7 +70,7 @@ void expectTheSnapshotsWeights(const Setup& setup) {
   }
 }
 
-TEST(MapSource, IsTheSnapshotUnderAllPositions) {
+TEST(MapSource, MatchesSnapshotForAllPositionKinds) {
   for (const PositionKind position : {PositionKind::none, PositionKind::sinusoidal, PositionKind::rope,
                                       PositionKind::alibi, PositionKind::t5}) {
     SCOPED_TRACE(static_cast<int>(position));
@@ -82,13 +82,13 @@ TEST(MapSource, IsTheSnapshotUnderAllPositions) {
   }
 }
 
-TEST(MapSource, IsTheSnapshotWithPlantedHeads) {
+TEST(MapSource, MatchesSnapshotWithPlantedHeads) {
   Scene scene = openingScene();
   scene.setup.input.text = kText;
   expectTheSnapshotsWeights(scene.setup);
 }
 
-TEST(MapSource, IsTheSnapshotWithGroupsMasksAndBiases) {
+TEST(MapSource, MatchesSnapshotWithGroupsMasksAndBiases) {
   app::Setup setup = plainSetup(std::string(kText) + "\nand a shorter line");
   setup.model.heads = 4;
   setup.model.kvHeads = 2;
@@ -104,7 +104,7 @@ TEST(MapSource, IsTheSnapshotWithGroupsMasksAndBiases) {
   }
 }
 
-TEST(MapSource, IsTheSnapshotInCrossAttentionAndFromATable) {
+TEST(MapSource, MatchesSnapshotForCrossAttentionAndTables) {
   app::Setup setup = plainSetup(kText);
   setup.input.cross = true;
   setup.input.contextText = "le chat a vu le chien";
@@ -117,7 +117,7 @@ TEST(MapSource, IsTheSnapshotInCrossAttentionAndFromATable) {
   expectTheSnapshotsWeights(typed);
 }
 
-TEST(MapSource, EmbedsALongTextPartByPart) {
+TEST(MapSource, EmbedsLongTextInParts) {
   // Longer than one part, so that positions have to continue from the previous part.
   Scene scene = openingScene();
   scene.map.source = MapSource::generated;
@@ -137,7 +137,7 @@ TEST(MapSource, EmbedsALongTextPartByPart) {
   }
 }
 
-TEST(MapSource, WorksAtTheLongestLength) {
+TEST(MapSource, WorksAtMaximumLength) {
   Scene scene = openingScene();
   scene.map.source = MapSource::generated;
   scene.map.tokens = kMaxMapTokens;
@@ -156,7 +156,7 @@ TEST(MapSource, WorksAtTheLongestLength) {
   }
 }
 
-TEST(MapSource, ReadsAHeadOfAFile) {
+TEST(MapSource, ReadsAHeadFromAFile) {
   const TemporaryFolder folder;
   const auto path = folder / "QK.safetensors";
   attention::SafetensorsFile file;
@@ -189,7 +189,7 @@ TEST(MapSource, ReadsAHeadOfAFile) {
     for (Index j = 0; j < 9; ++j) EXPECT_EQ(std::isinf(weights(i, j)), j > i + 4) << i << ", " << j;
 }
 
-TEST(MapSource, SaysWhatIsWrongWithAFile) {
+TEST(MapSource, ReportsInvalidFiles) {
   const TemporaryFolder folder;
   Scene scene = openingScene();
   scene.map.source = MapSource::file;
@@ -209,7 +209,7 @@ TEST(MapSource, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(refusal(scene), testing::HasSubstr("1 layer"));
 }
 
-TEST(MapSource, SaysWhatIsTooMuch) {
+TEST(MapSource, RefusesOversizedAndInvalidText) {
   Scene scene = openingScene();
   std::string text;
   for (Index i = 0; i <= kMaxMapTokens; ++i) text += "a ";
@@ -223,7 +223,7 @@ TEST(MapSource, SaysWhatIsTooMuch) {
   EXPECT_THAT(refusal(scene), testing::HasSubstr("UTF-8"));
 }
 
-TEST(MapSource, HasNothingForNoText) {
+TEST(MapSource, BlankTextGivesNoMap) {
   Scene scene = openingScene();
   scene.setup.input.text = " \n";
   const auto found = built(scene);
@@ -231,7 +231,7 @@ TEST(MapSource, HasNothingForNoText) {
   EXPECT_FALSE(found->has_value());
 }
 
-TEST(MapSource, AsksAnewOnlyForWhatItShows) {
+TEST(MapSource, QuestionChangesOnlyWithMapInputs) {
   Scene scene = openingScene(), other = scene;
   other.look.range = RangeMode::logarithmic;
   other.map.pooling = Pooling::mean;
@@ -246,7 +246,7 @@ TEST(MapSource, AsksAnewOnlyForWhatItShows) {
   EXPECT_NE(mapQuestion(scene, 1), mapQuestion(other, 1));
 }
 
-TEST(GeneratedText, IsDeterministicAndOfTheLengthThatWasAsked) {
+TEST(GeneratedText, IsDeterministicWithRequestedLength) {
   for (const auto how :
        {attention::Tokenization::words, attention::Tokenization::characters, attention::Tokenization::bytes})
     for (const Index n : {256, 1000, 4321}) {
@@ -257,7 +257,7 @@ TEST(GeneratedText, IsDeterministicAndOfTheLengthThatWasAsked) {
     }
 }
 
-TEST(GeneratedText, BeginsTheSameAtEveryLengthAndRepeatsItsWords) {
+TEST(GeneratedText, ShorterTextIsAPrefixAndWordsRepeat) {
   const auto text = generatedText(20000, 1, attention::Tokenization::words);
   const auto shorter = generatedText(300, 1, attention::Tokenization::words);
   EXPECT_TRUE(std::equal(shorter.begin(), shorter.end(), text.begin()));

@@ -25,7 +25,7 @@ std::uint64_t bytesOfOne() {
   return cache.bytes();
 }
 
-TEST(TileCache, KeepsWhatWasPut) {
+TEST(TileCache, ReturnsStoredTiles) {
   TileCache cache(1 << 20);
   EXPECT_FALSE(cache.find(keyOf(3)));
   EXPECT_TRUE(cache.put(keyOf(3), filled(0.5f), true));
@@ -38,7 +38,7 @@ TEST(TileCache, KeepsWhatWasPut) {
   EXPECT_EQ(cache.tiles(), 1U);
 }
 
-TEST(TileCache, TellsChangedTilesApart) {
+TEST(TileCache, ChangedTileGetsNewRevision) {
   TileCache cache(1 << 20);
   cache.put(keyOf(0), filled(1), true);
   const auto before = cache.find(keyOf(0))->revision;
@@ -48,7 +48,7 @@ TEST(TileCache, TellsChangedTilesApart) {
   EXPECT_EQ(cache.bytes(), bytesOfOne());
 }
 
-TEST(TileCache, TheLargestValuePassesMarksOver) {
+TEST(TileCache, LargestValueIgnoresMarks) {
   TileCache cache(1 << 20);
   Matrix values = filled(0.25f);
   values(0, 0) = render::kMaskedCell;
@@ -58,7 +58,7 @@ TEST(TileCache, TheLargestValuePassesMarksOver) {
   EXPECT_EQ(cache.find(keyOf(0))->most, 0.25f);
 }
 
-TEST(TileCache, WhatWasSeenLeastRecentlyGoesFirst) {
+TEST(TileCache, EvictsLeastRecentlyUsedFirst) {
   TileCache cache(3 * bytesOfOne());
   for (Index i = 0; i < 3; ++i) cache.put(keyOf(i), filled(1), false);
   cache.find(keyOf(0));
@@ -69,7 +69,7 @@ TEST(TileCache, WhatWasSeenLeastRecentlyGoesFirst) {
   EXPECT_TRUE(cache.has(keyOf(3)));
 }
 
-TEST(TileCache, NeverEvictsWhatIsInView) {
+TEST(TileCache, NeverEvictsTilesInView) {
   TileCache cache(3 * bytesOfOne());
   for (Index i = 0; i < 3; ++i) cache.put(keyOf(i), filled(1), false);
   cache.keepInView({keyOf(0), keyOf(1)});
@@ -91,7 +91,7 @@ TEST(TileCache, ForgetsOtherHeads) {
   EXPECT_EQ(cache.bytes(), bytesOfOne());
 }
 
-TEST(TileCache, TheBudgetIsNeverExceeded) {
+TEST(TileCache, NeverExceedsBudget) {
   std::mt19937 dice(7);
   const std::uint64_t budget = 10 * bytesOfOne();
   TileCache cache(budget);
@@ -108,11 +108,11 @@ TEST(TileCache, TheBudgetIsNeverExceeded) {
       cache.find(keyOf(at));
     ASSERT_LE(cache.bytes(), budget);
   }
-  EXPECT_LE(cache.mostBytes(), budget);
-  EXPECT_GT(cache.mostBytes(), budget / 2);
+  EXPECT_LE(cache.peakBytes(), budget);
+  EXPECT_GT(cache.peakBytes(), budget / 2);
 }
 
-TEST(TileCache, IsSafeFromSeveralThreads) {
+TEST(TileCache, IsThreadSafe) {
   const std::uint64_t budget = 8 * bytesOfOne();
   TileCache cache(budget);
   std::vector<std::jthread> threads;
@@ -140,7 +140,7 @@ TEST(TileCache, IsSafeFromSeveralThreads) {
       }
     });
   threads.clear();
-  EXPECT_LE(cache.mostBytes(), budget);
+  EXPECT_LE(cache.peakBytes(), budget);
 }
 
 }  // namespace

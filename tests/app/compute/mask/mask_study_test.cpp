@@ -115,7 +115,7 @@ void expectStudied(const StudiedMask& studied, const MaskStudy& study, const att
   ASSERT_EQ(studied.layers.size(), layers.size());
 }
 
-TEST(MaskStudy, AgreesWithItsFormulasAndTheSnapshots) {
+TEST(MaskStudy, MatchesFormulasAndSnapshots) {
   Dice dice(77);
   int studied = 0, compared = 0, refused = 0;
   for (int round = 0; round < 400; ++round) {
@@ -149,7 +149,7 @@ TEST(MaskStudy, AgreesWithItsFormulasAndTheSnapshots) {
   EXPECT_GT(refused, 4);
 }
 
-TEST(MaskStudy, EachLayerByItself) {
+TEST(MaskStudy, StudiesEachLayerSeparately) {
   app::Setup setup = plainSetup("a b c d\ne f");
   setup.mask.layers = layersFrom("causal & off: sinks(1) | heads(1): window(2) then sequences(1): !full");
   const auto layersThere = [&](Index sequence, Index head) {
@@ -171,7 +171,7 @@ TEST(MaskStudy, EachLayerByItself) {
   EXPECT_THAT(layersThere(0, 1), ElementsAre(true, false, true, false)) << "positions decide there, too";
 }
 
-TEST(MaskStudy, LooksAtTheLineAndHeadThereAre) {
+TEST(MaskStudy, ClampsLineAndHead) {
   app::Setup setup = plainSetup("a b c d\ne f");
   setup.mask.layers = layersFrom("padding");
   const MaskStudy study = studyMask({setup, 99, 99, 32});
@@ -185,7 +185,7 @@ TEST(MaskStudy, LooksAtTheLineAndHeadThereAre) {
 }
 
 /// From one cell per pixel down to a picture that fits into a thumbnail, each half the size.
-TEST(MaskStudy, HasEveryLevelOfALongText) {
+TEST(MaskStudy, HasEveryLevelForLongTexts) {
   for (const Index tokens : {1, 47, 48, 49, 97, 500, 2048}) {
     app::Setup setup = plainSetup(words(tokens));
     setup.mask.layers = layersFrom("streaming(sinks=3, window=40)");
@@ -210,7 +210,7 @@ TEST(MaskStudy, HasEveryLevelOfALongText) {
   }
 }
 
-TEST(MaskStudy, TheDifferenceOfTwoPicturesIsWhatOneShowsMore) {
+TEST(MaskStudy, DifferenceSubtractsFirstFromSecond) {
   constexpr float masked = render::kMaskedCell, dead = render::kDeadCell;
   Matrix a(3, 4), b(3, 4);
   a << 1, 0.25f, masked, 1,          //
@@ -227,7 +227,7 @@ TEST(MaskStudy, TheDifferenceOfTwoPicturesIsWhatOneShowsMore) {
 }
 
 /// The difference of two masks over one text, cell by cell and pooled.
-TEST(MaskStudy, TheDifferenceAgreesWithTheFormulasAtEveryLevel) {
+TEST(MaskStudy, DifferenceMatchesFormulasAtEveryLevel) {
   app::Setup setup = plainSetup(words(101));
   setup.mask.layers = layersFrom("window(30) & !globals([40])");
   setup.mask.compare = true;
@@ -275,7 +275,7 @@ std::string errorOf(const app::Setup& setup) {
   return message;
 }
 
-TEST(MaskStudy, SaysWhatCannotBeLaidOverTheText) {
+TEST(MaskStudy, ReportsMasksThatDoNotFitText) {
   const test::TemporaryFolder folder;
   test::putFile(folder / "small.csv", "1,0\n1,1\n");
   test::putFile(folder / "broken.npy", "no array");
@@ -296,7 +296,7 @@ TEST(MaskStudy, SaysWhatCannotBeLaidOverTheText) {
   EXPECT_THAT(error("packed([9])"), HasSubstr("9, but there are 4 keys"));
 }
 
-TEST(MaskStudy, AnErrorOfTheSecondMaskLeavesTheFirst) {
+TEST(MaskStudy, ErrorInSecondMaskKeepsTheFirst) {
   app::Setup setup = plainSetup("a b c d");
   setup.mask.layers = layersFrom("causal");
   setup.mask.compare = true;
@@ -313,7 +313,7 @@ TEST(MaskStudy, AnErrorOfTheSecondMaskLeavesTheFirst) {
 }
 
 /// A file is read again when it changes, and released when it is deleted.
-TEST(MaskStudy, FollowsTheFileOfAMask) {
+TEST(MaskStudy, FollowsChangesOfAMaskFile) {
   const test::TemporaryFolder folder;
   const auto path = folder / "m.csv";
   test::putFile(path, "1,0\n1,1\n");
@@ -330,7 +330,7 @@ TEST(MaskStudy, FollowsTheFileOfAMask) {
   EXPECT_THAT(errorOf(setup), HasSubstr("m.csv: cannot be opened"));
 }
 
-TEST(MaskStudy, WithoutTextThereIsNothingToStudy) {
+TEST(MaskStudy, MissingTextGivesEmptyStudy) {
   for (const char* text : {"", " \n", "caf\xE9"}) {
     const MaskStudy study = studyMask({plainSetup(text), 0, 0, 32});
     EXPECT_EQ(study.line(), nullptr);

@@ -25,7 +25,7 @@ std::vector<std::vector<bool>> product(const std::vector<std::vector<bool>>& a,
   return c;
 }
 
-TEST(ReachStudy, PicturesTheFirstLayerThatReaches) {
+TEST(ReachStudy, ShowsFirstReachingLayer) {
   app::Setup setup = plainSetup(words(23));
   setup.mask.layers = layersFrom("causal & (heads(0): window(3) & heads(1-3): sinks(1))");
   const auto mask = studyMask({setup, 0, 0, 32}).mask.formula;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace app;
 
-TEST(ComparedHeads, HeadsOfBStandWhereThoseOfAAre) {
+TEST(ComparedHeads, AlignsHeadMapsOfBWithA) {
   Resources resources(kRoomy);
   const Scene scene = goldenScene("qwen2", "the cat sat on the mat and ran to");
   ModelRunner runner;

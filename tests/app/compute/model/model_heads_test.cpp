@@ -7,7 +7,7 @@
 #include "app/compute/jobs/bytes_read.h"
 #include "app/compute/layer/layer_inputs.h"
 #include "app/compute/model/head_losses.h"
-#include "app/compute/model/model_guesses.h"
+#include "app/compute/model/model_predictions.h"
 #include "attention/core/decompositions.h"
 #include "tests/app/compute/layer/golden_scene.h"
 #include "tests/app/compute/layer/snapshot_support.h"
@@ -39,7 +39,7 @@ class HeadsOfModels : public testing::TestWithParam<std::string> {
   Resources resources{kRoomy};
 };
 
-TEST_P(HeadsOfModels, WhatIsLostWithoutAHeadIsWhatSwitchingItOffShows) {
+TEST_P(HeadsOfModels, HeadLossMatchesSwitchingHeadOff) {
   const auto now = study(goldenScene(GetParam(), "the cat sat on").setup);
   const auto losses = headLosses({now}, resources, {});
   ASSERT_TRUE(losses.ok()) << losses.error().message;
@@ -54,19 +54,19 @@ TEST_P(HeadsOfModels, WhatIsLostWithoutAHeadIsWhatSwitchingItOffShows) {
 }
 
 /// A head replaced by its mean over the text reads later tokens too.
-TEST_P(HeadsOfModels, AForecastAmidTheTextTakesMeansOverAllOfIt) {
+TEST_P(HeadsOfModels, MidTextForecastAveragesOverWholeText) {
   Scene scene = goldenScene(GetParam(), "the cat sat on");
   scene.setup.subject.switchedOff = {{0, 1, HeadOff::mean}};
   const auto now = study(scene.setup);
   const Index query = 1, last = std::ssize(now->layers);
-  const auto best = guess({now, nullptr, query, last}, {});
+  const auto best = predictTokens({now, nullptr, query, last}, {});
   ASSERT_TRUE(best.ok()) << best.error().message;
   for (const auto& [id, expected, rest] : best->best)
     EXPECT_NEAR(probability(now, query, id, {}), expected, 2e-5) << id;
 }
 
 /// The previous synthetic layer is still in the setup, with another number of heads.
-TEST_P(HeadsOfModels, ArePlantedByNobody) {
+TEST_P(HeadsOfModels, ModelScenesNeverPlantHeads) {
   Scene scene = goldenScene(GetParam(), "the cat sat on");
   scene.setup.weights.source = WeightSource::planted;
   for (const Index heads : {1, 2, 16}) {
@@ -78,7 +78,7 @@ TEST_P(HeadsOfModels, ArePlantedByNobody) {
   }
 }
 
-TEST_P(HeadsOfModels, OfWrittenWordsTheMeanAndOfAHeadThatIsOffWhatItWouldAdd) {
+TEST_P(HeadsOfModels, HeadLossAveragesOverGeneratedTokens) {
   Scene scene = goldenScene(GetParam(), "the cat sat on");
   scene.setup.subject.written = {5, 7};
   const auto now = study(scene.setup);
@@ -96,7 +96,7 @@ TEST_P(HeadsOfModels, OfWrittenWordsTheMeanAndOfAHeadThatIsOffWhatItWouldAdd) {
   EXPECT_NEAR(off->change(1, 2), losses->change(1, 2), 2e-5) << "whether it is off now or not";
 }
 
-TEST_P(HeadsOfModels, EverythingThatIsReadIsInTheFile) {
+TEST_P(HeadsOfModels, BytesReadNeverExceedTheFile) {
   const Scene scene = goldenScene(GetParam(), "the cat");
   const attention::Model& model = *scene.setup.subject.opened->model;
   const Index layers = model.config().layerCount();
@@ -113,7 +113,7 @@ TEST_P(HeadsOfModels, EverythingThatIsReadIsInTheFile) {
 INSTANTIATE_TEST_SUITE_P(Families, HeadsOfModels, testing::Values("gpt2", "llama", "gemma2", "gpt_neox"),
                          [](const auto& info) { return info.param; });
 
-TEST(HeadCopying, IsThatOfTheWholeProductsEigenvalues) {
+TEST(HeadCopying, MatchesEigenvaluesOfFullProduct) {
   const Scene scene = goldenScene("llama", "a");
   const auto opened = scene.setup.subject.opened;
   const attention::ModelConfig& config = opened->config();

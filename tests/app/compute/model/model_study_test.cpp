@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "app/compute/model/model_guesses.h"
+#include "app/compute/model/model_predictions.h"
 #include "app/pages/model/model_parts.h"
 #include "app/scene/models/model_cache.h"
 #include "app/scene/scene_json.h"
@@ -52,7 +52,7 @@ class Models : public testing::TestWithParam<std::string> {
   ModelRunner runner;
 };
 
-TEST_P(Models, AllHeadsAndStreamsAreTheGoldenOnes) {
+TEST_P(Models, HeadsAndResidualStreamMatchGolden) {
   for (const std::string prompt : {"short", "long"}) {
     const Golden golden(GetParam(), prompt);
     const ModelStudy found = study(goldenScene(GetParam(), goldenText(GetParam(), prompt)).setup);
@@ -69,7 +69,7 @@ TEST_P(Models, AllHeadsAndStreamsAreTheGoldenOnes) {
   }
 }
 
-TEST_P(Models, TheHeadsPageShowsEveryLayersHeads) {
+TEST_P(Models, HeadsPageShowsEveryLayer) {
   const Golden golden(GetParam(), "long");
   Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "long"));
   const Stack attention = golden.stack("attention");
@@ -83,7 +83,7 @@ TEST_P(Models, TheHeadsPageShowsEveryLayersHeads) {
   }
 }
 
-TEST_P(Models, WritingOnTokenByTokenIsTheGoldenTextAndEqualsAFreshPass) {
+TEST_P(Models, GenerationMatchesGoldenTextAndFreshPass) {
   Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "short"));
   if (!scene.setup.subject.opened->config().causal) {
     EXPECT_EQ(study(scene.setup).question.setup.subject.written.size(), 0u);
@@ -115,7 +115,7 @@ TEST_P(Models, WritingOnTokenByTokenIsTheGoldenTextAndEqualsAFreshPass) {
   EXPECT_LT(distance(now.cache[0], fresh->cache[0]), 1e-4);
 }
 
-TEST_P(Models, RowsSumToOneOverWhatAMaskLeaves) {
+TEST_P(Models, MaskedRowsSumToOne) {
   Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "long"));
   scene.setup.mask.layers = layersFrom("causal & window(5)");
   const ModelStudy found = study(scene.setup);
@@ -130,13 +130,13 @@ TEST_P(Models, RowsSumToOneOverWhatAMaskLeaves) {
       }
 }
 
-TEST_P(Models, AGuessIsTheGoldenLogitsSoftmaxed) {
+TEST_P(Models, PredictionIsSoftmaxOfGoldenLogits) {
   const Golden golden(GetParam(), "long");
   const Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "long"));
   const auto now = shared(scene.setup);
   const Matrix logits = golden.matrix("logits");
   const Index last = std::ssize(now->layers);
-  const auto strip = foresee({now, nullptr, last}, {});
+  const auto strip = predictStrip({now, nullptr, last}, {});
   ASSERT_TRUE(strip.ok());
   ASSERT_EQ(std::ssize(*strip), logits.rows());
   const Index ahead = scene.setup.subject.opened->config().causal ? 1 : 0;
@@ -144,30 +144,30 @@ TEST_P(Models, AGuessIsTheGoldenLogitsSoftmaxed) {
     Eigen::RowVectorXd wanted =
         (logits.row(query).cast<double>().array() - logits.row(query).maxCoeff()).exp();
     wanted /= wanted.sum();
-    const auto guesses = guess({now, nullptr, query, last}, {});
-    ASSERT_TRUE(guesses.ok());
-    EXPECT_EQ(guesses->lens.size(), now->layers.size() + 1);
+    const auto predictions = predictTokens({now, nullptr, query, last}, {});
+    ASSERT_TRUE(predictions.ok());
+    EXPECT_EQ(predictions->lens.size(), now->layers.size() + 1);
     Index top = 0;
     const double most = wanted.maxCoeff(&top);
-    EXPECT_EQ(guesses->best.front().id, top);
-    EXPECT_NEAR(guesses->best.front().probability, most, 1e-4);
-    const Foreseen& one = (*strip)[static_cast<std::size_t>(query)];
+    EXPECT_EQ(predictions->best.front().id, top);
+    EXPECT_NEAR(predictions->best.front().probability, most, 1e-4);
+    const StripPrediction& one = (*strip)[static_cast<std::size_t>(query)];
     EXPECT_EQ(one.top, top);
     if (query + ahead >= logits.rows()) continue;
     const Index real = now->text.ids[static_cast<std::size_t>(query + ahead)];
     EXPECT_NEAR(one.real, wanted(real), 1e-4);
-    EXPECT_EQ(guesses->real->id, real);
-    EXPECT_EQ(guesses->rank, one.rank);
+    EXPECT_EQ(predictions->real->id, real);
+    EXPECT_EQ(predictions->rank, one.rank);
     EXPECT_NEAR(one.loss, -std::log(wanted(real)), 1e-3);
   }
 }
 
-TEST_P(Models, AForecastIsWhatSwitchingOffReallyLeaves) {
+TEST_P(Models, ForecastMatchesSwitchingHeadOff) {
   Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "long"));
   const auto now = shared(scene.setup);
   const Index last = std::ssize(now->layers);
   for (const Index query : {Index{0}, Index{17}, now->tokens() - 1}) {
-    const Index id = guess({now, nullptr, query, last}, {})->best.front().id;
+    const Index id = predictTokens({now, nullptr, query, last}, {})->best.front().id;
     const auto said = forecast({now, query, id, {{1, 2, HeadOff::zero}}}, resources, {});
     ASSERT_TRUE(said.ok());
     Scene without = scene;
@@ -176,16 +176,17 @@ TEST_P(Models, AForecastIsWhatSwitchingOffReallyLeaves) {
     StreamStudy plain;
     const auto streams = studyStreams(unchangedQuestion(without.setup), resources, {});
     ASSERT_TRUE(streams.ok());
-    const auto real = guess({off, std::make_shared<const StreamStudy>(*streams), query, last}, {});
+    const auto real = predictTokens({off, std::make_shared<const StreamStudy>(*streams), query, last}, {});
     const auto found =
-        std::find_if(real->best.begin(), real->best.end(), [&](const Guess& g) { return g.id == id; });
+        std::find_if(real->best.begin(), real->best.end(), [&](const Prediction& g) { return g.id == id; });
     if (found == real->best.end()) continue;  // no longer among the best
     EXPECT_NEAR(*said, found->probability, 1e-5);
-    EXPECT_NEAR(found->unchanged, guess({now, nullptr, query, last}, {})->best.front().probability, 1e-5);
+    EXPECT_NEAR(found->unchanged, predictTokens({now, nullptr, query, last}, {})->best.front().probability,
+                1e-5);
   }
 }
 
-TEST_P(Models, SwitchingAHeadOffAndOnGivesTheSameBits) {
+TEST_P(Models, RestoringASwitchedOffHeadIsBitExact) {
   Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "short"));
   const auto before = shared(scene.setup);
   model_page::switchHead(scene, 0, 1);
@@ -204,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, Models, testing::ValuesIn(attention::test::kGol
 
 class OneModel : public Models {};
 
-TEST_P(OneModel, LayersComeOneByOneAndCanBeStopped) {
+TEST_P(OneModel, ReportsLayersOneByOneAndStops) {
   const app::Setup setup = goldenScene(GetParam(), goldenText(GetParam(), "long")).setup;
   std::vector<Index> told;
   std::stop_source stop;
@@ -221,7 +222,7 @@ TEST_P(OneModel, LayersComeOneByOneAndCanBeStopped) {
   EXPECT_TRUE(study(setup).layers.size() > 1) << "and asked again it is whole";
 }
 
-TEST_P(OneModel, WithoutTheFirstTokenRowsSumToOneAgain) {
+TEST_P(OneModel, RowsSumToOneWithoutFirstToken) {
   const ModelStudy found = study(goldenScene(GetParam(), goldenText(GetParam(), "short")).setup);
   const Matrix shown = drawModelHead(*found.layers[0], 0, 1, true);
   for (Index row = 1; row < shown.rows(); ++row) {
@@ -230,7 +231,7 @@ TEST_P(OneModel, WithoutTheFirstTokenRowsSumToOneAgain) {
   }
 }
 
-TEST_P(OneModel, ATextBeyondThePositionsIsRefusedWithTheLimit) {
+TEST_P(OneModel, RefusesTextBeyondPositionLimit) {
   Scene scene = goldenScene("gpt2", "");
   std::string text;
   for (int i = 0; i < 60; ++i) text += "a b ";
@@ -241,7 +242,7 @@ TEST_P(OneModel, ATextBeyondThePositionsIsRefusedWithTheLimit) {
   EXPECT_THAT(refused(scene.setup).message, HasSubstr("48"));
 }
 
-TEST_P(OneModel, ChangedTextForgetsWhatWasWritten) {
+TEST_P(OneModel, ChangingTextDropsGeneratedTokens) {
   Scene scene = goldenScene(GetParam(), "a b");
   scene.setup.subject.written = {1, 2};
   const app::Setup before = scene.setup;
@@ -253,7 +254,7 @@ TEST_P(OneModel, ChangedTextForgetsWhatWasWritten) {
   EXPECT_TRUE(scene.setup.subject.written.empty());
 }
 
-TEST_P(OneModel, AVanishedFolderLeavesTheSceneAsItWas) {
+TEST_P(OneModel, MissingModelFolderKeepsTheScene) {
   TemporaryFolder folder;
   std::filesystem::copy(goldenModel(GetParam()), folder / "m");
   Scene scene = goldenScene(GetParam(), "a b");
@@ -280,7 +281,7 @@ TEST_P(OneModel, AVanishedFolderLeavesTheSceneAsItWas) {
   EXPECT_EQ(back->setup.subject.written, scene.setup.subject.written);
 }
 
-TEST_P(OneModel, WhatTheModelDoesNotHaveIsNamed) {
+TEST_P(OneModel, NamesMissingLayersHeadsAndTokens) {
   TemporaryFolder folder;
   const auto read =
       [&](const std::string& subject) {
@@ -298,7 +299,7 @@ TEST_P(OneModel, WhatTheModelDoesNotHaveIsNamed) {
 
 INSTANTIATE_TEST_SUITE_P(Golden, OneModel, testing::Values("llama"));
 
-TEST(ModelCache, ListsWhatTheHubHasDownloaded) {
+TEST(ModelCache, ListsModelsDownloadedFromTheHub) {
   TemporaryFolder hub;
   namespace fs = std::filesystem;
   const auto add = [&](const std::string& model, const std::string& revision) {
@@ -333,7 +334,7 @@ TEST(ModelCache, ListsWhatTheHubHasDownloaded) {
 
 /// refs/main names a folder of snapshots or nothing. It is never waited for, nor read beyond the length of a
 /// name.
-TEST(ModelCache, RefsThatNameNoRevisionAreNotFollowed) {
+TEST(ModelCache, IgnoresInvalidRefs) {
   TemporaryFolder hub;
   namespace fs = std::filesystem;
   const fs::path model = hub.path() / "models--a", snapshot = model / "snapshots" / "aaaa",

@@ -44,7 +44,7 @@ class Pairs : public testing::Test {
   Resources resources{kRoomy};
 };
 
-TEST_F(Pairs, TheAnswersAreWhatBothTextsWouldSay) {
+TEST_F(Pairs, AnswersAreThePredictionsOfBothTexts) {
   const auto study = pair();
   const auto word = [&](Index id) {
     return *study->opened->tokenizer->decode(std::vector{static_cast<attention::TokenId>(id)});
@@ -60,7 +60,7 @@ TEST_F(Pairs, TheAnswersAreWhatBothTextsWouldSay) {
   EXPECT_NEAR(other->a.difference, -study->b->difference, 1e-3);
 }
 
-TEST_F(Pairs, AGridGoesFromTheOwnAnswerToTheOther) {
+TEST_F(Pairs, PatchGridMeasuresRecoveredAnswer) {
   const auto study = pair();
   const PatchSides sides{study, false};
   const Index layers = study->opened->config().layerCount(), last = study->b->tokens() - 1;
@@ -79,7 +79,7 @@ TEST_F(Pairs, AGridGoesFromTheOwnAnswerToTheOther) {
   EXPECT_NEAR(back.difference(0, 9), study->b->difference, 1e-2);
 }
 
-TEST_F(Pairs, KeptPatchesActTogetherAsTheGridSaysOfEach) {
+TEST_F(Pairs, KeptPatchesMatchTheirGridValues) {
   const auto study = pair();
   const PatchSides sides{study, false};
   const PatchGrid heads = grid({sides, Piece::head, false}), keys = grid({sides, Piece::keys, false});
@@ -100,7 +100,7 @@ TEST_F(Pairs, KeptPatchesActTogetherAsTheGridSaysOfEach) {
   EXPECT_EQ(whole->best.front().first, study->answers.id);
 }
 
-TEST_F(Pairs, PathsEndInLaterHeadsAndAreAllOfWhatTheyReadInTheNextLayerWithoutAnMlpBetween) {
+TEST_F(Pairs, PathGridMatchesManualPathPatching) {
   const auto study = pair();
   const PatchSides sides{study, false};
   const PatchGrid paths = grid({sides, Piece::queries, false, PathStart{1, 2}});
@@ -122,7 +122,7 @@ TEST_F(Pairs, PathsEndInLaterHeadsAndAreAllOfWhatTheyReadInTheNextLayerWithoutAn
   EXPECT_NEAR(paths.difference(2, 4), answerDifference(logits->row(0), study->answers), 1e-3);
 }
 
-TEST_F(Pairs, TheRowThatIsPointedAtComesFirstAndStoppingStops) {
+TEST_F(Pairs, ComputesPointedRowFirstAndStops) {
   const auto study = pair();
   const PatchGridQuestion question{{study, false}, Piece::head, false};
   std::vector<Index> rows;
@@ -142,7 +142,7 @@ TEST_F(Pairs, TheRowThatIsPointedAtComesFirstAndStoppingStops) {
   EXPECT_EQ(rows[0], 2);
 }
 
-TEST_F(Pairs, AttributionSumsToTheDifferenceAndTheLensEndsAtIt) {
+TEST_F(Pairs, AttributionAndLensMatchLogitDifference) {
   const auto study = pair();
   const auto attribution = studyAttribution({study}, {});
   ASSERT_TRUE(attribution.ok()) << attribution.error().message;
@@ -159,7 +159,7 @@ TEST_F(Pairs, AttributionSumsToTheDifferenceAndTheLensEndsAtIt) {
   EXPECT_EQ(lens->top.bottomRightCorner(1, 1)(0, 0), likeliestTokens(*study->b, 1).front());
 }
 
-TEST_F(Pairs, WhatIsWrongIsSaidWithItsText) {
+TEST_F(Pairs, ErrorsNameTheirText) {
   const auto message = [&](const PairQuestion& question) {
     const auto study = studyPair(question, resources, {});
     return study ? "no error" : study.error().message;
@@ -179,7 +179,7 @@ TEST_F(Pairs, WhatIsWrongIsSaidWithItsText) {
   EXPECT_EQ(message(question), "Text A: no tokens");
 }
 
-TEST(StudiedTexts, AreLinesOrObjects) {
+TEST(StudiedTexts, ReadsPlainLinesAndJsonObjects) {
   const auto texts = parseStudiedTexts(
       "the cat\r\n\n{\"text\": \"a\", \"other\": \"b\", \"answer\": \"c\", \"other_answer\": \"d\"}\n  \n",
       "t.txt");
@@ -199,7 +199,7 @@ TEST(StudiedTexts, AreLinesOrObjects) {
   EXPECT_THAT(message("{\"text\": "), testing::HasSubstr("not valid JSON"));
 }
 
-TEST_F(Pairs, AStudyHasWhatTheSingleQuestionsAnswer) {
+TEST_F(Pairs, TextStudyMatchesSingleStudies) {
   const PairQuestion question = learnedPair();
   const app::Setup& setup = question.text.setup;
   StudiedText text{1, *setup.input.text, *question.other, "Anna", "Ben"};

@@ -49,7 +49,7 @@ void expectRollout(const attention::Matrix& shown, const MatrixXd& expected, boo
 
 class RolloutOfModels : public testing::TestWithParam<std::string> {};
 
-TEST_P(RolloutOfModels, IsTheProductOfTheGoldenWeightsUpToEachLayer) {
+TEST_P(RolloutOfModels, IsProductOfGoldenWeightsUpToEachLayer) {
   const auto file =
       attention::readSafetensors(attention::test::goldenModel(GetParam()) / "expected.safetensors");
   ASSERT_TRUE(file.ok());
@@ -70,7 +70,7 @@ TEST_P(RolloutOfModels, IsTheProductOfTheGoldenWeightsUpToEachLayer) {
 INSTANTIATE_TEST_SUITE_P(Families, RolloutOfModels, testing::ValuesIn(attention::test::kGoldenFamilies),
                          [](const auto& family) { return family.param; });
 
-TEST(RolloutOfTheMiniature, FollowsWhatTheSceneChangesOfItsLayers) {
+TEST(RolloutOfTheMiniature, ReflectsSwitchedHeadsAndSharpness) {
   Scene scene = openingScene();
   adoptModel(scene, kLearned, *openModel(kLearned));
   scene.setup.input.text = "The dog didn't cross the bridge because it was too tired .";

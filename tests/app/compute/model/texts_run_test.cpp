@@ -36,7 +36,7 @@ class Texts : public testing::Test {
   Workers workers_{[] {}};
 };
 
-TEST_F(Texts, ComeToTheSameAsEachByItself) {
+TEST_F(Texts, BatchMatchesSingleTexts) {
   TextsRun run(workers_, resources_);
   const TextsQuestion asked =
       question({"Mia lost her ring in the garden", "", "milk river Ben cold milk river Ben"});
@@ -57,7 +57,7 @@ TEST_F(Texts, ComeToTheSameAsEachByItself) {
     }
 }
 
-TEST_F(Texts, GoOnWhereTheyStopped) {
+TEST_F(Texts, ResumesAfterStop) {
   TextsRun run(workers_, resources_);
   const TextsQuestion asked = question({"Mia lost her ring", "Mia lost her key", "Mia lost her ball"});
   run.start(asked);
@@ -77,7 +77,7 @@ TEST_F(Texts, GoOnWhereTheyStopped) {
   EXPECT_FALSE(run.progress().study);
 }
 
-TEST_F(Texts, WithoutRoomForTheirNumbersAreRefused) {
+TEST_F(Texts, RefusesTextsOverBudget) {
   Resources small(Limits{1000});
   TextsRun run(workers_, small);
   run.start(question({"Mia lost her ring"}));
@@ -86,7 +86,7 @@ TEST_F(Texts, WithoutRoomForTheirNumbersAreRefused) {
   EXPECT_THAT(run.progress().problem, testing::HasSubstr("the budget is"));
 }
 
-TEST(StudyFigures, SortShowAndFindHeads) {
+TEST(StudyFigures, SortsShowsAndFindsHeads) {
   TextsStudy study;
   study.question.file = std::make_shared<const TextFile>(TextFile{"texts.txt", {}});
   const auto column = [&](const char* name, std::vector<float> means) {

@@ -28,7 +28,7 @@ std::vector<std::optional<LabelPlace>> placesIn(const Plot& plot) {
   return markLabels(plot, kCells, sizes, kLine, kOut, endLabels(plot, kCells, kLine, 8));
 }
 
-TEST(PlotLabels, standOnTheirOwnSideWhereThatIsFree) {
+TEST(PlotLabels, UsesPreferredSideWhenFree) {
   Plot plot = emptyPlot();
   plot.marks = {markAt(10, 10, PlotSide::aboveLeft)};
   const auto places = placesIn(plot);
@@ -38,7 +38,7 @@ TEST(PlotLabels, standOnTheirOwnSideWhereThatIsFree) {
   EXPECT_LT(places[0]->y, 100);
 }
 
-TEST(PlotLabels, keepClearOfThoseOfTheTicks) {
+TEST(PlotLabels, AvoidsTickLabels) {
   Plot plot = emptyPlot();
   plot.marks = {markAt(1.2, 10, PlotSide::aboveLeft)};
   EXPECT_GE(placesIn(plot)[0]->x, 100) << "not at the left of the cells";
@@ -50,7 +50,7 @@ TEST(PlotLabels, keepClearOfThoseOfTheTicks) {
   EXPECT_EQ(placesIn(plot)[0]->share, 0);
 }
 
-TEST(PlotLabels, giveWayToEachOtherToMarksAndToLines) {
+TEST(PlotLabels, AvoidsOtherLabelsMarksAndLines) {
   Plot plot = emptyPlot();
   plot.marks = {markAt(10, 10, PlotSide::right), markAt(12, 10, PlotSide::right, false)};
   auto places = placesIn(plot);
@@ -64,7 +64,7 @@ TEST(PlotLabels, giveWayToEachOtherToMarksAndToLines) {
   EXPECT_NE(placesIn(plot)[0]->share, 0.5);
 }
 
-TEST(PlotLabels, areLeftOutWhereThereIsNoRoomButForTheChosen) {
+TEST(PlotLabels, HidesLabelsWithoutSpaceExceptTheSelected) {
   Plot plot = emptyPlot();
   for (int i = 0; i < 12; ++i) plot.marks.push_back(markAt(10 + 0.01 * i, 10, PlotSide::right, i == 11));
   const auto places = placesIn(plot);
@@ -73,7 +73,7 @@ TEST(PlotLabels, areLeftOutWhereThereIsNoRoomButForTheChosen) {
             8);
 }
 
-TEST(PlotLabels, namesOfLinesAreApartAndThoseThatEndTogetherShareOne) {
+TEST(PlotLabels, LinesEndingTogetherShareOneLabel) {
   Plot plot = emptyPlot();
   plot.lines = {{"a", {{1, 1}, {100, 50}}}, {"b", {{1, 2}, {100, 50}}}, {"c", {{1, 3}, {100, 55}}}};
   plot.lines[1].chosen = true;
@@ -84,7 +84,7 @@ TEST(PlotLabels, namesOfLinesAreApartAndThoseThatEndTogetherShareOne) {
   EXPECT_GE(ends[1].y - ends[0].y, kLine - 1e-6);
 }
 
-TEST(PlotLabels, aLineThatLeavesTheCellsEarlyIsNamedThereIfItIsTheChosen) {
+TEST(PlotLabels, LabelsSelectedLineAtItsEarlyExit) {
   Plot plot = emptyPlot();
   plot.lines = {{"early", {{1, 1}, {10, 100}}}, {"chosen", {{1, 2}, {20, 100}}, Dash::solid, true}};
   const auto ends = endLabels(plot, kCells, kLine, 8);

@@ -26,7 +26,7 @@ std::string headerRefusal(const GgufBytes& file) {
   return header ? "none" : header.error().message;
 }
 
-TEST(GgufHeader, metadataAndTensorsAreWhereTheyLie) {
+TEST(GgufHeader, LocatesMetadataAndTensors) {
   for (const std::uint32_t version : {2u, 3u}) {
     GgufBytes file = smallGguf();
     std::vector<std::uint8_t> bytes = file.bytes();
@@ -48,7 +48,7 @@ TEST(GgufHeader, metadataAndTensorsAreWhereTheyLie) {
   }
 }
 
-TEST(GgufHeader, listsAndNumbersOfEveryKindAreRead) {
+TEST(GgufHeader, ReadsListsAndNumbersOfEveryKind) {
   GgufBytes file;
   file.start(0, 6);
   file.text("texts").number(9u).number(8u).number<std::uint64_t>(2).text("x").text("");
@@ -70,7 +70,7 @@ TEST(GgufHeader, listsAndNumbersOfEveryKindAreRead) {
   EXPECT_EQ(header->find("texts")->described(), "a list of 2 texts");
 }
 
-TEST(GgufHeader, everyFrontThatIsCutIsRefused) {
+TEST(GgufHeader, RefusesEveryTruncation) {
   const std::vector<std::uint8_t> whole = smallGguf().bytes();
   ASSERT_TRUE(parseGgufHeader(whole, "f").ok());
   for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -81,7 +81,7 @@ TEST(GgufHeader, everyFrontThatIsCutIsRefused) {
   }
 }
 
-TEST(GgufHeader, wrongStartsAreNamed) {
+TEST(GgufHeader, RefusesInvalidFileStart) {
   EXPECT_EQ(headerRefusal(GgufBytes().number(0x12345678u)),
             "f: is not a GGUF file: it doesn't start with GGUF");
   EXPECT_EQ(headerRefusal(GgufBytes().start(0, 0, 1)), "f: has GGUF version 1, expected 2 or 3");
@@ -93,7 +93,7 @@ TEST(GgufHeader, wrongStartsAreNamed) {
             "f: declares 18446744073709551615 tensors, more than its 24 bytes can hold");
 }
 
-TEST(GgufHeader, wrongMetadataAreNamed) {
+TEST(GgufHeader, RefusesInvalidMetadata) {
   const auto one = [] { return GgufBytes().start(0, 1); };
   EXPECT_EQ(headerRefusal(one().number(std::uint64_t{1} << 63).data(40)),
             "f: is truncated: the name of a metadata takes 9223372036854775808 bytes from byte 32, but only "
@@ -115,7 +115,7 @@ TEST(GgufHeader, wrongMetadataAreNamed) {
                 HasSubstr("expected a multiple of 8"));
 }
 
-TEST(GgufHeader, wrongTensorsAreNamed) {
+TEST(GgufHeader, RefusesInvalidTensors) {
   const auto one = [](const std::vector<std::uint64_t>& sides, std::uint32_t type, std::uint64_t offset) {
     return GgufBytes().start(1, 0).tensor("t", sides, type, offset).data(64);
   };

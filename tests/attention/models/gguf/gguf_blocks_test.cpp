@@ -9,7 +9,7 @@
 namespace headscope::attention::test {
 namespace {
 
-TEST(GgufBlocks, numbersAreThoseOfTheDefinitionAtAnyByte) {
+TEST(GgufBlocks, UnpacksEveryTypeAtAnyByteOffset) {
   const std::string python = pythonWithNumpy();
   if (python.empty()) GTEST_SKIP() << "NumPy isn't installed (apt-get install python3-numpy)";
   const headscope::test::TemporaryFolder folder;
@@ -47,7 +47,7 @@ TEST(GgufBlocks, numbersAreThoseOfTheDefinitionAtAnyByte) {
   EXPECT_EQ(types, 13);
 }
 
-TEST(GgufBlocks, infinityStaysInfinite) {
+TEST(GgufBlocks, InfinityStaysInfinite) {
   std::vector<std::uint8_t> block(34, 1);
   block[0] = 0;
   block[1] = 0x7c;

@@ -60,7 +60,7 @@ void expectSamePasses(const std::shared_ptr<const Model>& expected, const std::s
     const Index columns = std::min<Index>(5, own.in - 3);
     expectClose(weightColumns(own, 3, columns), weightColumns(other, 3, columns), at + ", columns of q");
   }
-  EXPECT_EQ(found->guesses(), logits);
+  EXPECT_EQ(found->predictsTokens(), logits);
   if (logits) expectClose(a.logits, b.logits, "logits");
 }
 
@@ -107,13 +107,13 @@ using GgufFamilies = GgufModels;
 using GgufTypes = GgufModels;
 using GgufFiles = GgufModels;
 
-TEST_P(GgufFamilies, passesAreThoseOfTheSafetensors) {
+TEST_P(GgufFamilies, PassesMatchSafetensors) {
   ASSERT_TRUE(write("model", GetParam(), "F32"));
   ASSERT_TRUE(isGguf(file()));
   expectSamePasses(openModel(plain()), openModel(file()), GetParam() != "bert");
 }
 
-TEST_P(GgufFamilies, weightsAreCountedAsTheFileHasThem) {
+TEST_P(GgufFamilies, CountsWeightsAsStoredInFile) {
   ASSERT_TRUE(write("model", GetParam(), "Q8_0"));
   const auto shape = readModelShape(file());
   ASSERT_TRUE(shape.ok()) << shape.error().message;
@@ -128,7 +128,7 @@ TEST_P(GgufFamilies, weightsAreCountedAsTheFileHasThem) {
   EXPECT_LT(shape->countedBytes, fs::file_size(file()));
 }
 
-TEST_P(GgufFamilies, tokensAreThoseOfTheTokenizerFile) {
+TEST_P(GgufFamilies, TokensMatchTokenizerFile) {
   ASSERT_TRUE(write("model", GetParam(), "F16"));
   const auto expected = TextTokenizer::open(plain()), found = TextTokenizer::open(file());
   ASSERT_TRUE(expected.ok()) << expected.error().message;
@@ -145,7 +145,7 @@ TEST_P(GgufFamilies, tokensAreThoseOfTheTokenizerFile) {
 class GgufPlain : public testing::TestWithParam<std::string> {};
 
 /// Synthetic models of families without a golden checkpoint. The part after "/" is write_gguf.py's command.
-TEST_P(GgufPlain, passesAreThoseOfTheSafetensors) {
+TEST_P(GgufPlain, PassesMatchSafetensors) {
   const std::string python = pythonWithNumpy();
   if (python.empty()) GTEST_SKIP() << "NumPy isn't installed (apt-get install python3-numpy)";
   const std::vector<Index> ids{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5};
@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(Families, GgufPlain,
 INSTANTIATE_TEST_SUITE_P(Families, GgufFamilies, testing::ValuesIn(kGoldenFamilies),
                          [](const auto& info) { return info.param; });
 
-TEST_P(GgufTypes, passesAreThoseOfTheNumbersUnpacked) {
+TEST_P(GgufTypes, PassesMatchUnpackedNumbers) {
   ASSERT_TRUE(write("wide", "llama", GetParam()));
   const auto found = openModel(file());
   EXPECT_EQ(found->checkpoint().tensors().at("blk.1.ffn_down.weight").kind, GetParam());
@@ -190,7 +190,7 @@ TEST_P(GgufTypes, passesAreThoseOfTheNumbersUnpacked) {
 class GgufLatents : public GgufModels {};
 
 /// Latent keys have their blocks along the outputs.
-TEST_P(GgufLatents, passesAreThoseOfTheNumbersUnpacked) {
+TEST_P(GgufLatents, PassesMatchUnpackedNumbers) {
   ASSERT_TRUE(write("latents", "llama", GetParam()));
   const auto found = openModel(file());
   EXPECT_EQ(found->checkpoint().tensors().at("blk.1.attn_k_b.weight").kind, GetParam());
@@ -205,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(Types, GgufTypes,
                                          "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "MXFP4"),
                          [](const auto& info) { return info.param; });
 
-TEST_P(GgufFiles, anyPartOfASplitModelOpensAllOfIt) {
+TEST_P(GgufFiles, AnyPartOpensWholeSplitModel) {
   ASSERT_TRUE(write("model", "qwen2", "Q8_0 3"));
   const auto expected = openModel(plain());
   for (const char* part : {"model-00001-of-00003.gguf", "model-00003-of-00003.gguf"})
@@ -221,7 +221,7 @@ TEST_P(GgufFiles, anyPartOfASplitModelOpensAllOfIt) {
               HasSubstr("doesn't say that it is part 2 of 3"));
 }
 
-TEST_P(GgufFiles, aFileThatIsCutWhileItIsOpenIsSaid) {
+TEST_P(GgufFiles, TruncatedOpenFileGivesError) {
   ASSERT_TRUE(write("model", "gpt2", "F32"));
   const auto model = openModel(file());
   fs::resize_file(file(), fs::file_size(file()) / 2);

@@ -21,14 +21,14 @@ std::string piecesBy(const std::string& name, const std::string& text) {
   return line;
 }
 
-TEST(GgufSplits, ofDeepSeek) {
+TEST(GgufSplits, SplitsAsDeepSeekModelsDo) {
   EXPECT_EQ(piecesBy("deepseek-v3", "Hello, world! 12345 don't 日本語テスト\n\nx"),
             "|Hello|,| world|!| |123|45| don|'t| |日本語テスト|\n\n|x");
   EXPECT_EQ(piecesBy("deepseek-llm", "Hi there, 12a日é\nЯ한!  "), "|Hi| there|,| |12|a|日|é|\n|Я|한|!|  ");
   EXPECT_EQ(piecesBy("deepseek-coder", "Hi there, 12a日"), "|Hi| there|,| |1|2|a|日");
 }
 
-TEST(GgufSplits, ofOthers) {
+TEST(GgufSplits, SplitsAsOtherModelsDo) {
   EXPECT_EQ(piecesBy("gpt-2", "don't 1234"), "|don|'t| 1234");
   EXPECT_EQ(piecesBy("llama-bpe", "DON'T 1234"), "|DON|'T| |123|4");
   EXPECT_EQ(piecesBy("qwen2", "a 12"), "|a| |1|2");

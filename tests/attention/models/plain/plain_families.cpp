@@ -31,7 +31,7 @@ PlainModel gptNeo() {
 }
 
 PlainModel gptJ() {
-  PlainDecoder m{.kvHeads = 4, .turned = 4, .parallel = true, .neighbours = true, .tied = false};
+  PlainDecoder m{.kvHeads = 4, .turned = 4, .parallel = true, .interleaved = true, .tied = false};
   m.mlpBias = m.headBias = true;
   m.prefix = "transformer.", m.layer = "h.", m.embedding = "wte", m.finalNorm = "ln_f", m.before = "ln_1";
   m.q = "attn.q_proj", m.k = "attn.k_proj", m.v = "attn.v_proj", m.o = "attn.out_proj";
@@ -87,7 +87,7 @@ PlainModel stableLm() {
 }
 
 PlainModel cohere() {
-  PlainDecoder m{.logits = 0.25, .normBias = false, .parallel = true, .neighbours = true, .act = silu};
+  PlainDecoder m{.logits = 0.25, .normBias = false, .parallel = true, .interleaved = true, .act = silu};
   m.gate = "mlp.gate_proj";
   return model("cohere", sized("cohere", R"("logit_scale": 0.25)"), m);
 }
@@ -135,7 +135,7 @@ PlainModel olmoe() {
 }
 
 PlainModel cohere2() {
-  PlainDecoder m{.logits = 0.0625, .normBias = false, .parallel = true, .neighbours = true, .act = silu};
+  PlainDecoder m{.logits = 0.0625, .normBias = false, .parallel = true, .interleaved = true, .act = silu};
   m.gate = "mlp.gate_proj";
   m.window = [](Index layer) { return layer == 1 ? 0 : 4; };
   m.rotates = [](Index layer) { return layer != 1; };
@@ -143,7 +143,7 @@ PlainModel cohere2() {
 }
 
 PlainModel glm(bool normsBehind) {
-  PlainDecoder m{.turned = 2, .epsilon = 1.5625e-7, .layerNorm = false, .neighbours = true, .tied = false};
+  PlainDecoder m{.turned = 2, .epsilon = 1.5625e-7, .layerNorm = false, .interleaved = true, .tied = false};
   m.qkvBias = true, m.act = silu, m.gateUp = "mlp.gate_up_proj";
   if (normsBehind) m.after = "post_self_attn_layernorm", m.afterMlp = "post_mlp_layernorm";
   const std::string type = normsBehind ? "glm4" : "glm";

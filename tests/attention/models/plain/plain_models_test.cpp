@@ -10,7 +10,7 @@ namespace {
 
 class PlainModels : public testing::TestWithParam<PlainModel> {};
 
-TEST_P(PlainModels, equalTheirEquations) {
+TEST_P(PlainModels, MatchesEquations) {
   const std::vector<Index> ids{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5};
   for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64}) {
     MadeUpTensors tensors(dtype, 5);
@@ -37,12 +37,12 @@ TEST_P(PlainModels, equalTheirEquations) {
              "layer " + std::to_string(i) + ", head " + std::to_string(h));
       near(expected.hidden[i + 1], pass->layers[i]->hidden, depth, "layer " + std::to_string(i));
     }
-    EXPECT_EQ(model->guesses(), expected.logits.size() > 0) << model->whyNoGuesses();
-    if (model->guesses()) near(expected.logits, pass->logits, std::ssize(pass->layers) + 1, "logits");
+    EXPECT_EQ(model->predictsTokens(), expected.logits.size() > 0) << model->whyNoPredictions();
+    if (model->predictsTokens()) near(expected.logits, pass->logits, std::ssize(pass->layers) + 1, "logits");
   }
 }
 
-TEST_P(PlainModels, tokensOneByOneGiveWhatTheWholeTextGives) {
+TEST_P(PlainModels, DecodeMatchesFullPass) {
   const std::vector<Index> ids{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5};
   MadeUpTensors tensors(DType::F32, 5);
   (void)GetParam().run(tensors, ids);

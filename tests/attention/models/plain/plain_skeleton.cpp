@@ -79,8 +79,8 @@ Wide attention(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, I
   }
   if (m.rotates(layer)) {
     const auto turns = frequencies(m.turned, m.theta);
-    q = m.neighbours ? turnNeighbours(q, m.heads, turns) : rope(q, m.heads, turns);
-    k = m.neighbours ? turnNeighbours(k, m.kvHeads, turns) : rope(k, m.kvHeads, turns);
+    q = m.interleaved ? turnNeighbours(q, m.heads, turns) : rope(q, m.heads, turns);
+    k = m.interleaved ? turnNeighbours(k, m.kvHeads, turns) : rope(k, m.kvHeads, turns);
   }
   const double scale = m.scale > 0 ? m.scale : 1 / std::sqrt(static_cast<double>(m.headDim()));
   PlainAttention how{m.heads, m.kvHeads, scale, true, m.window(layer), 0};

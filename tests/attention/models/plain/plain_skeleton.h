@@ -8,7 +8,7 @@ namespace headscope::attention::test {
 struct PlainDecoder {
   Index width = 24, heads = 4, kvHeads = 2, inner = 14, vocabulary = 31, layers = 3, turned = 6;
   double epsilon = 1e-5, theta = 1e4, scale = 0, residual = 1, embed = 1, logits = 1;
-  bool layerNorm = true, normBias = true, parallel = false, neighbours = false, tied = true;
+  bool layerNorm = true, normBias = true, parallel = false, interleaved = false, tied = true;
   bool qkvBias = false, outputBias = false, mlpBias = false, headBias = false;
   std::function<double(double)> act = geluTanh;
   std::function<Index(Index)> window = [](Index) { return 0; };

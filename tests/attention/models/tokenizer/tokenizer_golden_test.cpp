@@ -22,7 +22,7 @@ void expectGolden(const std::string& json, const std::string& name) {
 
 class SmallTokenizers : public testing::TestWithParam<const char*> {};
 
-TEST_P(SmallTokenizers, equalTheReference) {
+TEST_P(SmallTokenizers, MatchesReference) {
   expectGolden(smallTokenizer(GetParam()), GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(All, SmallTokenizers,
@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(All, SmallTokenizers,
 
 class LargeTokenizers : public testing::TestWithParam<const char*> {};
 
-TEST_P(LargeTokenizers, equalTheReference) {
+TEST_P(LargeTokenizers, MatchesReference) {
   const std::string name = GetParam();
   const char* folder = std::getenv("HEADSCOPE_TOKENIZERS");
   if (!folder) GTEST_SKIP() << "ctest -R tokenizers.large fetches the large vocabularies and tests them.";

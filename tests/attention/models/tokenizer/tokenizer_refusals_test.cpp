@@ -25,7 +25,7 @@ std::string parseOutcome(const std::string& text) {
   return tokenizer ? "accepted" : tokenizer.error().message;
 }
 
-TEST(TokenizerRefusals, ofKindsNameThem) {
+TEST(TokenizerRefusals, ReportsUnsupportedTypes) {
   EXPECT_EQ(refusalOf("/model/type", "WordLevel"),
             "test: model: type \"WordLevel\" is not supported, expected one of BPE, WordPiece, Unigram");
   EXPECT_THAT(refusalOf("/normalizer", {{"type", "Nmt"}}),
@@ -45,7 +45,7 @@ TEST(TokenizerRefusals, ofKindsNameThem) {
               HasSubstr("\"end_of_word_suffix\" \"</w>\" is not supported"));
 }
 
-TEST(TokenizerRefusals, ofIds) {
+TEST(TokenizerRefusals, RefusesInvalidIds) {
   EXPECT_EQ(refusalOf("/model/vocab/x", -1),
             "test: model.vocab: token \"x\" has the id -1, expected 0 to 4194303");
   EXPECT_THAT(refusalOf("/model/vocab/x", 4194304), HasSubstr("has the id 4194304, expected 0 to 4194303"));
@@ -70,7 +70,7 @@ TEST(TokenizerRefusals, ofIds) {
             "test: post_processor: the id 77 has no token in the vocabulary");
 }
 
-TEST(TokenizerRefusals, ofMerges) {
+TEST(TokenizerRefusals, RefusesInvalidMerges) {
   EXPECT_EQ(refusalOf("/model/merges", nullptr),
             "test: model.merges: byte 0: found \"null\", expected a list");
   EXPECT_EQ(refusalOf("/model/merges", Json::array({Json::array({"a", "x"})})),
@@ -93,7 +93,7 @@ TEST(TokenizerRefusals, ofMerges) {
   EXPECT_EQ(refusal(unknown), "test: model: \"unk_token\" \"<x>\" is not in the vocabulary");
 }
 
-TEST(TokenizerRefusals, ofRules) {
+TEST(TokenizerRefusals, RefusesInvalidRules) {
   const Json split = {{"type", "Split"}, {"behavior", "Isolated"}, {"invert", false}};
   EXPECT_THAT(refusalOf("/pre_tokenizer", split), HasSubstr("\"pattern\" is missing, expected an object"));
   Json bad = split;
@@ -124,7 +124,7 @@ TEST(TokenizerRefusals, ofRules) {
   EXPECT_THAT(refusal(tem), HasSubstr("\"single\" has the text 0 times, expected once"));
 }
 
-TEST(TokenizerRefusals, ofRulesThatMakeTextExplode) {
+TEST(TokenizerRefusals, RefusesExplodingNormalizers) {
   Json json = bytePairJson({"a"});
   json["normalizer"] = {
       {"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(100'000, 'a')}};
@@ -135,7 +135,7 @@ TEST(TokenizerRefusals, ofRulesThatMakeTextExplode) {
 
 /// Replacing "a" with "aa" forty times would turn a letter into 10¹² of them. Texts are refused once they are
 /// as long as a few pages.
-TEST(TokenizerRefusals, ofRulesThatDoubleTextAgainAndAgain) {
+TEST(TokenizerRefusals, RefusesRepeatedDoubling) {
   const Json doubling = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}};
   Json regex = doubling;
   regex["pattern"] = {{"Regex", "a"}};
@@ -156,14 +156,14 @@ TEST(TokenizerRefusals, ofRulesThatDoubleTextAgainAndAgain) {
 }
 
 /// The longest text, expanded to the longest allowed form.
-TEST(TokenizerRefusals, ofLongTextsTakeLittleMemory) {
+TEST(TokenizerRefusals, RefusingLongTextsTakesLittleMemory) {
   Json json = bytePairJson({"a"});
   json["normalizer"] = {
       {"type", "Sequence"},
       {"normalizers",
        Json::array_t(40, {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}})}};
   const TextTokenizer tokenizer = made(json);
-  const std::string text(kMostTyped, 'a');
+  const std::string text(kMaxTyped, 'a');
   const auto peak = headscope::test::peakMemoryOf([&] {
     const auto encoded = tokenizer.encode(text);
     ASSERT_FALSE(encoded.ok());
@@ -173,7 +173,7 @@ TEST(TokenizerRefusals, ofLongTextsTakeLittleMemory) {
 }
 
 /// Spelling bytes as characters doubles the length each time.
-TEST(TokenizerRefusals, ofPreTokenizersThatMakeTextExplode) {
+TEST(TokenizerRefusals, RefusesExplodingPreTokenizers) {
   Json json = bytePairJson({"a"});
   json["pre_tokenizer"] = {
       {"type", "Sequence"},
@@ -186,7 +186,7 @@ TEST(TokenizerRefusals, ofPreTokenizersThatMakeTextExplode) {
 
 /// Normal text is never refused: here, the character that expands to eleven times its length, spelled in
 /// bytes as well.
-TEST(TokenizerRefusals, areNoneForTheLongestDecomposition) {
+TEST(TokenizerRefusals, AcceptsLongestDecomposition) {
   Json json = bytePairJson({"a"});
   json["normalizer"] = {{"type", "NFKD"}};
   json["pre_tokenizer"] = {{"type", "ByteLevel"}, {"add_prefix_space", true}};
@@ -195,14 +195,14 @@ TEST(TokenizerRefusals, areNoneForTheLongestDecomposition) {
   EXPECT_TRUE(made(json).encode(text).ok());
 }
 
-TEST(TokenizerRefusals, ofMoreValuesThanAnyTokenizerHas) {
+TEST(TokenizerRefusals, RefusesTooManyValues) {
   std::string json = R"({"normalizer": [0)";
   for (int i = 0; i < 2'000'000; ++i) json += ",0";
   EXPECT_THAT(parseOutcome(json + "], \"model\": {}}"),
               HasSubstr("normalizer: found more than 2000000 values"));
 }
 
-TEST(TokenizerRefusals, ofWhatIsNoTokenizer) {
+TEST(TokenizerRefusals, RefusesInvalidTokenizerJson) {
   EXPECT_EQ(parseOutcome(""), "test: no tokenizer.json: byte 0: found the end, expected an object");
   EXPECT_EQ(parseOutcome("{}"), "test: no tokenizer.json: \"model\" is missing, expected an object");
   EXPECT_THAT(parseOutcome("[1, 2]"), HasSubstr("found \"[1, 2]\", expected an object"));
@@ -218,7 +218,7 @@ TEST(TokenizerRefusals, ofWhatIsNoTokenizer) {
   EXPECT_THAT(parseOutcome(deep), HasSubstr("more than 64 deep"));
 }
 
-TEST(TokenizerJson, readsWhatTheStandardAllows) {
+TEST(TokenizerJson, ReadsOnlyStandardJson) {
   const auto text = [](const std::string& json) {
     const auto value = parseJson(json);
     return value ? value->text : "no: " + value.error().message;
@@ -233,7 +233,7 @@ TEST(TokenizerJson, readsWhatTheStandardAllows) {
     EXPECT_THAT(text(bad), StartsWith("no: ")) << bad;
 }
 
-TEST(TokenizerRefusals, ofUnigramsSayWhichTokenAndWhy) {
+TEST(TokenizerRefusals, UnigramErrorsNameTokenAndReason) {
   const auto model = [](const std::string& rest) {
     return parseOutcome(R"({"model": {"type": "Unigram", )" + rest + "}}");
   };
@@ -251,7 +251,7 @@ TEST(TokenizerRefusals, ofUnigramsSayWhichTokenAndWhy) {
   EXPECT_THAT(model(R"("vocab": [["a", 1], ["a", 2]])"), HasSubstr("\"a\""));
 }
 
-TEST(TokenizerRefusals, ofCharacterTablesSayWhatDoesNotFit) {
+TEST(TokenizerRefusals, RefusesDamagedCharacterTables) {
   const auto table = [](const std::string& base64) {
     return parseOutcome(R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": ")" + base64 +
                         R"("}, "model": {"type": "Unigram", "vocab": [["a", 0]]}})");

@@ -39,7 +39,7 @@ Json splitRule(const std::string& expression, const std::string& behaviour, bool
       {"type", "Split"}, {"pattern", {{"Regex", expression}}}, {"behavior", behaviour}, {"invert", invert}};
 }
 
-TEST(PreTokenizers, splitAtExpressions) {
+TEST(PreTokenizers, SplitsAtExpressions) {
   EXPECT_EQ(split(splitRule("-", "Isolated"), "a--b-"), "|a|-|-|b|-");
   EXPECT_EQ(split(splitRule("-", "MergedWithPrevious"), "-a--b"), "|-|a-|-|b");
   EXPECT_EQ(split(splitRule("-", "MergedWithNext"), "a--b-"), "|a|-|-b|-");
@@ -51,7 +51,7 @@ TEST(PreTokenizers, splitAtExpressions) {
   EXPECT_EQ(split(splitRule(R"(\s+(?!\S)|\s+)", "Isolated"), "a   b  "), "|a|  | |b|  ");
 }
 
-TEST(PreTokenizers, splitAtKindsOfCharacters) {
+TEST(PreTokenizers, SplitsByCharacterClass) {
   EXPECT_EQ(split({{"type", "Digits"}, {"individual_digits", true}}, "a12b²"), "|a|1|2|b|²");
   EXPECT_EQ(split({{"type", "Digits"}, {"individual_digits", false}}, "a12b²"), "|a|12|b|²");
   EXPECT_EQ(split({{"type", "Whitespace"}}, "a_b, c..é"), "|a_b|, |c|..|é");
@@ -60,14 +60,14 @@ TEST(PreTokenizers, splitAtKindsOfCharacters) {
   EXPECT_EQ(split({{"type", "BertPreTokenizer"}}, "a.,b c"), "|a|.|,|b |c");
 }
 
-TEST(PreTokenizers, actOneAfterTheOther) {
+TEST(PreTokenizers, AppliesSequenceInOrder) {
   const Json both = {
       {"type", "Sequence"},
       {"pretokenizers", {{{"type", "Digits"}, {"individual_digits", true}}, splitRule("a", "Isolated")}}};
   EXPECT_EQ(split(both, "bab12"), "|b|a|b|1|2");
 }
 
-TEST(PreTokenizers, markSpaces) {
+TEST(PreTokenizers, MarksSpaces) {
   const auto metaspace = [](const std::string& scheme, bool split) {
     return pieces(
         "pre_tokenizer",
@@ -84,7 +84,7 @@ TEST(PreTokenizers, markSpaces) {
   EXPECT_EQ(spelled(made(older), "a"), "|a");
 }
 
-TEST(Normalizers, rewriteText) {
+TEST(Normalizers, RewritesText) {
   const auto normalized = [](const Json& rule, const std::string& text) {
     return spelled(made(pieces("normalizer", rule)), text);
   };
@@ -110,7 +110,7 @@ TEST(Normalizers, rewriteText) {
   EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "\U0002B920b"), "| |<unk>| |b");
 }
 
-TEST(Normalizers, giveTypedMarksAndSpacesTheirBytes) {
+TEST(Normalizers, MapsMarksAndSpacesToTypedBytes) {
   const Json llama = {{"type", "Sequence"},
                       {"normalizers",
                        {{{"type", "Prepend"}, {"prepend", "▁"}},
@@ -121,7 +121,7 @@ TEST(Normalizers, giveTypedMarksAndSpacesTheirBytes) {
   EXPECT_EQ(encoded->spans, (std::vector<ByteRange>{{0, 1}, {1, 1}, {1, 2}}));
 }
 
-TEST(BytePairs, mergeByRankThenFromTheLeft) {
+TEST(BytePairs, MergesByRankThenFromLeft) {
   EXPECT_EQ(spelled(made(bytePairJson({"a", "b", "c"}, {{"b", "c"}, {"a", "b"}})), "abc"), "|a|bc");
   EXPECT_EQ(spelled(made(bytePairJson({"a"}, {{"a", "a"}})), "aaaaa"), "|aa|aa|a");
   EXPECT_EQ(spelled(made(bytePairJson({"a", "b"}, {{"a", "b"}, {"ab", "ab"}, {"abab", "a"}})), "ababa"),
@@ -131,14 +131,14 @@ TEST(BytePairs, mergeByRankThenFromTheLeft) {
             "|a|bc");
 }
 
-TEST(BytePairs, readMergesOfOlderFiles) {
+TEST(BytePairs, ReadsMergesOfOlderFiles) {
   Json json = bytePairJson({"a", "b"}, {{"a", "b"}});
   json["model"]["merges"] = {"a b"};
   json["model"].erase("type");
   EXPECT_EQ(spelled(made(json), "ab"), "|ab");
 }
 
-TEST(BytePairs, spellUnknownCharacters) {
+TEST(BytePairs, SpellsUnknownCharacters) {
   Json json = bytePairJson({"a", "<0xC3>", "<0xA9>"});
   EXPECT_EQ(spelled(made(json), "a日本a"), "|a|<unk>|<unk>|a");
   json["model"]["fuse_unk"] = true;
@@ -149,7 +149,7 @@ TEST(BytePairs, spellUnknownCharacters) {
   EXPECT_EQ(spelled(made(json), "a日a"), "|a|a");
 }
 
-TEST(BytePairs, mayLookAtWholePiecesFirst) {
+TEST(BytePairs, IgnoreMergesLooksUpWholePiecesFirst) {
   Json json = bytePairJson({"a", "b", "c"}, {{"b", "c"}});
   json["model"]["vocab"]["abc"] = 9;
   EXPECT_EQ(spelled(made(json), "abc"), "|a|bc");
@@ -157,7 +157,7 @@ TEST(BytePairs, mayLookAtWholePiecesFirst) {
   EXPECT_EQ(spelled(made(json), "abc"), "|abc");
 }
 
-TEST(WordPieces, takeTheLongestBeginning) {
+TEST(WordPieces, TakesLongestPrefix) {
   const auto words = [](int longest) {
     return Json{{"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
                 {"model",
@@ -173,13 +173,13 @@ TEST(WordPieces, takeTheLongestBeginning) {
   EXPECT_EQ(spelled(made(untyped), "abc"), "|ab|##c");
 }
 
-TEST(AddedTokens, areTheLeftmostAndLongest) {
+TEST(AddedTokens, MatchesLeftmostLongest) {
   Json json = bytePairJson({"a", "b", " "});
   json["added_tokens"] = {addedToken("<a>", 10), addedToken("<a><b>", 11), addedToken("b>a", 12)};
   EXPECT_EQ(spelled(made(json), "a<a><b>a<a>b>ab"), "|a|<a><b>|a|<a>|b>a|b");
 }
 
-TEST(AddedTokens, standAloneAndTakeWhiteSpace) {
+TEST(AddedTokens, AppliesSingleWordAndStripFlags) {
   Json json = bytePairJson({"a", " ", "x"});
   Json word = addedToken("xx", 10), left = addedToken("<l>", 11), right = addedToken("<r>", 12);
   word["single_word"] = left["lstrip"] = right["rstrip"] = true;
@@ -189,7 +189,7 @@ TEST(AddedTokens, standAloneAndTakeWhiteSpace) {
   EXPECT_EQ(spelled(made(json), "a  <r>  <l>"), "|a| | |<r>  |<l>");
 }
 
-TEST(AddedTokens, canBeNormalizedLikeTheText) {
+TEST(AddedTokens, NormalizesTokensLikeText) {
   Json json = bytePairJson({"a", "b"});
   json["normalizer"] = {{"type", "Lowercase"}};
   Json token = addedToken("AB", 10);
@@ -198,7 +198,7 @@ TEST(AddedTokens, canBeNormalizedLikeTheText) {
   EXPECT_EQ(spelled(made(json), "aBAbBb"), "|ab|ab|Bb");
 }
 
-TEST(PostProcessors, putTokensAroundTheText) {
+TEST(PostProcessors, AddsTokensAroundText) {
   Json json = bytePairJson({"a"});
   json["added_tokens"] = {addedToken("<s>", 10), addedToken("</s>", 11)};
   json["post_processor"] = {{"type", "RobertaProcessing"}, {"cls", {"<s>", 10}}, {"sep", {"</s>", 11}}};
@@ -223,7 +223,7 @@ std::string decoded(const Json& decoder, const std::vector<std::string>& tokens)
   return *tokenizer.decode(ids);
 }
 
-TEST(Decoders, joinTokens) {
+TEST(Decoders, JoinsTokens) {
   const Json llama = {{"type", "Sequence"},
                       {"decoders",
                        {{{"type", "Replace"}, {"pattern", {{"String", "▁"}}}, {"content", " "}},
@@ -241,14 +241,14 @@ TEST(Decoders, joinTokens) {
   EXPECT_EQ(decoded(nullptr, {"a", "b"}), "a b");
 }
 
-TEST(Decoders, replaceBrokenCharactersAsBrowsersDo) {
+TEST(Decoders, ReplacesBrokenUtf8LikeBrowsers) {
   EXPECT_EQ(repairedUtf8("a\xF0\x9F\x98 b"), "a\uFFFD b");
   EXPECT_EQ(repairedUtf8("\xE2\x82"), "\uFFFD");
   EXPECT_EQ(repairedUtf8("\xC0\xAF\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD");
   EXPECT_EQ(repairedUtf8("\xF4\x90\x80"), "\uFFFD\uFFFD\uFFFD");
 }
 
-TEST(RegexSyntax, becomesPcre2s) {
+TEST(RegexSyntax, TranslatesToPcre2OrRefuses) {
   EXPECT_EQ(*pcre2Expression(R"(\s+(?!\S))"), R"([\p{Z}\t-\r\x{85}]+(?![^\p{Z}\t-\r\x{85}]))");
   EXPECT_EQ(*pcre2Expression(R"([^\s\p{L}])"), R"([^\p{Z}\t-\r\x{85}\p{L}])");
   EXPECT_EQ(*pcre2Expression(R"(^a|\u4e00{1,2}$)"), R"((?m:^)a|\x{4e00}{1,2}(?m:$))");

@@ -55,7 +55,7 @@ class AnyTokenizer : public testing::TestWithParam<const char*> {
   TextTokenizer tokenizer_;
 };
 
-TEST_P(AnyTokenizer, spansTileWhatWasTyped) {
+TEST_P(AnyTokenizer, SpansTileTypedText) {
   Random random(1);
   for (int i = 0; i < 3000; ++i) {
     const std::string text = randomText(random);
@@ -68,7 +68,7 @@ TEST_P(AnyTokenizer, spansTileWhatWasTyped) {
   }
 }
 /// If nothing remains of the text, its bytes belong to the first of the tokens added around it.
-TEST(Tokenizers, aTextThatIsDroppedHasItsBytesAtTheFirstToken) {
+TEST(Tokenizers, DroppedTextBelongsToFirstAddedToken) {
   const TextTokenizer words = made(Json::parse(smallTokenizer("small-wordpiece")));
   const std::string text = "\u200B\u00AD\u200B";
   const auto around = words.encode(text);
@@ -84,7 +84,7 @@ TEST(Tokenizers, aTextThatIsDroppedHasItsBytesAtTheFirstToken) {
 
 INSTANTIATE_TEST_SUITE_P(All, AnyTokenizer, testing::Values("small-byte-bpe", "small-wordpiece"));
 
-TEST(Tokenizer, byteLevelTokensAreTheTypedBytesAndComeBack) {
+TEST(Tokenizer, ByteLevelTokensRoundTrip) {
   Json json = Json::parse(smallTokenizer("small-byte-bpe"));
   json["normalizer"] = nullptr;
   json["added_tokens"] = Json::array();
@@ -105,7 +105,7 @@ TEST(Tokenizer, byteLevelTokensAreTheTypedBytesAndComeBack) {
   }
 }
 
-TEST(Tokenizer, addedTokensAreFoundInTypedWordsAndSaidToBe) {
+TEST(Tokenizer, FindsAndMarksAddedTokensInsideWords) {
   const TextTokenizer tokenizer = made(Json::parse(smallTokenizer("small-byte-bpe")));
   const auto encoded = tokenizer.encode("it<|end|>s");
   ASSERT_TRUE(encoded.ok());
@@ -116,7 +116,7 @@ TEST(Tokenizer, addedTokensAreFoundInTypedWordsAndSaidToBe) {
   EXPECT_EQ(*tokenizer.decode(encoded->ids, SpecialTokens::keep), "it<|end|>s");
 }
 
-TEST(Tokenizer, tokensAroundATextAreNobodysBytes) {
+TEST(Tokenizer, SurroundingTokensCoverNoBytes) {
   const TextTokenizer tokenizer = made(Json::parse(smallTokenizer("small-wordpiece")));
   const auto with = tokenizer.encode("the head"),
              without = tokenizer.encode("the head", SpecialTokens::leaveOut);
@@ -127,7 +127,7 @@ TEST(Tokenizer, tokensAroundATextAreNobodysBytes) {
   EXPECT_EQ(std::vector<TokenId>(with->ids.begin() + 1, with->ids.end() - 1), without->ids);
 }
 
-TEST(Tokenizer, composedCharactersKeepTheirTypedBytes) {
+TEST(Tokenizer, ComposedCharactersKeepTypedBytes) {
   const TextTokenizer tokenizer = made(Json::parse(smallTokenizer("small-byte-bpe")));
   // i and a combining diaeresis, three bytes, become ï, two bytes and as many tokens.
   const auto encoded = tokenizer.encode("i\u0308x");
@@ -135,7 +135,7 @@ TEST(Tokenizer, composedCharactersKeepTheirTypedBytes) {
   EXPECT_THAT(encoded->spans, ElementsAre(ByteRange{0, 1}, ByteRange{1, 3}, ByteRange{3, 4}));
 }
 
-TEST(Tokenizer, tokensAreShownAsPeopleReadThem) {
+TEST(Tokenizer, ShowsTokensInReadableForm) {
   const TextTokenizer bytes = made(Json::parse(smallTokenizer("small-byte-bpe")));
   EXPECT_EQ(bytes.readable(*bytes.find("Ġthe")), "␣the");
   EXPECT_EQ(bytes.readable(*bytes.find("Ċ")), "<0A>");
@@ -147,7 +147,7 @@ TEST(Tokenizer, tokensAreShownAsPeopleReadThem) {
   EXPECT_EQ(words.readable(*words.find("##er")), "##er");
 }
 
-TEST(Tokenizer, partsOfACharacterAreShownTogether) {
+TEST(Tokenizer, ShowsPartsOfACharacterTogether) {
   const TextTokenizer tokenizer = made(Json::parse(smallTokenizer("small-byte-bpe")));
   const auto encoded = tokenizer.encode("a é👍");
   ASSERT_TRUE(encoded.ok());
@@ -161,14 +161,14 @@ TEST(Tokenizer, partsOfACharacterAreShownTogether) {
   EXPECT_THAT(tokenizer.readable(broken), ElementsAre(ReadableRun{0, 2, "<F0>a"}, ReadableRun{2, 3, "<A9>"}));
 }
 
-TEST(Tokenizer, missingIdsArePassedOver) {
+TEST(Tokenizer, DecodeSkipsUnknownIds) {
   const TextTokenizer tokenizer = made(Json::parse(smallTokenizer("small-byte-bpe")));
   const std::vector<TokenId> ids{-7, *tokenizer.find("Ġthe"), 1 << 30, tokenizer.vocabularySize()};
   EXPECT_EQ(*tokenizer.decode(ids), " the");
   EXPECT_EQ(*tokenizer.decode({}), "");
 }
 
-TEST(Tokenizer, opensAFolderAsWellAsAFile) {
+TEST(Tokenizer, OpensFolderOrFile) {
   const headscope::test::TemporaryFolder folder;
   EXPECT_THAT(TextTokenizer::open(folder.path()).error().message, HasSubstr("tokenizer.json"));
   headscope::test::putFile(folder / "tokenizer.json", smallTokenizer("small-byte-bpe"));
@@ -176,7 +176,7 @@ TEST(Tokenizer, opensAFolderAsWellAsAFile) {
   EXPECT_TRUE(TextTokenizer::open(folder / "tokenizer.json").ok());
 }
 
-TEST(Tokenizer, refusesTextThatIsNone) {
+TEST(Tokenizer, RefusesInvalidUtf8AndOverlongText) {
   const TextTokenizer tokenizer = made(Json::parse(smallTokenizer("small-byte-bpe")));
   EXPECT_THAT(tokenizer.encode("ab\xFF").error().message, HasSubstr("2"));
   EXPECT_EQ(tokenizer.encode(std::string((std::size_t{16} << 20) + 1, 'a')).error().message,
@@ -197,7 +197,7 @@ double stepsOf(const Model& model, const std::string& unit, std::size_t bytes) {
   return static_cast<double>(encoder->steps());
 }
 
-TEST(TokenizerTime, growsAsOnePieceDoes) {
+TEST(TokenizerTime, GrowsLinearlyWithPieceLength) {
   const std::string json = Json::parse(smallTokenizer("small-byte-bpe")).at("model").dump();
   const auto model = readTokenModel(json, "model", {});
   ASSERT_TRUE(model.ok()) << model.error().message;
@@ -208,7 +208,7 @@ TEST(TokenizerTime, growsAsOnePieceDoes) {
   }
 }
 
-TEST(TokenizerTime, ofWordPiecesIsBoundedByTheLongestToken) {
+TEST(TokenizerTime, WordPieceStepsAreBoundedByLongestToken) {
   const std::string json = Json::parse(smallTokenizer("small-wordpiece")).at("model").dump();
   const auto model = readTokenModel(json, "model", {});
   ASSERT_TRUE(model.ok());
@@ -229,7 +229,7 @@ double searchSteps(const std::string& expression, const std::string& unit, std::
   return static_cast<double>(finder.steps());
 }
 
-TEST(TokenizerTime, ofSearchesGrowsAsTheTextDoes) {
+TEST(TokenizerTime, SearchStepsGrowLinearlyWithText) {
   const std::string llama =
       R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
   for (const std::string unit : {"a", " ", "\n", "the dog ", "1", " . ", "日本"}) {
@@ -240,7 +240,7 @@ TEST(TokenizerTime, ofSearchesGrowsAsTheTextDoes) {
   }
 }
 
-TEST(TokenizerTime, ofExpressionsThatExplodeIsAnError) {
+TEST(TokenizerTime, ExplodingExpressionsGiveErrors) {
   const std::string text = std::string(200'000, 'a') + "cb";
   // Exponential, quadratic by backtracking, and quadratic without backtracking.
   for (const char* expression : {"(a+)+b", "(a|a)*b", "a*?b|a", "a*b|a", "(?:a|b)*d|a"}) {
@@ -255,7 +255,7 @@ TEST(TokenizerTime, ofExpressionsThatExplodeIsAnError) {
   }
 }
 
-TEST(TokenizerStop, isNoticedBeforeAndDuring) {
+TEST(TokenizerStop, StopsBeforeAndDuringEncoding) {
   const std::string json = smallTokenizer("small-byte-bpe");
   std::stop_source before;
   before.request_stop();

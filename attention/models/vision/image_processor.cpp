@@ -1,4 +1,4 @@
-#include "attention/models/vision/picture_processor.h"
+#include "attention/models/vision/image_processor.h"
 
 #include <fmt/core.h>
 
@@ -48,10 +48,10 @@ constexpr ConfigFields kProcessorFields{
     .fixed = "do_pad=false do_flip_channel_order=false do_reduce_labels=false",
 };
 
-const ProcessorClass* classOf(const ConfigReader& json, std::string_view standard) {
+const ProcessorClass* classOf(const ConfigReader& json, std::string_view defaultValue) {
   const std::string_view key =
       json.has("image_processor_type") ? "image_processor_type" : "feature_extractor_type";
-  const std::string type = json.text(key, standard);
+  const std::string type = json.text(key, defaultValue);
   for (const ProcessorClass& each : kClasses) {
     if (!std::string_view(type).starts_with(each.name)) continue;
     const std::string_view rest = std::string_view(type).substr(each.name.size());
@@ -66,11 +66,11 @@ const ProcessorClass* classOf(const ConfigReader& json, std::string_view standar
 }
 
 /// Reads an object's height and width.
-PictureProcessor::Size bothSides(const ConfigReader& size) {
+ImageProcessor::Size bothSides(const ConfigReader& size) {
   return {size.size("height", {}, 1, kMaxSide), size.size("width", {}, 1, kMaxSide)};
 }
 
-void readSize(const ConfigReader& json, const ProcessorClass& known, PictureProcessor& processor) {
+void readSize(const ConfigReader& json, const ProcessorClass& known, ImageProcessor& processor) {
   const bool square = json.flag("default_to_square", known.square);
   if (json.isObject("size")) {
     const ConfigReader size = json.object("size");
@@ -90,7 +90,7 @@ void readSize(const ConfigReader& json, const ProcessorClass& known, PictureProc
     processor.shortest = size;
 }
 
-void readCrop(const ConfigReader& json, const ProcessorClass& known, PictureProcessor& processor) {
+void readCrop(const ConfigReader& json, const ProcessorClass& known, ImageProcessor& processor) {
   if (!json.flag("do_center_crop", known.crop > 0)) return;
   if (json.isObject("crop_size")) {
     processor.crop = bothSides(json.object("crop_size"));
@@ -98,29 +98,29 @@ void readCrop(const ConfigReader& json, const ProcessorClass& known, PictureProc
   }
   const Index size =
       json.size("crop_size", known.crop > 0 ? std::optional(known.crop) : std::nullopt, 1, kMaxSide);
-  processor.crop = PictureProcessor::Size{size, size};
+  processor.crop = ImageProcessor::Size{size, size};
 }
 
-ResampleFilter readFilter(const ConfigReader& json, ResampleFilter standard) {
+ResampleFilter readFilter(const ConfigReader& json, ResampleFilter defaultValue) {
   constexpr std::pair<Index, ResampleFilter> kFilters[] = {
       {1, ResampleFilter::lanczos}, {2, ResampleFilter::bilinear}, {3, ResampleFilter::bicubic}};
-  if (!json.has("resample")) return standard;
+  if (!json.has("resample")) return defaultValue;
   const Index number = json.size("resample", {}, 0);
   for (const auto& [each, filter] : kFilters)
     if (each == number) return filter;
   json.refuse("resample", std::to_string(number), "1 (Lanczos), 2 (bilinear) or 3 (bicubic)");
-  return standard;
+  return defaultValue;
 }
 
 std::array<double, 3> readColours(const ConfigReader& json, std::string_view key,
-                                  const std::array<double, 3>& standard) {
-  if (!json.has(key)) return standard;
+                                  const std::array<double, 3>& defaultValue) {
+  if (!json.has(key)) return defaultValue;
   const std::vector<double> numbers = json.numbers(key, 3);
   return {numbers[0], numbers[1], numbers[2]};
 }
 
-PictureProcessor readProcessor(const ConfigReader& json, const ProcessorClass& known) {
-  PictureProcessor processor;
+ImageProcessor readProcessor(const ConfigReader& json, const ProcessorClass& known) {
+  ImageProcessor processor;
   if (json.flag("do_resize", true)) {
     readSize(json, known, processor);
     processor.filter = readFilter(json, known.filter);
@@ -136,10 +136,10 @@ PictureProcessor readProcessor(const ConfigReader& json, const ProcessorClass& k
   return processor;
 }
 
-Result<PictureProcessor> processorOf(const ConfigReader& json, std::string_view standard) {
-  const ProcessorClass* const known = classOf(json, standard);
+Result<ImageProcessor> processorOf(const ConfigReader& json, std::string_view defaultValue) {
+  const ProcessorClass* const known = classOf(json, defaultValue);
   if (!known) return json.status().error();
-  PictureProcessor processor = readProcessor(json, *known);
+  ImageProcessor processor = readProcessor(json, *known);
   const std::vector<std::string> unknown = checkFields(json, kProcessorFields, {});
   if (const Status status = json.status(); !status) return status.error();
   for (const std::string& field : unknown)
@@ -156,27 +156,27 @@ Result<ConfigReader> parsed(const std::filesystem::path& file) {
 
 }  // namespace
 
-Result<PictureProcessor> PictureProcessor::read(std::string_view text, const std::string& name,
-                                                std::string_view standard) {
+Result<ImageProcessor> ImageProcessor::read(std::string_view text, const std::string& name,
+                                            std::string_view defaultValue) {
   const auto json = ConfigReader::parse(text, name);
   if (!json) return json.error();
-  return processorOf(*json, standard);
+  return processorOf(*json, defaultValue);
 }
 
-Result<PictureProcessor> PictureProcessor::open(const std::filesystem::path& folder,
-                                                std::string_view standard) {
+Result<ImageProcessor> ImageProcessor::open(const std::filesystem::path& folder,
+                                            std::string_view defaultValue) {
   const auto file = folder / "preprocessor_config.json", newer = folder / "processor_config.json";
-  if (!isThere(file) && !isThere(newer))
+  if (!fileExists(file) && !fileExists(newer))
     return fileError(folder, "has no preprocessor_config.json, which says how to preprocess pictures");
-  const auto json = parsed(isThere(file) ? file : newer);
+  const auto json = parsed(fileExists(file) ? file : newer);
   if (!json) return json.error();
-  if (isThere(file)) return processorOf(*json, standard);
+  if (fileExists(file)) return processorOf(*json, defaultValue);
   if (!json->isObject("image_processor"))
     return fileError(newer, "has no image_processor, which says how to preprocess pictures");
-  return processorOf(json->object("image_processor"), standard);
+  return processorOf(json->object("image_processor"), defaultValue);
 }
 
-Result<RgbPicture> PictureProcessor::fit(const RgbPicture& picture) const {
+Result<RgbImage> ImageProcessor::fit(const RgbImage& picture) const {
   Index width = picture.width, height = picture.height;
   if (size.height > 0) {
     width = size.width;
@@ -189,7 +189,7 @@ Result<RgbPicture> PictureProcessor::fit(const RgbPicture& picture) const {
     (width < height ? height : width) = width < height ? longer(height, width) : longer(width, height);
     (picture.width < picture.height ? width : height) = shortest;
   }
-  if (width * height > kMaxPicturePixels)
+  if (width * height > kMaxImagePixels)
     return Error{
         fmt::format("a picture of {} × {} pixels is too long and narrow: it would be resized to "
                     "{} × {}",
@@ -197,9 +197,9 @@ Result<RgbPicture> PictureProcessor::fit(const RgbPicture& picture) const {
   if (crop && (crop->width > width || crop->height > height))
     return Error{fmt::format("a picture of {} × {} pixels is too small to crop {} × {} from it", width,
                              height, crop->width, crop->height)};
-  RgbPicture fitted = resized(picture, width, height, filter);
+  RgbImage fitted = resized(picture, width, height, filter);
   if (!crop) return fitted;
-  RgbPicture middle{crop->width, crop->height, {}};
+  RgbImage middle{crop->width, crop->height, {}};
   const Index top = (height - crop->height) / 2, left = (width - crop->width) / 2;
   for (Index y = 0; y < crop->height; ++y) {
     const auto row = fitted.rgb.begin() + 3 * ((top + y) * width + left);
@@ -208,7 +208,7 @@ Result<RgbPicture> PictureProcessor::fit(const RgbPicture& picture) const {
   return middle;
 }
 
-Matrix PictureProcessor::colours(const RgbPicture& fitted) const {
+Matrix ImageProcessor::colours(const RgbImage& fitted) const {
   const Index pixels = fitted.width * fitted.height;
   Matrix values(3, pixels);
   for (Index c = 0; c < 3; ++c) {

@@ -1,4 +1,4 @@
-#include "attention/models/vision/picture_model.h"
+#include "attention/models/vision/vision_model.h"
 
 #include <fmt/core.h>
 
@@ -33,18 +33,18 @@ Matrix matrixOf(const MappedRows& table) {
 }
 
 /// The patches' positions [rows · cols, d], resampled if the grid has another size.
-Matrix positionsOf(const PictureTokens& tokens, const Matrix& table, Index rows, Index cols) {
+Matrix positionsOf(const VisionConfig& tokens, const Matrix& table, Index rows, Index cols) {
   const Index grid = tokens.grid();
   if (rows == grid && cols == grid) return table;
-  const bool wide = tokens.otherSizes == PictureTokens::OtherSizes::antialiased;
+  const bool wide = tokens.otherSizes == VisionConfig::OtherSizes::antialiased;
   const auto sums = [&](Index to) {
     return wide ? resampleSums(grid, to, ResampleFilter::bicubic) : cubicSums(grid, to);
   };
   return resampledGrid(table, grid, grid, sums(rows), sums(cols));
 }
 
-Status checkSize(const PictureTokens& tokens, const RgbPicture& seen) {
-  const Index least = tokens.otherSizes == PictureTokens::OtherSizes::refused ? tokens.side : tokens.patch;
+Status checkSize(const VisionConfig& tokens, const RgbImage& seen) {
+  const Index least = tokens.otherSizes == VisionConfig::OtherSizes::refused ? tokens.side : tokens.patch;
   if (least == tokens.patch ? seen.width >= least && seen.height >= least
                             : seen.width == least && seen.height == least)
     return success();
@@ -57,23 +57,23 @@ Status checkSize(const PictureTokens& tokens, const RgbPicture& seen) {
 
 }  // namespace
 
-Result<PictureModel> modelOnPicture(std::shared_ptr<const Model> model, const PictureProcessor& processor,
-                                    const RgbPicture& picture) {
+Result<VisionModel> modelOnPicture(std::shared_ptr<const Model> model, const ImageProcessor& processor,
+                                   const RgbImage& picture) {
   const ModelConfig& config = model->config();
   if (!config.picture) return Error{"this model reads text, expected one that reads pictures"};
-  const PictureTokens& tokens = *config.picture;
+  const VisionConfig& tokens = *config.picture;
   auto seen = processor.fit(picture);
   if (!seen) return seen.error();
   if (const Status fits = checkSize(tokens, *seen); !fits) return fits.error();
-  PictureModel made;
+  VisionModel made;
   made.rows = seen->height / tokens.patch;
   made.cols = seen->width / tokens.patch;
   made.before = tokens.leading + tokens.registers;
-  if (made.rows * made.cols > PictureTokens::kMostPatches)
+  if (made.rows * made.cols > VisionConfig::kMaxPatches)
     return Error{fmt::format("found {} × {} patches, expected at most {}", made.rows, made.cols,
-                             PictureTokens::kMostPatches)};
+                             VisionConfig::kMaxPatches)};
 
-  const PictureWeights& weights = *model->weights().picture;
+  const VisionWeights& weights = *model->weights().picture;
   auto parts = std::make_shared<PictureRows>(PictureRows{model, Matrix(made.tokens(), config.modelDim)});
   const Matrix positions = matrixOf(weights.positions);
   for (Index i = 0; i < tokens.leading; ++i)
@@ -93,27 +93,27 @@ Result<PictureModel> modelOnPicture(std::shared_ptr<const Model> model, const Pi
   return made;
 }
 
-Result<PictureModel> modelOnPictureFile(std::shared_ptr<const Model> model,
-                                        const std::filesystem::path& picture) {
+Result<VisionModel> modelOnPictureFile(std::shared_ptr<const Model> model,
+                                       const std::filesystem::path& picture) {
   const std::string name = shownPath(picture);
   if (!model->config().picture)
     return Error{shownPath(model->checkpoint().folder()) +
                  " reads text, expected a model that reads pictures: "
                  "ViT, DeiT, DINOv2 or CLIP"};
   const auto processor =
-      PictureProcessor::open(model->checkpoint().folder(), model->config().picture->processor);
+      ImageProcessor::open(model->checkpoint().folder(), model->config().picture->processor);
   if (!processor) return processor.error();
-  const auto bytes = readFile(picture, kMaxPictureBytes);
+  const auto bytes = readFile(picture, kMaxImageBytes);
   if (!bytes) return bytes.error();
-  const auto decoded = decodePicture(*bytes, name);
+  const auto decoded = decodeImage(*bytes, name);
   if (!decoded) return decoded.error();
   auto made = modelOnPicture(std::move(model), *processor, *decoded);
   if (!made) return Error{name + ": " + made.error().message};
   return made;
 }
 
-std::vector<std::string> PictureModel::names() const {
-  const PictureTokens& tokens = *model->config().picture;
+std::vector<std::string> VisionModel::names() const {
+  const VisionConfig& tokens = *model->config().picture;
   std::vector<std::string> names;
   for (Index i = 0; i < tokens.leading; ++i) names.emplace_back(i == 0 ? "[CLS]" : "[DIST]");
   for (Index i = 0; i < tokens.registers; ++i) names.push_back(fmt::format("[REG{}]", i));

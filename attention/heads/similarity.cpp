@@ -1,4 +1,4 @@
-#include "attention/heads/likeness.h"
+#include "attention/heads/similarity.h"
 
 #include <algorithm>
 #include <cmath>
@@ -55,7 +55,7 @@ Members joined(const Matrix& likeness, Members a, Members b) {
 
 }  // namespace
 
-Matrix cosineLikeness(std::span<const Matrix> heads, std::stop_token stop) {
+Matrix cosineSimilarity(std::span<const Matrix> heads, std::stop_token stop) {
   requireAlike(heads);
   const Index count = std::ssize(heads);
   Matrix likeness = Matrix::Identity(count, count);
@@ -75,7 +75,7 @@ Matrix cosineLikeness(std::span<const Matrix> heads, std::stop_token stop) {
   return likeness;
 }
 
-Matrix jensenShannonLikeness(std::span<const Matrix> heads, std::stop_token stop) {
+Matrix jensenShannonSimilarity(std::span<const Matrix> heads, std::stop_token stop) {
   requireAlike(heads);
   const Index count = std::ssize(heads);
   Matrix likeness = Matrix::Identity(count, count);
@@ -113,7 +113,7 @@ Matrix evenlySpacedRows(const MatrixView& weights, Index most) {
   return chosen;
 }
 
-std::vector<Index> likenessOrder(const Matrix& likeness) {
+std::vector<Index> similarityOrder(const Matrix& likeness) {
   require(likeness.rows() == likeness.cols(),
           "a similarity matrix of heads is square, found " + shapeText(likeness.rows(), likeness.cols()));
   std::vector<Members> clusters;

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "app/platform/web/stand_ins/stop_token.h"
+#include "app/platform/web/polyfills/stop_token.h"
 
 namespace headscope::stand_in {
 

@@ -42,7 +42,7 @@ struct FigurePage {
 };
 
 /// A request to draw something off screen between frames: a figure, or the pages of a hand-out.
-struct FigureWish {
+struct FigureRequest {
   std::vector<FigurePage> pages;  ///< at least one
   bool light = true;
   std::string name;  ///< of the target file

@@ -1,4 +1,4 @@
-#include "app/shell/stage.h"
+#include "app/shell/presentation.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,7 +18,7 @@ KeyPress letter(char key) {
 }
 }  // namespace
 
-void Stage::prepare(int width, int height) {
+void Presentation::prepare(int width, int height) {
   View& view = view_;
   StageState& stage = state_;
   const bool resized = std::exchange(stage.width, width) != width;
@@ -44,7 +44,7 @@ void Stage::prepare(int width, int height) {
   ui_.freeze(stage.frozen || view.figure);
 }
 
-void Stage::note(const Action& action) {
+void Presentation::note(const Action& action) {
   StageState& stage = state_;
   if (action.id != "stage.blank") stage.blank = false;
   if (!view_.present || !isOnStageBar(action.id) || action.id == "stage.freeze") return;
@@ -53,7 +53,7 @@ void Stage::note(const Action& action) {
 }
 
 /// Requests the example texts one after another, in list order.
-void Stage::nextExample() {
+void Presentation::nextExample() {
   std::vector<std::string> ids;
   for (const Action& action : actions_.all())
     if (action.id.starts_with("model.example.")) ids.push_back(action.id);
@@ -62,7 +62,7 @@ void Stage::nextExample() {
 }
 
 /// Cycles through MHA, GQA and MQA; skips GQA if the heads can't be grouped.
-void Stage::nextKind(const Scene& scene) {
+void Presentation::nextKind(const Scene& scene) {
   const ModelSetup& model = scene.setup.model;
   const AttentionKind now = kindOf(model);
   const bool groups = divisors(model.heads).size() > 2;
@@ -74,7 +74,7 @@ void Stage::nextKind(const Scene& scene) {
                                              : "kind.mqa");
 }
 
-std::vector<Action> Stage::actions() {
+std::vector<Action> Presentation::actions() {
   View& view = view_;
   const auto onStage = [this, &view](bool StageState::*what) {
     return [this, &view, what](Scene&) {

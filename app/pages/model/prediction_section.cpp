@@ -17,7 +17,7 @@ namespace headscope::app::model_page {
 namespace {
 
 /// A bar of a probability: filled, the current one; as an outline, the one without the scene's changes.
-void guessBar(const View& view, ImVec2 from, float width, float height, const Guess& guess,
+void guessBar(const View& view, ImVec2 from, float width, float height, const Prediction& guess,
               std::uint32_t color) {
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 to(from.x + width, from.y + height);
@@ -62,7 +62,7 @@ std::string placeMark(const Scene& scene, const State& page, Index id, Index pla
   return std::to_string(place + 1);
 }
 
-void guessLine(Scene& scene, State& page, const Guess& guess, Index place, float width) {
+void guessLine(Scene& scene, State& page, const Prediction& guess, Index place, float width) {
   View& view = page.view;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(26), y = at.y + height / 2;
@@ -105,7 +105,7 @@ void guessLine(Scene& scene, State& page, const Guess& guess, Index place, float
   (ImGui::GetIO().KeyShift ? scene.compare.otherAnswer : scene.compare.answer) = guess.id;
 }
 
-void winner(State& page, const Guess& guess, float width) {
+void winner(State& page, const Prediction& guess, float width) {
   const View& view = page.view;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Canvas list = *ImGui::GetWindowDrawList();
@@ -125,23 +125,26 @@ void winner(State& page, const Guess& guess, float width) {
 }
 
 /// "Actual next “Mary” · rank 1 · loss 0.872 nats".
-void realNext(const View& view, const ShownModel& model, const Guesses& guesses, const std::string& word) {
-  if (!guesses.real) return;
+void realNext(const View& view, const ShownModel& model, const TokenPredictions& predictions,
+              const std::string& word) {
+  if (!predictions.real) return;
   const auto loss = [](float probability) { return -std::log(std::max(probability, 1e-38f)); };
-  std::string text = fmt::format(
-      "{} “{}” · rank {} · loss {} nats", model.config->causal ? "Actual next" : "Actual", word,
-      countText(static_cast<std::uint64_t>(guesses.rank)), fixedText(loss(guesses.real->probability), 3));
-  if (guesses.real->unchanged >= 0)
-    text += fmt::format(", unchanged {}", fixedText(loss(guesses.real->unchanged), 3));
+  std::string text =
+      fmt::format("{} “{}” · rank {} · loss {} nats", model.config->causal ? "Actual next" : "Actual", word,
+                  countText(static_cast<std::uint64_t>(predictions.rank)),
+                  fixedText(loss(predictions.real->probability), 3));
+  if (predictions.real->unchanged >= 0)
+    text += fmt::format(", unchanged {}", fixedText(loss(predictions.real->unchanged), 3));
   hint(view, text);
 }
 
 /// The best predictions with their places. If the one that was first before the scene's changes has dropped
 /// to the last of the `most` lines or below, it takes that line with place −1, so that it stays visible.
-std::vector<std::pair<Index, Guess>> guessesShown(const Guesses& guesses, std::size_t most) {
-  std::vector<std::pair<Index, Guess>> lines;
-  for (const Guess& guess : guesses.best) lines.emplace_back(std::ssize(lines), guess);
-  const auto& former = guesses.former;
+std::vector<std::pair<Index, Prediction>> guessesShown(const TokenPredictions& predictions,
+                                                       std::size_t most) {
+  std::vector<std::pair<Index, Prediction>> lines;
+  for (const Prediction& guess : predictions.best) lines.emplace_back(std::ssize(lines), guess);
+  const auto& former = predictions.former;
   const auto place = std::find_if(lines.begin(), lines.end(),
                                   [&](const auto& line) { return former && line.second.id == former->id; });
   const bool ghost = former && place - lines.begin() >= static_cast<std::ptrdiff_t>(most) - 1;
@@ -159,10 +162,10 @@ void forecastLines(State& page, float width) {
   const ForecastAnswer* answer = page.head.forecast.get();
   const bool here = answer && answer->request == page.head.forecasts;
   Canvas list = *ImGui::GetWindowDrawList();
-  const Guess now =
-      page.predicted.guesses && page.predicted.guesses->value && !page.predicted.guesses->value->lens.empty()
-          ? page.predicted.guesses->value->lens.back()
-          : Guess{};
+  const Prediction now = page.predicted.predictions && page.predicted.predictions->value &&
+                                 !page.predicted.predictions->value->lens.empty()
+                             ? page.predicted.predictions->value->lens.back()
+                             : Prediction{};
   for (std::size_t i = 0; i < page.head.forecasts.size(); ++i) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float y = at.y + view.px(12), barWidth = width * 0.26f, numbers = view.px(58);
@@ -184,9 +187,9 @@ void forecastLines(State& page, float width) {
 
 }  // namespace
 
-void guessSection(Scene& scene, State& page, float width) {
+void predictionSection(Scene& scene, State& page, float width) {
   View& view = page.view;
-  const GuessAnswer* answer = page.predicted.guesses.get();
+  const PredictionsAnswer* answer = page.predicted.predictions.get();
   const Index last = static_cast<Index>(page.layers.size());
   const Index stop = scene.cursor.model.stop < 0 ? last : scene.cursor.model.stop;
   const std::string where = stop == 0      ? "at the embedding"
@@ -195,7 +198,7 @@ void guessSection(Scene& scene, State& page, float width) {
   const std::string& token = page.token(scene.cursor.cell.query);
   if (!page.model.predicts()) {
     sectionTitle(view, "PREDICTIONS");
-    hint(view, page.model.opened->model->whyNoGuesses());
+    hint(view, page.model.opened->model->whyNoPredictions());
     trackItem("model.headless");
     return;
   }
@@ -209,7 +212,7 @@ void guessSection(Scene& scene, State& page, float width) {
     return;
   }
   if (answer->value->best.empty()) return;
-  const std::vector<std::pair<Index, Guess>> lines = guessesShown(*answer->value, view.present ? 3 : 6);
+  const std::vector<std::pair<Index, Prediction>> lines = guessesShown(*answer->value, view.present ? 3 : 6);
   if (!view.present) winner(page, lines.front().second, width);
   for (const auto& [rank, guess] : lines) guessLine(scene, page, guess, rank, width);
   if (view.present) return;
@@ -225,11 +228,11 @@ void guessSection(Scene& scene, State& page, float width) {
 }
 
 std::vector<CaptionPart> changeCaption(const Scene& scene, const State& page) {
-  const GuessAnswer* answer = page.predicted.guesses.get();
+  const PredictionsAnswer* answer = page.predicted.predictions.get();
   if (!answer || !answer->value || answer->value->best.empty() ||
       answer->request.query != scene.cursor.cell.query)
     return {};
-  const Guess guess = answer->value->former.value_or(answer->value->best.front());
+  const Prediction guess = answer->value->former.value_or(answer->value->best.front());
   const auto word = page.model.words.find(guess.id);
   if (guess.unchanged < 0 || word == page.model.words.end() || !std::isfinite(guess.probability) ||
       std::abs(guess.probability - guess.unchanged) < 0.0005f)

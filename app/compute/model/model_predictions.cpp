@@ -1,4 +1,4 @@
-#include "app/compute/model/model_guesses.h"
+#include "app/compute/model/model_predictions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,14 +47,15 @@ Matrix lensOf(const attention::Model& model, Index stops, Index query, const Str
 }
 
 /// Returns the token generated after the query if it isn't the most likely one.
-std::optional<Guesses::Ruled> ruledBehind(const ModelStudy& study, Index query, Eigen::RowVectorXf logits) {
+std::optional<TokenPredictions::RuleOverride> tokenForcedByRule(const ModelStudy& study, Index query,
+                                                                Eigen::RowVectorXf logits) {
   const attention::ModelConfig& config = modelOf(study).config();
   if (!config.causal || query + 1 < study.text.given) return std::nullopt;
   const auto ids = std::span(study.text.ids).first(attention::asSize(query + 1));
   const std::string_view rule =
       applyRules(config.generation, {ids, study.text.given, config.endTokens}, logits);
   if (rule.empty()) return std::nullopt;
-  Guesses::Ruled ruled{-1, std::string(rule)};
+  TokenPredictions::RuleOverride ruled{-1, std::string(rule)};
   logits.maxCoeff(&ruled.id);
   return ruled;
 }
@@ -71,12 +72,12 @@ Index rankOf(const Matrix& probabilities, Index row, Index id) {
 
 }  // namespace
 
-Result<Guesses> guess(const GuessQuestion& question, std::stop_token stop) {
+Result<TokenPredictions> predictTokens(const PredictionQuestion& question, std::stop_token stop) {
   const ModelStudy& study = *question.study;
   const attention::Model& model = modelOf(study);
-  Guesses guesses;
+  TokenPredictions predictions;
   const Index stops = std::ssize(study.layers) + 1;
-  if ((!model.guesses() && !model.classifies()) || study.tokens() == 0) return guesses;
+  if ((!model.predictsTokens() && !model.classifies()) || study.tokens() == 0) return predictions;
   const Index query = std::clamp<Index>(question.query, 0, study.tokens() - 1);
   Matrix now = lensOf(
       model, stops, query, [&](Index s) -> const Matrix& { return streamAt(study, s); }, stop);
@@ -88,42 +89,42 @@ Result<Guesses> guess(const GuessQuestion& question, std::stop_token stop) {
         [&](Index s) -> const Matrix& { return question.unchanged->streams[static_cast<std::size_t>(s)]; },
         stop);
   if (stop.stop_requested()) return Error{"stopped"};
-  guesses.ruled = ruledBehind(study, query, now.row(stops - 1));
+  predictions.ruled = tokenForcedByRule(study, query, now.row(stops - 1));
   toProbabilities(now);
   toProbabilities(before);
   const auto guessAt = [&](Index s, Index id) {
-    return Guess{id, now(s, id), before.size() > 0 ? before(s, id) : -1};
+    return Prediction{id, now(s, id), before.size() > 0 ? before(s, id) : -1};
   };
   for (Index s = 0; s < stops; ++s) {
     Index top = 0;
     now.row(s).maxCoeff(&top);
-    guesses.lens.push_back(guessAt(s, top));
+    predictions.lens.push_back(guessAt(s, top));
   }
   const Index at = std::clamp<Index>(question.stop, 0, stops - 1);
   std::vector<Index> order(static_cast<std::size_t>(now.cols()));
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
-  const auto best = std::min<std::size_t>(order.size(), Guesses::kBest);
+  const auto best = std::min<std::size_t>(order.size(), TokenPredictions::kBest);
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(best), order.end(),
                     [&](Index a, Index b) { return attention::descends(now(at, a), now(at, b)); });
-  for (std::size_t i = 0; i < best; ++i) guesses.best.push_back(guessAt(at, order[i]));
+  for (std::size_t i = 0; i < best; ++i) predictions.best.push_back(guessAt(at, order[i]));
   if (before.size() > 0) {
     Index first = 0;
     before.row(at).maxCoeff(&first);
-    if (first != order.front()) guesses.former = guessAt(at, first);
+    if (first != order.front()) predictions.former = guessAt(at, first);
   }
-  if (const Index of = query + ahead(model.config()); model.guesses() && of < study.tokens()) {
+  if (const Index of = query + ahead(model.config()); model.predictsTokens() && of < study.tokens()) {
     const Index real = study.text.ids[static_cast<std::size_t>(of)];
-    guesses.real = guessAt(at, real);
-    guesses.rank = rankOf(now, at, real);
+    predictions.real = guessAt(at, real);
+    predictions.rank = rankOf(now, at, real);
   }
-  return guesses;
+  return predictions;
 }
 
-Result<std::vector<Foreseen>> foresee(const StripQuestion& question, std::stop_token stop) {
+Result<std::vector<StripPrediction>> predictStrip(const StripQuestion& question, std::stop_token stop) {
   const ModelStudy& study = *question.study;
   const attention::Model& model = modelOf(study);
-  std::vector<Foreseen> strip;
-  if (!model.guesses()) return strip;
+  std::vector<StripPrediction> strip;
+  if (!model.predictsTokens()) return strip;
   // In parts, because the logits of all rows would be the largest matrix by far for a large vocabulary.
   const Index part = std::max<Index>(1, (Index{4} << 20) / model.config().vocabulary);
   const Index at = std::clamp<Index>(question.stop, 0, std::ssize(study.layers));
@@ -142,7 +143,7 @@ Result<std::vector<Foreseen>> foresee(const StripQuestion& question, std::stop_t
     toProbabilities(now);
     toProbabilities(before);
     for (Index row = 0; row < count; ++row) {
-      Foreseen& one = strip.emplace_back();
+      StripPrediction& one = strip.emplace_back();
       if (now.row(row).allFinite()) now.row(row).maxCoeff(&one.top);
       const Index of = first + row + ahead(model.config());
       if (of >= study.tokens()) continue;

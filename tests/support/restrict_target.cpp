@@ -10,16 +10,16 @@
 namespace headscope::test {
 namespace {
 
-bool holdTarget() {
+bool restrictTarget() {
   const char* const name = std::getenv("HEADSCOPE_TARGET");
-  const attention::Status held = attention::holdInstructionSet(name ? name : "");
+  const attention::Status held = attention::restrictInstructionSet(name ? name : "");
   if (held) return true;
   std::cerr << "HEADSCOPE_TARGET: " << held.error().message << "\n";
   std::exit(2);
 }
 
 /// Initialised before the tests' own constants are computed.
-[[maybe_unused, gnu::init_priority(200)]] const struct Held { bool held = holdTarget(); } kHeld;
+[[maybe_unused, gnu::init_priority(200)]] const struct Held { bool held = restrictTarget(); } kHeld;
 
 }  // namespace
 }  // namespace headscope::test

@@ -3,7 +3,7 @@
 namespace headscope::app {
 
 /// Something that advances by itself, one step at a time.
-struct Playing {
+struct Playback {
   bool on = false;
   double since = 0;  ///< View::time of the last step
 };

@@ -9,12 +9,12 @@
 namespace headscope::app {
 
 /// The document that requested a file. The contents go to this document only, however long the read takes.
-class Asker {
+class Requester {
  public:
   /// Returns the document being worked on at the time of the call.
   using Working = std::function<std::shared_ptr<Document>()>;
   /// Captures the document being worked on now.
-  explicit Asker(Working working)
+  explicit Requester(Working working)
       : working_(std::move(working)), document_(working_()), file_(working_()->file()) {}
 
   /// The document's scene; null if it was closed or replaced by another scene.

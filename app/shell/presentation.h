@@ -10,9 +10,9 @@
 namespace headscope::app {
 
 /// The lecturer's tools while a window is presented.
-class Stage {
+class Presentation {
  public:
-  Stage(Ui& ui, View& view, const ActionTable& actions) : ui_(ui), view_(view), actions_(actions) {}
+  Presentation(Ui& ui, View& view, const ActionTable& actions) : ui_(ui), view_(view), actions_(actions) {}
 
   StageState& state() { return state_; }
   const StageState& state() const { return state_; }

@@ -10,40 +10,40 @@ namespace headscope::app {
 // 2020: the stream through the model's own final norm and head). A stop is a point in the stream: 0 is the
 // embedding, l + 1 is after layer l.
 
-// For a picture, the prediction is its class: ids are those of PictureTokens::classes, for any query. A
+// For a picture, the prediction is its class: ids are those of VisionConfig::classes, for any query. A
 // decoder predicts the token after a position, an encoder the token at it; read "next" and "follows" below
 // accordingly.
 
 /// A token and its probability.
-struct Guess {
+struct Prediction {
   Index id = -1;
   float probability = 0;
   float unchanged = -1;  ///< without the scene's changes of the model; −1 if there are none
 };
 
 /// A question about the prediction at one token and stop.
-struct GuessQuestion {
+struct PredictionQuestion {
   std::shared_ptr<const ModelStudy> study;
   std::shared_ptr<const StreamStudy> unchanged;  ///< null if the scene changes nothing
   Index query = 0, stop = 0;
-  bool operator==(const GuessQuestion&) const = default;
+  bool operator==(const PredictionQuestion&) const = default;
 };
-struct Guesses {
-  std::vector<Guess> best;    ///< the most likely at the stop, at most kBest
-  std::vector<Guess> lens;    ///< the most likely at each stop
-  std::optional<Guess> real;  ///< the token that actually follows
+struct TokenPredictions {
+  std::vector<Prediction> best;    ///< the most likely at the stop, at most kBest
+  std::vector<Prediction> lens;    ///< the most likely at each stop
+  std::optional<Prediction> real;  ///< the token that actually follows
   /// The most likely token without the scene's changes, if they made a different one most likely.
-  std::optional<Guess> former;
+  std::optional<Prediction> former;
   Index rank = 0;  ///< of `real`, from 1
   /// The token generated instead of the most likely one after the last layer, because of a rule.
-  struct Ruled {
+  struct RuleOverride {
     Index id = -1;
     std::string rule;  ///< its field in the model's files
   };
-  std::optional<Ruled> ruled;
+  std::optional<RuleOverride> ruled;
   static constexpr Index kBest = 5;
 };
-attention::Result<Guesses> guess(const GuessQuestion& question, std::stop_token stop);
+attention::Result<TokenPredictions> predictTokens(const PredictionQuestion& question, std::stop_token stop);
 
 /// A question about how well each next token is predicted at one stop.
 struct StripQuestion {
@@ -52,7 +52,7 @@ struct StripQuestion {
   Index stop = 0;
   bool operator==(const StripQuestion&) const = default;
 };
-struct Foreseen {
+struct StripPrediction {
   Index top = -1;  ///< the most likely next token; −1 if probabilities aren't finite
   float real = 0;  ///< probability of the token that follows; 0 for the last token
   float unchanged = -1;
@@ -60,7 +60,8 @@ struct Foreseen {
   float loss = 0;  ///< in nats
 };
 /// Returns one value per token, [n].
-attention::Result<std::vector<Foreseen>> foresee(const StripQuestion& question, std::stop_token stop);
+attention::Result<std::vector<StripPrediction>> predictStrip(const StripQuestion& question,
+                                                             std::stop_token stop);
 
 /// A question about a token's probability if more heads were switched off.
 struct ForecastQuestion {

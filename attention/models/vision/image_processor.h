@@ -13,7 +13,7 @@ namespace headscope::attention {
 
 /// How a folder's preprocessor_config.json prepares pictures for the model: resizes them, crops the centre,
 /// and turns colours c into (c · rescale − mean) / deviation.
-struct PictureProcessor {
+struct ImageProcessor {
   struct Size {
     Index height = 0, width = 0;
     bool operator==(const Size&) const = default;
@@ -29,16 +29,16 @@ struct PictureProcessor {
   /// Reads a preprocessor_config.json; `name` is for messages. Missing fields take the defaults of the class
   /// it names or, if it names none, of the class `standard` ("ViT", "DeiT", "Bit", "CLIP"). Returns an Error,
   /// in one sentence, for text that isn't a JSON object, another class, or unsupported sizes and filters.
-  static Result<PictureProcessor> read(std::string_view json, const std::string& name,
-                                       std::string_view standard);
+  static Result<ImageProcessor> read(std::string_view json, const std::string& name,
+                                     std::string_view defaultValue);
   /// Reads a model folder's preprocessor_config.json, or the image_processor of its processor_config.json.
   /// Returns an Error if there is neither.
-  static Result<PictureProcessor> open(const std::filesystem::path& folder, std::string_view standard);
+  static Result<ImageProcessor> open(const std::filesystem::path& folder, std::string_view defaultValue);
 
   /// Resizes and crops. Returns an Error if the picture is too small, or too long and narrow.
-  Result<RgbPicture> fit(const RgbPicture& picture) const;
+  Result<RgbImage> fit(const RgbImage& picture) const;
   /// Returns the colours as the model's input, [3, height · width].
-  Matrix colours(const RgbPicture& fitted) const;
+  Matrix colours(const RgbImage& fitted) const;
 };
 
 }  // namespace headscope::attention

@@ -97,9 +97,9 @@ std::to_chars_result to_chars(char* first, char* last, T value) {
     return copyChars(first, last, (std::signbit(value) ? "-" + std::string(word) : word).c_str());
   }
   char scientific[64], fixed[512];
-  constexpr int kMost = 17;
+  constexpr int kMax = 17;
   int precision = 0;
-  for (T back = 0; precision <= kMost; ++precision) {
+  for (T back = 0; precision <= kMax; ++precision) {
     std::snprintf(scientific, sizeof scientific, "%.*e", precision, wide);
     if (from_chars(scientific, scientific + std::strlen(scientific), back); back == value) break;
   }
