@@ -34,7 +34,7 @@ class HeadlessApp {
   render::Image image() const { return context_.read(); }
   /// Draws one frame as a Drawing.
   Drawing drawing();
-  /// Draws figures, or the sheets of a hand-out (see SessionFigure); `pages` is not empty. The session keeps
+  /// Draws figures, or the sheets of a handout (see SessionFigure); `pages` is not empty. The session keeps
   /// the last scene; otherwise the window is as before. Returns an Error that says why a page can't be drawn.
   /// Throws like draw().
   attention::Result<std::vector<Drawing>> figures(const std::vector<FigurePage>& pages);

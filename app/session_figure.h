@@ -15,7 +15,7 @@ namespace headscope::app {
 /// request more.
 inline constexpr int kStillFrames = 5;
 
-/// Draws figures as their pages paint them, or the sheets of a hand-out. The session draws them one after
+/// Draws figures as their pages paint them, or the sheets of a handout. The session draws them one after
 /// another, a frame at a time, and shows nothing else meanwhile. A figure takes the size it needs and is
 /// cropped to its content.
 class SessionFigure {

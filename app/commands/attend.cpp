@@ -38,8 +38,8 @@ constexpr Flag kFlags[] = {
      "Layer to use from a whole model's file, by the number in its names"},
     {"causal", "--causal", Kind::flag, false,
      "Each query sees keys up to its own position; --causal=false for all"},
-    {"window", "--window", Kind::size, true, "Keys within reach of a query, itself included"},
-    {"sinks", "--sinks", Kind::count, false, "First keys that escape the window"},
+    {"window", "--window", Kind::size, true, "Sliding window: keys a query reaches, including its own"},
+    {"sinks", "--sinks", Kind::count, false, "First keys that stay visible outside the window"},
     {"cache_length", "--cache-length", Kind::count, false, "Context tokens before x"},
     {"rope_theta", "--rope-theta", Kind::number, true, "Base of the rotary position embedding"},
     {"alibi", "--alibi", Kind::flag, false, "Linear position biases; --alibi=false for none"},
@@ -153,7 +153,7 @@ void addAttendCommand(CLI::App& app, int& exitCode) {
       ->type_name("IN.safetensors")
       ->required()
       ->check(checkFileName);
-  command->add_option("-o,--output", arguments->output, "Where the arrays go")
+  command->add_option("-o,--output", arguments->output, "The safetensors file to write")
       ->type_name("OUT.safetensors")
       ->required()
       ->check(checkFileName);

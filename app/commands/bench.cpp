@@ -152,7 +152,7 @@ void addBenchCommand(CLI::App& app, int& exitCode) {
                    "A checkpoint's folder: measure a pass over --tokens and a decode step of it instead")
       ->check(checkFileName);
   command->add_flag("--lessons", options->lessons,
-                    "Measure the time of every lesson step to its picture instead");
+                    "Measure how long every lesson step takes to appear instead");
   command->add_flag("--by-threads", options->byThreads,
                     "Measure forward pass, decode step and exact overview on 1, 2, 4 … threads instead");
   command->add_option("--growth", options->growth,

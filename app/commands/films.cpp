@@ -78,7 +78,7 @@ Result<Film> filmOf(FilmKind kind, const std::string& named) {
   if (kind == FilmKind::lesson) {
     if (isLesson) return lessonFilm(file);
     return Error{"--what is lesson, but " +
-                 (file.empty() ? "no file is given" : attention::quotedText(file) + " is none") +
+                 (file.empty() ? "no file is given" : attention::quotedText(file) + " isn't one") +
                  ", expected a lesson's file"};
   }
   auto scene = sceneOrOpening(file);

@@ -57,7 +57,7 @@ std::string detectors() {
 std::string optionsOf(const CLI::App& command) {
   std::string table = "| option | what it does |\n|---|---|\n";
   for (const CLI::Option* option : command.get_options()) {
-    if (option == command.get_help_ptr()) continue;
+    if (option == command.get_help_ptr() || option->get_group().empty()) continue;  // old names have no group
     table += row({code(option->get_name(option->get_positional(), true)), cell(option->get_description())});
   }
   return table;
@@ -109,7 +109,7 @@ std::string manualTable(std::string_view name, const CLI::App& program) {
   if (name == "commands") return commands(program);
   if (name == "keys") return keys();
   if (name == "settings") return preferencesMarkdown();
-  throw std::invalid_argument("the manual asks for a table " + std::string(name) + ", which there is not");
+  throw std::invalid_argument("the manual asks for a table " + std::string(name) + ", which doesn't exist");
 }
 
 }  // namespace headscope::app

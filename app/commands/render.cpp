@@ -51,7 +51,7 @@ std::optional<PictureKind> pictureOf(const RenderOptions& options) {
 /// Returns an Error if an option has no meaning for this kind of picture.
 attention::Status checkMeaning(const RenderOptions& options, bool picture) {
   const auto refuse = [](const char* option, const char* where) {
-    return attention::Error{fmt::format("{} is given, but it is of {}", option, where)};
+    return attention::Error{fmt::format("{} applies only to {}", option, where)};
   };
   constexpr const char* kPictures =
       "pictures without the window: --what heads, head, mask, cache, map, cost, model, patch, attribution, "
@@ -183,12 +183,12 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   std::vector<std::string> names(kPictureNames.begin(), kPictureNames.end());
   names.emplace_back(kWindowName);
   command
-      ->add_option("--what", options->what,
-                   "A picture without the window: heads, head, mask, cache, map, cost; of a model all its "
-                   "heads (model), "
-                   "patch, attribution and lens; or page, what the page shows. window is the window as it is "
-                   "seen, also as lines and text in an SVG or PDF; default for a PNG, and with --size, "
-                   "--present or --view")
+      ->add_option(
+          "--what", options->what,
+          "A figure without the window: heads, head, mask, cache, map or cost; for a model also model "
+          "(all its heads), patch, attribution or lens; or page, what the page shows. Or window, the "
+          "window as you see it, with its lines and text in an SVG or PDF; default for a PNG, and with "
+          "--size, --present or --view")
       ->check(CLI::IsMember(names));
   command->add_option("--size", options->size, "Pixels of the window, as WIDTHxHEIGHT; default 1920x1080");
   command->add_option("--width", options->width,
@@ -210,9 +210,10 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   views.insert(views.end(), kCacheViewNames.begin(), kCacheViewNames.end());
   command
       ->add_option(
-          "--view,--room", options->view,
+          "--view", options->view,
           "On Mask: mask, biases or compare; on Cache: growth, shapes, precision, eviction or paging")
       ->check(CLI::IsMember(views));
+  command->add_option("--room", options->view)->check(CLI::IsMember(views))->group("");  // the old name
   command->add_option("--head", options->head, "Enlarge this head");
   command->add_option("--step", options->step, "Decode this many tokens");
   command

@@ -36,6 +36,7 @@ std::vector<std::string> choicesIn(const std::string& type) {
 std::vector<Word> wordsOf(const CLI::App& command) {
   std::vector<Word> words;
   for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;  // an old name
     const std::string type = option->get_type_name();
     Word word{{}, {}, choicesIn(type), option->get_description()};
     for (const std::string& name : option->get_snames()) word.names.push_back("-" + name);

@@ -177,7 +177,7 @@ attention::Result<std::unique_ptr<FrameSink>> openRecording(const Recording& rec
   if (ending.empty() || ending == kFolderEnding) return PngFolder::open(recording.path);
   for (const FilmFormat& format : filmFormats())
     if (ending == format.ending) return Ffmpeg::open(recording, format);
-  return Error{recording.path.filename().string() + " has the ending " + attention::quotedText(ending) +
+  return Error{recording.path.filename().string() + " ends in " + attention::quotedText(ending) +
                ", expected .mp4, .webm, .gif, or a folder without one"};
 }
 

@@ -20,7 +20,7 @@ std::filesystem::path preferencesPath() {
 std::span<const PreferenceRow> preferenceRows() {
   static constexpr std::array kSizes{0.8f, 0.9f, 1.0f, 1.125f, 1.25f, 1.375f, 1.5f, 1.75f, 2.0f, 2.25f, 2.5f};
   static constexpr ListSetting::Choice kNumbers[] = {
-      {"system", "As the system"}, {"point", "1,234.5"}, {"comma", "1.234,5"}, {"space", "1 234,5"}};
+      {"system", "Match system"}, {"point", "1,234.5"}, {"comma", "1.234,5"}, {"space", "1 234,5"}};
   static const std::array<PreferenceRow, 7> kRows{{
       {"light",
        "appearance.theme",

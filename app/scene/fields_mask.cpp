@@ -15,7 +15,7 @@ constexpr Field kMaskRows[] = {
     {"mask.paintings", kMask<&MaskSetup::paintings>,
      Anything{"a list of `{\"name\", \"queries\", \"keys\", \"rows\"}`, each row `{\"row\", \"visible\", "
               "\"masked\"}` with runs `[begin, end)`"},
-     Elsewhere{"the mask studio's brush"}, "What `painted(\"name\")` names."},
+     Elsewhere{"the mask studio's brush"}, "Painted cells that `painted(\"name\")` refers to."},
     {"mask.marks", kMask<&MaskSetup::marks>,
      Anything{"a list, one for each line, of objects with any of `documents`, `prefix`, `images`, `globals`, "
               "`tree_prefix`, `parents`, `grid_height`, `grid_width`"},

@@ -16,7 +16,7 @@ constexpr Access kWeights = access<&Scene::setup, &Setup::weights, Member>();
 
 constexpr const char* kTokenizationLabels[] = {"Words", "Characters", "Bytes"};
 constexpr const char* kEmbeddingLabels[] = {"From text", "Typed table"};
-constexpr const char* kPositionLabels[] = {"None", "Sinus", "RoPE", "ALiBi", "T5"};
+constexpr const char* kPositionLabels[] = {"None", "Sine", "RoPE", "ALiBi", "T5"};
 constexpr const char* kWeightLabels[] = {"Random", "Planted", "File"};
 constexpr const char* kInitLabels[] = {"Xavier", "Normal"};
 

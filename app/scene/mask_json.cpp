@@ -141,11 +141,12 @@ void readCells(const JsonText& json, const std::string& path, ObjectReader& in, 
     return entry.note(
         fmt::format("{}.row is {}, expected 0 or more and below the {} queries", path, row, table.queries));
   std::shared_ptr<const CellRow>& place = table.rows[static_cast<std::size_t>(row)];
-  if (place) return entry.note(fmt::format("{}.row is {}, which was there before", path, row));
+  if (place) return entry.note(fmt::format("{}.row is {}, which an earlier row has", path, row));
   KeyRuns both;
   attention::intersect(cells.visible, cells.masked, both);
   if (!both.empty())
-    return entry.note(fmt::format("{}.masked is visible too at key {}", path, both.front().begin));
+    return entry.note(
+        fmt::format("{}.masked contains key {}, which is also visible", path, both.front().begin));
   // Merges runs that touch.
   attention::sortRuns(cells.visible);
   attention::sortRuns(cells.masked);

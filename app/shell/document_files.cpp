@@ -84,7 +84,7 @@ void DocumentFiles::open(const NamedFile& file, const Requester& requester, cons
   // A file that the shown page can't use may be for another page; they are tried in tab order.
   for (const auto& page : workspace_.pages())
     if (page->open(file, requester, outcome)) return;
-  outcome.fail(attention::shownPath(path.filename()) + " has the ending \"" +
+  outcome.fail(attention::shownPath(path.filename()) + " ends in \"" +
                attention::shownPath(path.extension()) +
                "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
 }
@@ -133,7 +133,7 @@ void DocumentFiles::save(const UnsavedScene& unsaved, const std::filesystem::pat
         const bool left = workspace_.shown().stagesViews() && workspace_.working() != workspace_.own() &&
                           workspace_.working()->dirty();
         outcome.tell("Saved " + path.filename().string() +
-                     (left ? ". The changes on the stage are not kept in their view." : ""));
+                     (left ? ". Your changes to the view shown aren't included." : ""));
         done();
         remember({recentKind(*unsaved.scene), path});  // last: quitting doesn't wait for this list
       });

@@ -153,7 +153,7 @@ bool Exports::take() {
 }
 
 void Exports::askForHandout() {
-  FileQuestion question{"Save a hand-out", {".pdf"}, "handout.pdf", {}};
+  FileQuestion question{"Save a handout", {".pdf"}, "handout.pdf", {}};
   question.chosen = [this](Scene& scene, const auto& path, const Outcome& outcome) {
     const auto lesson = lesson_().lesson;
     const std::filesystem::path file = services_.own()->path();
@@ -288,7 +288,7 @@ std::vector<Action> Exports::filmActions() {
                  child_->stop();
                }},
           {.id = "handout.save",
-           .name = "Save a hand-out of this view, lesson or talk…",
+           .name = "Save a handout of this view, lesson or talk…",
            .whileTyping = true,
            .words = "pdf print export notes",
            .run = [this](Scene&) { askForHandout(); }}};

@@ -15,7 +15,7 @@
 
 namespace headscope::app {
 
-/// The export of figures and hand-outs, drawn off screen, and of films, recorded by another process with the
+/// The export of figures and handouts, drawn off screen, and of films, recorded by another process with the
 /// command `record`. Runs one of each kind at a time. Use it on the drawing thread.
 class Exports {
  public:

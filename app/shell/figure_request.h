@@ -16,7 +16,7 @@
 
 namespace headscope::app {
 
-/// The text on a hand-out sheet. Formatted as in scene/text/rich_text.h.
+/// The text on a handout sheet. Formatted as in scene/text/rich_text.h.
 struct HandoutWords {
   std::string file = {};  ///< the source file
   std::string title = {}, notes = {}, ask = {};
@@ -41,7 +41,7 @@ struct FigurePage {
   HandoutStep step = {};
 };
 
-/// A request to draw something off screen between frames: a figure, or the pages of a hand-out.
+/// A request to draw something off screen between frames: a figure, or the pages of a handout.
 struct FigureRequest {
   std::vector<FigurePage> pages;  ///< at least one
   bool light = true;

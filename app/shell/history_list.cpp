@@ -54,7 +54,7 @@ void HistoryList::draw(Scene&, View& view, bool opening) {
         if (event.key == Key::down && wanted > 0) --wanted;
         if (event.key == Key::enter) view.dialog.reset();
       }
-    hint(view, count == 1 ? "No changes yet." : "Click a step, or walk with ↑ and ↓. The page follows.");
+    hint(view, count == 1 ? "No changes yet." : "Click a step, or move with ↑ and ↓. The page follows.");
     gap(view, 4);
     ImGui::BeginChild("steps", ImVec2(0, 0), false, ImGuiWindowFlags_NoBackground);
     for (std::size_t i = count; i-- > 0;) {

@@ -122,7 +122,7 @@ void UnsavedWork::preview(const std::shared_ptr<Recovery>& recovery,
       [recovery, rows = workspace_.pages().rows(),
        stop = services_.files.stopToken()]() -> attention::Result<std::vector<Scene>> {
         if (!RecoveryStore::beginPreview(*recovery))
-          return attention::Error{"the last attempt to draw it didn't end"};
+          return attention::Error{"the last attempt to draw it crashed"};
         return recoveredScenes(*recovery, rows, stop);
       },
       [this, preview](attention::Result<std::vector<Scene>> scenes) {

@@ -11,7 +11,7 @@ bool ChildProgram::available() {
 attention::Result<std::unique_ptr<ChildProgram>> ChildProgram::start(const std::string&,
                                                                      const std::vector<std::string>&,
                                                                      std::function<void()>) {
-  return attention::Error{"A browser's page starts no program."};
+  return attention::Error{"A web page can't start another program."};
 }
 
 ChildProgram::~ChildProgram() = default;

@@ -38,7 +38,7 @@ bool drawn(const std::string& svg, Image& image) {
 Result<Image> rasterise(const std::string& svg, int width, int height) {
   if (!attention::kHasThreads && !headscopePageRests())
     return Error{
-        "this browser saves pictures as SVG and PDF alone: give the file a name that ends in .svg or .pdf"};
+        "this browser saves pictures only as SVG or PDF: give the file a name that ends in .svg or .pdf"};
   Image image{width, height, {}};
   image.rgba.resize(4 * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   if (!drawn(svg, image)) return Error{"the browser can't draw the picture"};

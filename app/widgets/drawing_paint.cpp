@@ -40,6 +40,8 @@ struct Painter {
   void operator()(const TextRun& text) const {
     ImFont* const font = fontOf(*view.fonts, text, zoom);
     const ImVec2 at = place(text.x, text.y);
+    if (text.degrees != 0)  // turned labels end at their position
+      return paintRotated(list, font, at, static_cast<float>(-text.degrees), colorOf(text.color), text.text);
     const Align align = text.anchor == Anchor::start    ? Align::left
                         : text.anchor == Anchor::middle ? Align::center
                                                         : Align::right;

@@ -125,7 +125,7 @@ AttentionResult KvCache::appendHeads(AttentionConfig config, Stack q, const Stac
   const Index n = q.rows();
   require(
       config.heads == config_.heads && config.kvHeads == config_.kvHeads && config.headDim == config_.headDim,
-      "the heads have other sizes than the cache's");
+      "the head sizes differ from the cache's");
   require(q.count() == config.heads && q.cols() == config.headDim,
           fmt::format("queries are [{}, {}, {}], expected [{}, n, {}]", q.count(), n, q.cols(), config.heads,
                       config.headDim));

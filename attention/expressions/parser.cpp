@@ -169,7 +169,8 @@ AxisPick ExpressionParser::readPick(ExpressionNode& node) {
   pick.kind = AxisPick::Kind::slice;
   part(pick.end);
   if (lexer_.sees(":"))
-    throw ExpressionFault{"a slice has no step; name the places in a list, [[0, 2, 4]]", lexer_.peek().begin};
+    throw ExpressionFault{"a slice can't have a step; list the indices instead, [[0, 2, 4]]",
+                          lexer_.peek().begin};
   return pick;
 }
 

@@ -351,7 +351,7 @@ def others_text(share):
 
 
 def table(rows):
-    lines = ["| work | Headscope | beside it | takes | ratio |", "|---|---:|---|---:|---:|"]
+    lines = ["| work | Headscope | compared with | its time | ratio |", "|---|---:|---|---:|---:|"]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 

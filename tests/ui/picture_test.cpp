@@ -1,4 +1,4 @@
-// Pictures of a page, films and hand-outs, saved through the dialog.
+// Pictures of a page, films and handouts, saved through the dialog.
 
 #include <gtest/gtest.h>
 
@@ -161,7 +161,7 @@ class Handouts : public Pictures {
   }
   void ask() {
     ui.request("handout.save");
-    EXPECT_EQ(ui.dialog(), "Save a hand-out");
+    EXPECT_EQ(ui.dialog(), "Save a handout");
   }
   /// The text that pdftotext finds in a PDF; "" if pdftotext isn't installed.
   std::string textOf(const std::string& name) {
@@ -212,7 +212,7 @@ TEST_F(Handouts, StoppedHandoutIsNotWrittenAndNextWaits) {
   ASSERT_NE(ui.view().figureWanted, nullptr);
   ask();
   answer("another.pdf");
-  EXPECT_EQ(ui.dialog(), "Save a hand-out") << "it says why not, and stays";
+  EXPECT_EQ(ui.dialog(), "Save a handout") << "it says why not, and stays";
   ui.key(Key::escape);
   EXPECT_EQ(ui.view().figureWanted->name, "stopped.pdf");
   ui.frames(40);

@@ -125,14 +125,14 @@ await check('A figure of one part is what it is natively', async () => {
   }
 });
 
-await check('A hand-out of a talk or a lesson is a download with a page for each view, as natively', async () => {
+await check('A handout of a talk or a lesson is a download with a page for each view, as natively', async () => {
   const talk = join(folder, 'talk.json'), drawn = join(folder, 'handout.pdf');
   const view = (name, page) => ({ name, notes: 'Say hello to all', page, scene: {} });
   writeFileSync(talk, JSON.stringify({ format: 'headscope scene', version: 2, cursor: { page: 'talk' }, talk: [view('Opening words', 'heads'), view('Its masks', 'mask')] }));
   const pages = pdf => Number(pdf.toString('latin1').match(/\/Type \/Pages [^>]*\/Count (\d+)/)?.[1]);
   const expectPages = async (file, count) => {
     const own = await download('handout.pdf', async () => {
-      await act('save a hand-out');
+      await act('save a handout');
       await save('handout.pdf');
     }, 180);
     native('handout', file, '--output', drawn);

@@ -210,7 +210,7 @@ Growth measureGrowth(Index maxTokens, const BenchParts& parts, double maxBytes,
 std::string growthTable(const Growth& growth) {
   std::string text =
       "512 wide, causal heads of 64. Exponents are fitted over the upper half of the sizes.\n\n"
-      "| work | sizes | time | exponent | of its mathematics | memory | exponent |\n"
+      "| work | sizes | time | exponent | in theory | memory | exponent |\n"
       "|---|---|---|---:|---:|---|---:|\n";
   const auto add = [&](const GrowthLine& line, const std::string& by) {
     if (line.seconds.empty()) return;

@@ -129,7 +129,7 @@ BenchReport benchLessons(int rounds) {
   const auto lessons = std::make_shared<LessonBench>();
   BenchReport report =
       runCases({{lessons->lines(), [lessons] { return lessons->run(); }}, claimCase()}, rounds);
-  report.title = fmt::format("every step of the lessons to its picture, {} × {}", kBenchWidth, kBenchHeight);
+  report.title = fmt::format("time until each lesson step is drawn, {} × {}", kBenchWidth, kBenchHeight);
   return report;
 }
 

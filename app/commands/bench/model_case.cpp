@@ -99,7 +99,7 @@ BenchCase decodeCase(std::shared_ptr<const Model> model, const std::vector<Index
 BenchCase openCase(const std::filesystem::path& folder) {
   const auto run = [folder] {
     return std::vector{medianSeconds(
-        0.05, [&] { attention::require(Model::open(folder).ok(), "the model was there before"); })};
+        0.05, [&] { attention::require(Model::open(folder).ok(), "the model can no longer be opened"); })};
   };
   return {{{"model_open", "opening the checkpoint", {}}}, run};
 }
@@ -123,7 +123,7 @@ BenchCase firstLayerCase(const std::filesystem::path& folder, const std::vector<
   const auto run = [folder, ids] {
     return std::vector{medianSeconds(kModelCaseSeconds, [&] {
       Result<Model> opened = Model::open(folder);
-      attention::require(opened.ok(), "the model was there before");
+      attention::require(opened.ok(), "the model can no longer be opened");
       attention::PassRequest request;
       request.depth = 1;
       ModelSession session(std::make_shared<const Model>(*std::move(opened)));

@@ -252,7 +252,8 @@ void addModelCommand(CLI::App& app, int& exitCode) {
   command->add_option("--top-p", options->sampling.topP, "Sample from the tokens that reach this probability")
       ->capture_default_str();
   command->add_option("--seed", options->sampling.seed, "Seed of the sampling")->capture_default_str();
-  command->add_option("-o,--output", options->output, "Where the arrays go")->type_name("OUT.safetensors");
+  command->add_option("-o,--output", options->output, "The safetensors file to write")
+      ->type_name("OUT.safetensors");
   command->add_option("--layers", options->layers, "Only arrays of these layers")->delimiter(',');
   command
       ->add_option("--only", options->only,

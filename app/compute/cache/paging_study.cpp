@@ -35,7 +35,7 @@ attention::Result<PagingStudy> studyPaging(const PagingQuestion& question, const
   study.memory = memory.reserve(needed, stop);
   if (!study.memory)
     return attention::Error{fmt::format(
-        "The steps of {} requests need {}; the budget is {}, and {} of it are in use.", study.requests.size(),
+        "The steps of {} requests need {}; the budget is {}, and {} of it is in use.", study.requests.size(),
         bytesText(static_cast<double>(needed)), bytesText(static_cast<double>(memory.total())),
         bytesText(static_cast<double>(memory.used())))};
   study.steps = attention::runSchedule(study.requests, question.block);

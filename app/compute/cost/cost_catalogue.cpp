@@ -73,7 +73,7 @@ Result<ModelShape> readShape(const Json& json) {
       return Error{"there is no field " + attention::quotedText(key) + ", expected " + shapeFieldNames()};
     }
   }
-  if (shape.name.empty()) return Error{"name is absent, expected a text"};
+  if (shape.name.empty()) return Error{"name is missing, expected a string"};
   if (!json.contains("kv_heads")) shape.kvHeads = shape.heads;
   if (const auto status = attention::validate(shape); !status) return status.error();
   return shape;
@@ -104,7 +104,7 @@ Result<Machine> readMachine(const Json& json) {
           ", expected name, memory_gb, bandwidth_gb, tflops, tflops_fp8, tops_int8, tflops_fp4 or link_gb"};
     *to = value.is_number() ? value.get<double>() : 0;
   }
-  if (machine.name.empty()) return Error{"name is absent, expected a text"};
+  if (machine.name.empty()) return Error{"name is missing, expected a string"};
   for (const auto& [name, number] : numbers) {
     const bool may =
         !json.contains(name) && number != &machine.memoryGb && number != &bandwidth && number != &flops;

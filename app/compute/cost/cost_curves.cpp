@@ -157,8 +157,8 @@ CostPlot matrixPlot(const CostFigures& figures) {
   const Index heads = std::max<Index>(1, shape.heads);
   add("every head, training", Dash::dashed, heads, true, false);
   add("every head's own", Dash::solid, heads, false, true);
-  add("one a layer, training", Dash::dashDot, 1, true, false);
-  add("one a layer", Dash::dotted, 1, false, false);
+  add("one per layer, training", Dash::dashDot, 1, true, false);
+  add("one per layer", Dash::dotted, 1, false, false);
   fitAxis(plot.y, plot.lines);
   const double card = figures.machine.memoryGb * 1e9 / kGiB;
   const double wall = std::sqrt(card * kGiB / (4 * doubleOf(shape.layers * heads)));
@@ -169,8 +169,9 @@ CostPlot matrixPlot(const CostFigures& figures) {
   plot.marks.push_back(
       {{wall, card}, countText(static_cast<std::uint64_t>(wall)), "", PlotSide::right, true, true});
   plot.labelRoom = 168;
-  shown.notes = {"32 bits per weight. Kernels avoid storing them by working in tiles.",
-                 shownProse("GPT-3, 96 layers at 2,048: 1.5 GiB with one a layer, 7.5 GiB in training (5×)")};
+  shown.notes = {
+      "32 bits per weight. Kernels avoid storing them by working in tiles.",
+      shownProse("GPT-3, 96 layers at 2,048: 1.5 GiB with one per layer, 7.5 GiB in training (5×)")};
   return shown;
 }
 

@@ -16,7 +16,7 @@ std::string hoverRate(double teraflops) {
   return threeDigits(teraflops) + " TFLOP/s";
 }
 std::string hoverIntensity(double intensity) {
-  return threeDigits(intensity) + " FLOP a byte";
+  return threeDigits(intensity) + " FLOP per byte";
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ std::string cachePerGpuTerms(const CostFigures& figures) {
 std::string activationTerms(const CostFigures& figures) {
   const attention::GpuMemory& memory = figures.serving.memory;
   return fmt::format(
-      "{} at once × {} numbers × {} B + {} of logits = {}. For each token two residual streams, and of the "
+      "{} at once × {} numbers × {} B + {} of logits = {}. For each token: two residual streams, and in the "
       "widest layer queries, keys, values and both inner rows.",
       tokenCountText(memory.rows), threeDigits(memory.numbersPerRow),
       figures.serving.math == attention::MathFormat::fp32 ? 4 : 2, fourDigitBytes(memory.logits),

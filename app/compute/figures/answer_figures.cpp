@@ -58,7 +58,7 @@ GridFigure patchFigure(const PatchGridQuestion& question, const PatchGrid& grid,
     figure.columns.push_back(tokens ? question.sides.into().text.tokens[asSize(column)].text
                                     : fmt::format("{}", column));
   figure.values = grid.recovered;
-  figure.caption = "share back";
+  figure.caption = "share restored";
   for (const KeptPatch& patch : kept)
     if (const Index column = tokens ? patch.token : patch.head; patch.piece == question.piece && column >= 0)
       figure.kept.emplace_back(patch.layer, column);

@@ -82,7 +82,7 @@ void addGridLabels(Drawing& drawing, const GridFigure& figure, const GridPlace& 
     const double x = place.cell(0, column).x + wide / 2;
     const std::string label = cutToColumns(figure.columns[asSize(column)], 14);
     if (turn)
-      drawing.shapes.push_back(TextRun{label, x, y, 11, colors.text, Anchor::start, true, false, 60});
+      drawing.shapes.push_back(TextRun{label, x, y, 11, colors.text, Anchor::end, true, false, -60});
     else
       drawing.shapes.push_back(TextRun{label, x, y, 11, colors.text, Anchor::middle, true});
   }

@@ -94,7 +94,7 @@ attention::Status writePng(const std::filesystem::path& path, const Drawing& dra
       12 * static_cast<std::uint64_t>(pixels->width) * static_cast<std::uint64_t>(pixels->height);
   const MemoryShare share = memory.reserve(needed);
   if (!share)
-    return Error{fmt::format("a picture of {} × {} pixels needs {}, and {} of the budget of {} are in use",
+    return Error{fmt::format("a picture of {} × {} pixels needs {}, and {} of the budget of {} is in use",
                              pixels->width, pixels->height, bytesText(static_cast<double>(needed)),
                              bytesText(static_cast<double>(memory.used())),
                              bytesText(static_cast<double>(memory.total())))};
@@ -139,7 +139,7 @@ Result<PictureFormat> pictureFormat(const std::filesystem::path& path) {
   const std::string ending = attention::lowerCase(path.extension().string());
   const auto found = std::find(kPictureEndings.begin(), kPictureEndings.end(), ending);
   if (found != kPictureEndings.end()) return static_cast<PictureFormat>(found - kPictureEndings.begin());
-  return Error{path.filename().string() + " has the ending " + attention::quotedText(ending) +
+  return Error{path.filename().string() + " ends in " + attention::quotedText(ending) +
                ", expected .png, .svg or .pdf"};
 }
 

@@ -243,7 +243,7 @@ void reserveMemory(Snapshot& snapshot, const TokenBatch& batch, const MemoryBudg
   if (snapshot.memory || stop.stop_requested()) return;
   const std::size_t lines = batch.lines.size();
   const std::string why =
-      fitsTwice ? fmt::format(", and {} of it are in use", bytesText(static_cast<double>(memory.used())))
+      fitsTwice ? fmt::format(", and {} of it is in use", bytesText(static_cast<double>(memory.used())))
                 : " for the picture that is shown and the next";
   snapshot.error = PlacedError{
       Place::memory,

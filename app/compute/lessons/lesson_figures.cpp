@@ -35,7 +35,8 @@ std::optional<Result<Array>> StepValues::ofCache(const std::string& name) {
         stop_);
     const std::vector<double>& work = name == "flops" ? field.flops : field.uncachedFlops;
     if (work.empty() || step < 1)
-      return Error{name + " is of a decode, which needs a causal mask: an earlier token sees a later one"};
+      return Error{
+          name + " needs decoding, and decoding needs a causal mask: here an earlier token sees a later one"};
     return Array(work[static_cast<std::size_t>(step) - 1]);
   }
   // The cache page has its own number format and number of layers.

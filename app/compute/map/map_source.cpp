@@ -99,7 +99,7 @@ Result<MemoryShare> reserveMemory(Index n, Index m, Index headDim, const MemoryB
                std::to_string(headDim) + " would need " + bytesText(static_cast<double>(needed)) +
                "; the budget is " + bytesText(static_cast<double>(memory.total())) + ", and " +
                bytesText(static_cast<double>(memory.used())) +
-               " of it are in use. Use fewer tokens or a smaller head size."};
+               " of it is in use. Use fewer tokens or a smaller head size."};
 }
 
 /// Returns the generated text as the scene's model tokenizes it.
@@ -113,7 +113,7 @@ Result<std::optional<TokenLine>> generatedForModel(const MapQuestion& question) 
   setup.subject.written.clear();
   if (!setup.subject.opened) return Error{setup.subject.problem};
   if (setup.subject.opened->config().reads())
-    return Error{"A decoder answers a text: its map is of the typed one, not of a generated one."};
+    return Error{"A decoder answers the text you typed: its map can't use a generated text."};
   // A word may be several tokens, so cut to the requested number.
   Result<ModelText> read = readModelText(setup);
   if (!read) return read.error();

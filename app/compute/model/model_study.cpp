@@ -129,7 +129,7 @@ attention::Status reserve(ModelStudy& study, const PassRequest& request, Resourc
   if (study.memory) return attention::success();
   return Error{
       fmt::format("All {} heads of {} layers on {} tokens would need {}; the budget is {}, and {} of "
-                  "it are in use. Use a shorter text.",
+                  "it is in use. Use a shorter text.",
                   config.heads, config.layerCount(), n, bytesText(static_cast<double>(needed)),
                   bytesText(static_cast<double>(resources.memory.total())),
                   bytesText(static_cast<double>(resources.memory.used())))};

@@ -128,7 +128,7 @@ Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources, 
   if (stop.stop_requested()) return Error{"stopped"};
   if (!study.memory)
     return Error{
-        fmt::format("Recording every piece of {} would need {}; the budget is {}, and {} of it are in use. "
+        fmt::format("Recording every piece of {} would need {}; the budget is {}, and {} of it is in use. "
                     "Use a shorter text.",
                     two ? "both texts" : "the text", bytesText(static_cast<double>(bytes)),
                     bytesText(static_cast<double>(resources.memory.total())),

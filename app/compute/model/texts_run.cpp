@@ -25,7 +25,7 @@ std::uint64_t bytesOf(const TextsQuestion& question) {
 }
 
 std::string tooLarge(const TextsQuestion& question, const MemoryBudget& memory) {
-  return fmt::format("The numbers of {} texts need {}; the budget is {}, and {} of it are in use.",
+  return fmt::format("The numbers of {} texts need {}; the budget is {}, and {} of it is in use.",
                      question.file->texts.size(), bytesText(static_cast<double>(bytesOf(question))),
                      bytesText(static_cast<double>(memory.total())),
                      bytesText(static_cast<double>(memory.used())));

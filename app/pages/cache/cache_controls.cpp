@@ -203,13 +203,13 @@ void shapesSection(Scene& scene, View& view, const std::shared_ptr<const Snapsho
   fieldSlider(view, scene, "cost.cache.rotary_dim", rotary);
   hint(view,
        own ? "MLA is the model's own: one latent for all heads' keys and values, and one rotary key. MHA "
-             "stores the keys and values computed from it, head by head, with the same output. Kv heads are "
+             "stores the keys and values computed from it, head by head, with the same output. KV heads are "
              "merged by their mean."
        : made
            ? "MHA is this layer with one kv head per query head, from the same seeds. GQA and MQA merge kv "
              "heads by their mean, as in the GQA paper. MLA stores one latent for keys and values (the best "
              "approximation of its rank) and, under RoPE, one rotary key for all heads."
-           : "Kv heads are merged by their mean, as in the GQA paper. MLA stores one latent for keys and "
+           : "KV heads are merged by their mean, as in the GQA paper. MLA stores one latent for keys and "
              "values (the best approximation of its rank) and, under RoPE, one rotary key for all heads.");
 }
 

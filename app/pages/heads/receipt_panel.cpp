@@ -250,7 +250,7 @@ void whatItDoes(const Look& look, const Snapshot& snapshot, const SequenceSnapsh
     const bool readsPlaces =
         plant.behaviour == attention::Behaviour::offset || plant.behaviour == attention::Behaviour::localBand;
     if (readsPlaces && snapshot.setup.model.position != PositionKind::sinusoidal)
-      text += ", which needs sinusoids in the embedding (set Position to Sinus)";
+      text += ", which needs sinusoids in the embedding (set Position to Sine)";
     text += ". ";
   }
   const attention::HeadLabel label = sequence.label(head, look.labelThreshold);

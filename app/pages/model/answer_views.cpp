@@ -206,7 +206,7 @@ std::vector<CaptionPart> pairCaption(const Scene& scene, const View& view, const
                            .isFinite()
                            .select(grid.grid.recovered.array(), -1e9f)
                            .maxCoeff(&layer, &head);
-    says += fmt::format(". Layer {}, head {} alone brings {:.0f} % back", layer, head, 100 * double{most});
+    says += fmt::format(". Layer {}, head {} alone restores {:.0f} %", layer, head, 100 * double{most});
   }
   return {{says + ".", color}};
 }

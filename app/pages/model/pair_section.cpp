@@ -81,7 +81,7 @@ void alignedTokens(Scene& scene, View& view, PairState& pairs, const PairStudy& 
   if (const auto chosen = tokenLines(view, "text_b", pair.keyTokens(*pair.b), differs, pairs.tying, help))
     pairs.tying = pairs.tying == *chosen ? -1 : *chosen;
   if (pairs.tying >= 0) {
-    hint(view, fmt::format("Which token of A does {} go with?", word(*pair.b, pairs.tying)));
+    hint(view, fmt::format("Which token of A aligns with {}?", word(*pair.b, pairs.tying)));
     const auto same = [](Index) { return false; };
     const auto place = [&](Index a) { return fmt::format("{}, token {} of A", word(pair.a, a), a); };
     if (const auto chosen =

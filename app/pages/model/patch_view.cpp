@@ -97,14 +97,14 @@ void gridPanel(Scene& scene, State& page, const char* name, const PairState::Gri
   const float share = grid.grid.recovered(row, column);
   std::string says = cellWords(question, row, column);
   if (std::isfinite(share))
-    says += fmt::format("\nlogit difference {}: {:.0f} % comes back{}{}",
+    says += fmt::format("\nlogit difference {}: {:.0f} % restored{}{}",
                         logitText(double{grid.grid.difference(row, column)}), 100 * double{share},
                         question.path ? "" : "\nclick: keep this patch",
                         question.piece == Piece::head && !tokens
                             ? "\nShift+click: follow its paths into Q, K and V of later heads"
                             : "");
   else
-    says += question.path && row <= question.path->layer ? "\nnothing of the head comes here"
+    says += question.path && row <= question.path->layer ? "\nthis head's output doesn't reach this layer"
             : grid.whole()                               ? "\nno partner in the other text"
                                                          : "\n…";
   tooltip(view, says);
@@ -188,7 +188,7 @@ void keptPatches(Scene& scene, State& page, const ImRect& area) {
   x += paintText(list, view.fonts->hero, ImVec2(x, line), view.theme->text,
                  logitText(sum->together) + ", " + percent(sum->together)) +
        view.px(14);
-  std::string says = "then it says ";
+  std::string says = "then predicts ";
   for (std::size_t i = 0; i < std::min<std::size_t>(3, sum->best.size()); ++i)
     says += (i == 0 ? "" : ", ") + page.word(sum->best[i].first) + " " + probabilityText(sum->best[i].second);
   paintFitted(view, list, view.fonts->text, ImVec2(x, line), area.Max.x - x, view.theme->secondary, says);

@@ -113,7 +113,7 @@ void pictureSection(Scene& scene, State& page) {
     int chosen = static_cast<int>(scene.cursor.model.pictureMap);
     if (segmented(
             view, "picture.map", choices, chosen,
-            "What is laid over the picture.\nQuery: the weights that the chosen token puts on each patch.\n"
+            "What to overlay on the picture.\nQuery: the weights that the chosen token puts on each patch.\n"
             "First token: the weights of the class token.\nRollout: how much of each patch has reached the "
             "chosen token by this layer, the product of ½·weights + ½·identity over the layers (Abnar & "
             "Zuidema 2020)."))
@@ -179,7 +179,7 @@ float largePicture(Scene& scene, State& page, ImVec2 at, float width, float heig
       cell.key = *token;
       if (clicked) cell.query = *token;
       tooltip(view,
-              fmt::format("{}: {}\nclick: this patch asks", page.token(*token), weightText(map[*token])));
+              fmt::format("{}: {}\nclick: make it the query", page.token(*token), weightText(map[*token])));
     }
   paintPatches(view, picture, drawn, cell);
   float y = drawn.Max.y + view.px(8);

@@ -174,7 +174,7 @@ std::vector<Action> StudiedTexts::actions() {
        .name = "Measure the texts again",
        .run = [this](Scene&) { page_.texts.begins = page_.texts.file != nullptr; }},
       {.id = "model.texts.stop",
-       .name = "Stop or go on measuring texts",
+       .name = "Stop or resume measuring texts",
        .run =
            [this](Scene&) {
              if (page_.texts.progress.runs)

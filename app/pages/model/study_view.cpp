@@ -72,7 +72,7 @@ void progressLine(View& view, StudyState& texts, const ImRect& area) {
   if (now.runs)
     place("study.stop", "Stop", "model.texts.stop");
   else if (now.done < now.of)
-    place("study.stop", "Go on", "model.texts.stop");
+    place("study.stop", "Resume", "model.texts.stop");
   else if (texts.stale || !now.study)
     place("study.again", texts.stale ? "Measure again" : "Measure", "model.texts.again");
   std::string says =
@@ -103,12 +103,12 @@ void shapeLine(Scene& scene, View& view, const TextsStudy& study, const ImRect& 
   if (segmented(view, "study.shape", shapes, shape)) shown.shape = static_cast<StudyShape>(shape);
   compat::endChild();
   const ImVec2 at(area.Min.x + view.px(240), area.Min.y + view.px(2));
-  columnChoice(view, "study.column", study, shown.column, at, "What the heads are shown by.");
+  columnChoice(view, "study.column", study, shown.column, at, "The measure to show for each head.");
   if (shown.shape != StudyShape::scatter) return;
   paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x + view.px(160), at.y + view.px(13)),
             view.theme->faint, "against");
   columnChoice(view, "study.across", study, shown.across, ImVec2(at.x + view.px(220), at.y),
-               "What is along the scatter.");
+               "The measure along the horizontal axis.");
 }
 
 std::string headSays(const TextsStudy& study, const std::string& column, std::pair<Index, Index> head) {
@@ -229,7 +229,7 @@ void textList(Scene& scene, State& page, const std::shared_ptr<const TextsStudy>
   }
   float y = area.Min.y + view.px(10);
   paintFitted(view, list, view.fonts->smallBold, ImVec2(area.Min.x, y), area.GetWidth(), view.theme->faint,
-              fmt::format("Where head {}.{} has most {}", head.first, head.second, column->title));
+              fmt::format("Where head {}.{} has the most {}", head.first, head.second, column->title));
   y += view.px(12);
   const float high = view.px(24);
   for (std::size_t i = 0; i < texts.texts.size() && y + high <= area.Max.y; ++i, y += high) {

@@ -54,7 +54,7 @@ void Page::edit(Document& own, Move move) {
     scene.talk.edit().views[static_cast<std::size_t>(shown)].scene =
         viewScene(page_.stage.document()->scene());
     page_.stage.take();
-    services_.view.say("The view is now as you changed it.");
+    services_.view.say("Your changes are kept in the view.");
   }
   if (move == Move::restore) page_.stage.restore();
   own.record();

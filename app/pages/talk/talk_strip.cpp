@@ -132,7 +132,7 @@ void editor(State& page, Scene& own, const ImRect& area) {
     if (changed) {
       if (button(view, "talk.keep", "Keep in this view")) view.request("talk.keep");
       ImGui::SameLine(0, view.px(8));
-      if (button(view, "talk.restore", "Put back", "", true)) view.request("talk.restore");
+      if (button(view, "talk.restore", "Revert", "", true)) view.request("talk.restore");
     }
     const float left = ImGui::GetContentRegionAvail().y;
     const int lines = std::max(1, static_cast<int>((left - view.px(14)) / lineHeight(view.fonts->text)));

@@ -52,7 +52,7 @@ constexpr LessonName kNames[] = {
     {"wrong.raises", "", "1 if the mistake's shapes don't match, which is an error."},
     {"cost.tokens", "", "Tokens on the cost page."},
     {"cost.layers", "", "Layers of its model."},
-    {"cost.kv_heads", "", "Kv heads of its model."},
+    {"cost.kv_heads", "", "KV heads of its model."},
     {"cost.model_dim", "", "Size of a token's vector in its model."},
     {"cost.bytes", "", "Bytes of the cache."},
     {"cost.mha_bytes", "", "Bytes of the cache as MHA."},

@@ -79,7 +79,7 @@ class GgufParser {
   }
 
   void readStart() {
-    if (take<std::uint32_t>("its front") != kGgufMagic)
+    if (take<std::uint32_t>("its magic number") != kGgufMagic)
       return fail("is not a GGUF file: it doesn't start with GGUF");
     const auto version = take<std::uint32_t>("its version");
     const std::uint32_t swapped =
@@ -89,7 +89,7 @@ class GgufParser {
     if (version != 2 && version != 3)
       return fail(fmt::format("has GGUF version {}, expected 2 or 3", version));
     tensors_ = take<std::uint64_t>("the number of tensors");
-    entries_ = take<std::uint64_t>("the number of metadata");
+    entries_ = take<std::uint64_t>("the number of metadata entries");
     if (entries_ > left() / kMinEntry)
       fail(fmt::format("declares {} metadata entries, more than its {} bytes can hold", entries_,
                        file_.size()));
@@ -133,7 +133,7 @@ class GgufParser {
   }
 
   void readEntry() {
-    const std::string key = takeName("a metadata");
+    const std::string key = takeName("a metadata entry");
     const std::string what = quotedText(key);
     const auto kind = takeKind(what);
     if (error_) return;

@@ -28,8 +28,8 @@ Status checkGiven(const Parents& parents, Index prefix, Index keys, const std::s
   return success();
 }
 
-/// Returns "2 → 5 → 2", with the middle of long circles omitted.
-std::string circleText(const Parents& parents, Index node) {
+/// Returns "2 → 5 → 2", with the middle of long cycles omitted.
+std::string cycleText(const Parents& parents, Index node) {
   constexpr int kMostNodes = 8;
   std::string text = std::to_string(node);
   int nodes = 1;
@@ -51,7 +51,7 @@ Status checkCircles(const Parents& parents, const std::string& title) {
       node = parents[static_cast<std::size_t>(node)];
     }
     if (node >= 0 && followedFrom[static_cast<std::size_t>(node)] == static_cast<Index>(start))
-      return Error{title + " form a circle: " + circleText(parents, node)};
+      return Error{title + " form a cycle: " + cycleText(parents, node)};
   }
   return success();
 }
@@ -72,7 +72,7 @@ std::vector<Index> chainsOf(const Parents& parents) {
 }
 
 /// Returns the parents and chain ends of all positions after the prefix. Given parents must fit the draft and
-/// must not form a circle; parents from the text are cut or continued.
+/// must not form a cycle; parents from the text are cut or continued.
 Result<RuleLists> treeLists(const Given& given) {
   const std::string title = given.title(kParentsParameter);
   const Argument* argument = given.argument(kParentsParameter);

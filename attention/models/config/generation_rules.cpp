@@ -108,7 +108,7 @@ std::optional<Index> oneToken(const ConfigReader& json, const char* field) {
 
 void readForced(const ConfigReader& json, const char* field, GenerationRules& rules) {
   for (const std::vector<Index>& pair : json.tokenLists(field)) {
-    if (pair.size() != 2) json.refuse(field, "a list of other things", "pairs of a place and a token");
+    if (pair.size() != 2) json.refuse(field, "a list of other values", "pairs of a position and a token id");
     // A null token forces nothing at that place.
     else if (pair[1] >= 0)
       rules.forced.emplace_back(pair[0], pair[1]);

@@ -109,7 +109,7 @@ std::string nearestModel(const std::vector<ModelShape>& shapes, std::string_view
   if (same.empty()) return {};
   std::string list;
   for (std::size_t i = 0; i < same.size() && i < 4; ++i) list += (i > 0 ? ", " : "") + same[i]->name;
-  return "; of its family there are " + list;
+  return "; models of the same family: " + list;
 }
 
 }  // namespace headscope::attention

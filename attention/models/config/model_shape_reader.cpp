@@ -87,7 +87,7 @@ class ShapeReader {
     shape_.decodes = !has("encoder") && !json_.has("image_size");
     shape_.vocabulary = sizes_.optional({"padded_vocab_size", "vocab_size"}, 0, kMaxPositions);
     shape_.context = sizes_.assumed(
-        "the longest text",
+        "the context length",
         {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "context_length",
          "max_target_positions", "model_max_length", "max_sequence_length", "seq_len"},
         2048, kMaxPositions);

@@ -201,7 +201,7 @@ TEST(CostCommand, WarnsAboutUnknownModelTypeAndContext) {
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_THAT(warnings[0],
               HasSubstr("a model without a model_type is not known: counted as an ordinary decoder"));
-  EXPECT_THAT(warnings[1], HasSubstr("does not say the longest text"));
+  EXPECT_THAT(warnings[1], HasSubstr("does not say the context length"));
 }
 
 TEST(CostCommand, WarnsAboutLongContextsAndHugeCaches) {

@@ -1,4 +1,4 @@
-// `headscope record` and `headscope handout`: films and hand-outs from the command line.
+// `headscope record` and `headscope handout`: films and handouts from the command line.
 
 #include <gtest/gtest.h>
 

@@ -140,9 +140,9 @@ TEST(MaskJson, NamesErrorsInPaintings) {
               HasSubstr(at + ".masked[0] is [2,18446744073709551615]"));
   EXPECT_THAT(refusedRows(R"([{"row": 0, "masked": [[1]]}])"), HasSubstr(at + ".masked[0] is [1]"));
   EXPECT_THAT(refusedRows(R"([{"row": 0, "visible": [[0, 4]], "masked": [[3, 5]]}])"),
-              HasSubstr(at + ".masked is visible too at key 3"));
+              HasSubstr(at + ".masked contains key 3, which is also visible"));
   EXPECT_THAT(refusedRows(R"([{"row": 1}, {"row": 1}])"),
-              HasSubstr("mask.paintings[0].rows[1].row is 1, which was there before"));
+              HasSubstr("mask.paintings[0].rows[1].row is 1, which an earlier row has"));
   EXPECT_THAT(refusedMask({{"paintings", {painting("[]"), painting("[]")}}}),
               HasSubstr("mask.paintings[1].name is \"a\", which another painting has"));
   EXPECT_THAT(refusedMask({{"paintings", {painting("[]", "")}}}),

@@ -52,8 +52,8 @@ TEST(SceneLimits, RefusesManyShortObjects) {
 }
 
 TEST(SceneLimits, RefusesManyNames) {
-  expectRefusedCheaply(objectOfNames(0, kHostile), "more names than 256");
-  expectRefusedCheaply(sceneText("\"model\": " + objectOfNames(0, kHostile)), "more names than 256");
+  expectRefusedCheaply(objectOfNames(0, kHostile), "more than 256 names");
+  expectRefusedCheaply(sceneText("\"model\": " + objectOfNames(0, kHostile)), "more than 256 names");
 }
 
 TEST(SceneLimits, RefusesManySmallLists) {

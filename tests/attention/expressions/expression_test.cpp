@@ -151,7 +151,8 @@ TEST(Expression, ReportsSyntaxErrorsWithColumn) {
   EXPECT_THAT(expressionRefusal("a & b"), HasSubstr("join conditions with && or ||"));
   EXPECT_THAT(expressionRefusal("1 < 2 < 3"), HasSubstr("column 7: found two comparisons in a row"));
   EXPECT_THAT(expressionRefusal("!a"), HasSubstr("column 1: ! is not an operator; compare with == 0"));
-  EXPECT_THAT(expressionRefusal("x[::2]"), HasSubstr("column 4: a slice has no step; name the places"));
+  EXPECT_THAT(expressionRefusal("x[::2]"),
+              HasSubstr("column 4: a slice can't have a step; list the indices"));
   EXPECT_THAT(expressionRefusal("transpose(W, [0, 1])"), HasSubstr("expected transpose(x)"));
   EXPECT_THAT(expressionRefusal("1.2.3"), HasSubstr("\"1.2.3\" is not a number"));
   EXPECT_THAT(expressionRefusal("2x"), HasSubstr("is not a number"));

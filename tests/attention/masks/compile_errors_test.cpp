@@ -84,17 +84,17 @@ TEST(CompileMaskErrors, ReportsInvalidTrees) {
             "tree's parents hold 4, but the draft has 4 tokens");
   EXPECT_EQ(errorOfUse(PatternKind::tree, {values({20}), values({-2})}),
             "tree's parents hold -2, expected -1 for the prefix or a node");
-  EXPECT_EQ(errorAt24("tree(prefix=20, parents=[0])"), "tree's parents form a circle: 0 → 0");
+  EXPECT_EQ(errorAt24("tree(prefix=20, parents=[0])"), "tree's parents form a cycle: 0 → 0");
   EXPECT_EQ(errorAt24("tree(prefix=18, parents=[-1, 3, 0, 5, 0, 1])"),
-            "tree's parents form a circle: 1 → 3 → 5 → 1");
+            "tree's parents form a cycle: 1 → 3 → 5 → 1");
   // Node 2 is a child of node 3, which by default follows its predecessor.
-  EXPECT_EQ(errorAt24("tree(prefix=18, parents=[-1, 0, 3])"), "tree's parents form a circle: 2 → 3 → 2");
+  EXPECT_EQ(errorAt24("tree(prefix=18, parents=[-1, 0, 3])"), "tree's parents form a cycle: 2 → 3 → 2");
   EXPECT_EQ(errorAt24("tree(prefix=8, parents=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0])"),
-            "tree's parents form a circle: 0 → 1 → 2 → 3 → 4 → 5 → 6 → 7 → … → 0");
+            "tree's parents form a cycle: 0 → 1 → 2 → 3 → 4 → 5 → 6 → 7 → … → 0");
   MaskGeometry marked = geometryOf(6, 6);
   marked.structure.treePrefix = 2;
   marked.structure.parents = {1, 0};
-  EXPECT_EQ(errorOf("tree", marked), "tree's parents form a circle: 0 → 1 → 0");
+  EXPECT_EQ(errorOf("tree", marked), "tree's parents form a cycle: 0 → 1 → 0");
 }
 
 TEST(CompileMaskErrors, ReportsPatternsInvalidInsideDocuments) {

@@ -278,8 +278,9 @@ TEST(ModelShapeReader, NotesUnknownTypeFirst) {
   EXPECT_FALSE(read.contextKnown);
   ASSERT_EQ(read.notes.size(), 2u);
   EXPECT_EQ(read.notes[0], "model_type \"foo\" is not known: counted as an ordinary decoder");
-  EXPECT_EQ(read.notes[1],
-            "the file does not say the longest text (taken as 2048); the feed-forward width (taken as 256)");
+  EXPECT_EQ(
+      read.notes[1],
+      "the file does not say the context length (taken as 2048); the feed-forward width (taken as 256)");
 }
 
 TEST(ModelShapeReader, HostileFilesGiveErrorsWithoutOverflow) {

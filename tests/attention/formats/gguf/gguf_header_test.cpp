@@ -95,9 +95,10 @@ TEST(GgufHeader, RefusesInvalidFileStart) {
 
 TEST(GgufHeader, RefusesInvalidMetadata) {
   const auto one = [] { return GgufBytes().start(0, 1); };
-  EXPECT_EQ(headerRefusal(one().number(std::uint64_t{1} << 63).data(40)),
-            "f: is truncated: the name of a metadata takes 9223372036854775808 bytes from byte 32, but only "
-            "40 are left");
+  EXPECT_EQ(
+      headerRefusal(one().number(std::uint64_t{1} << 63).data(40)),
+      "f: is truncated: the name of a metadata entry takes 9223372036854775808 bytes from byte 32, but only "
+      "40 are left");
   EXPECT_THAT(headerRefusal(one().text("").data(40)), HasSubstr("has a name of 0 bytes"));
   EXPECT_EQ(headerRefusal(one().text("k").number(13u).data(8)), "f: \"k\" has kind 13, expected 0 to 12");
   EXPECT_EQ(headerRefusal(one().text("k").number(7u).number<std::uint8_t>(2).data(8)),
