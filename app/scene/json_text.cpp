@@ -72,7 +72,7 @@ class JsonChecker {
       if (std::find(names.begin(), names.end(), name) != names.end())
         return fail(attention::quotedText(name) + " appears twice in one object");
       if (names.size() == kMaxJsonNames)
-        return fail(fmt::format("an object has more than {} names, the most in a scene", kMaxJsonNames));
+        return fail(fmt::format("an object has more than {} names, the limit of a scene", kMaxJsonNames));
       names.emplace_back(name);
       if (!readValue(depth)) return false;
     }

@@ -19,37 +19,34 @@ KeyPress letter(char key) {
 }  // namespace
 
 void Presentation::prepare(int width, int height) {
-  View& view = view_;
-  StageState& stage = state_;
-  const bool resized = std::exchange(stage.width, width) != width;
-  if (std::exchange(stage.height, height) != height || resized) stage.frozen = false;
-  if (!view.present) {
-    stage.blank = stage.frozen = stage.laser = stage.spotlight = stage.magnifies = stage.pen = stage.notes =
-        false;
+  const bool resized = std::exchange(state_.width, width) != width;
+  if (std::exchange(state_.height, height) != height || resized) state_.frozen = false;
+  if (!view_.present) {
+    state_.blank = state_.frozen = state_.laser = state_.spotlight = state_.magnifies = state_.pen =
+        state_.notes = false;
+    state_.since = view_.time;
   }
-  if (!view.present) stage.since = view.time;
-  const bool points = stage.laser || stage.spotlight || stage.magnifies || stage.pen;
+  const bool points = state_.laser || state_.spotlight || state_.magnifies || state_.pen;
   if (points) ui_.showPointer();  // these tools act where the pointer rests
-  if (view.present && !points && !ImGui::IsAnyMouseDown() && view.time - stage.movedAt > kPointerRests)
+  if (view_.present && !points && !ImGui::IsAnyMouseDown() && view_.time - state_.movedAt > kPointerRests)
     ui_.hidePointer();
-  const float wanted = stage.magnifies ? kMagnified : 1;
+  const float wanted = state_.magnifies ? kMagnified : 1;
   const auto step = static_cast<float>((kMagnified - 1) * ImGui::GetIO().DeltaTime / kMagnifySeconds);
-  if (view.preferences.reducedMotion)
-    stage.magnified = wanted;
+  if (view_.preferences.reducedMotion)
+    state_.magnified = wanted;
   else
-    stage.magnified += std::clamp(wanted - stage.magnified, -step, step);
-  if (stage.magnified != wanted) view.redraw(2);
-  ui_.magnify(ImGui::GetIO().MousePos, stage.magnified);
+    state_.magnified += std::clamp(wanted - state_.magnified, -step, step);
+  if (state_.magnified != wanted) view_.redraw(2);
+  ui_.magnify(ImGui::GetIO().MousePos, state_.magnified);
   // A figure is only recorded, so its frames aren't drawn.
-  ui_.freeze(stage.frozen || view.figure);
+  ui_.freeze(state_.frozen || view_.figure);
 }
 
 void Presentation::note(const Action& action) {
-  StageState& stage = state_;
-  if (action.id != "stage.blank") stage.blank = false;
+  if (action.id != "stage.blank") state_.blank = false;
   if (!view_.present || !isOnStageBar(action.id) || action.id == "stage.freeze") return;
-  stage.key = action.id;
-  stage.keyAt = view_.time;
+  state_.key = action.id;
+  state_.keyAt = view_.time;
 }
 
 /// Requests the example texts one after another, in list order.
