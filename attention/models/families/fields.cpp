@@ -139,13 +139,15 @@ Activation readActivation(const ConfigReader& json, std::string_view key, std::s
   return Activation::gelu;
 }
 
-Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double theta, double partial,
-                    const ModelConfig& config) {
+Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double theta,
+                    std::optional<double> partial, const ModelConfig& config) {
   theta = rope.positive("rope_theta", theta);
-  partial = rope.positive("partial_rotary_factor", partial);
-  if (partial > 1) rope.refuse("partial_rotary_factor", fmt::format("{}", partial), "at most 1");
+  constexpr std::string_view kPartial = "partial_rotary_factor";
+  if (!partial) rope.expect(kPartial, "1");
+  const double share = rope.positive(kPartial, partial.value_or(1));
+  if (share > 1) rope.refuse(kPartial, fmt::format("{}", share), "at most 1");
   Rotation rotation;
-  rotation.dims = static_cast<Index>(static_cast<double>(config.headDim) * std::min(partial, 1.0));
+  rotation.dims = static_cast<Index>(static_cast<double>(config.headDim) * std::min(share, 1.0));
   if (rotation.dims < 2 || rotation.dims % 2 != 0)
     json.fail(
         fmt::format("{}: {} of a head's {} dimensions are to be rotated, expected an even number from 2",
@@ -182,8 +184,13 @@ void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelC
     config.notes.emplace_back(
         "config.json has both rope_scaling and rope_parameters: rope_scaling counts, as in transformers.");
   const ConfigReader& rope = scaled ? scaling : parameters;
-  config.rotations = {rotationOf(json, rope, json.positive(defaults.thetaKey, defaults.theta),
-                                 json.positive(defaults.partialKey, defaults.partial), config)};
+  std::optional<double> partial;
+  if (defaults.partial)
+    partial = json.positive(defaults.partialKey, *defaults.partial);
+  else
+    json.expect(defaults.partialKey, "1");
+  config.rotations = {
+      rotationOf(json, rope, json.positive(defaults.thetaKey, defaults.theta), partial, config)};
   for (LayerKind& layer : config.layers) layer.rotation = 0;
 }
 
@@ -215,8 +222,9 @@ void readWindows(const ConfigReader& json, std::optional<Index> window,
 }
 
 void readQwenWindows(const ConfigReader& json, ModelConfig& config) {
-  auto window = readWindow(json, 4096);
-  if (!json.flag("use_sliding_window", false)) window.reset();
+  // What is in sliding_window doesn't matter then: transformers 5 writes 0 or null.
+  const bool slides = json.flag("use_sliding_window", false);
+  const auto window = slides ? readWindow(json, 4096) : std::nullopt;
   const Index first = json.size("max_window_layers", 28, 0, kMaxLayers);
   readWindows(
       json, window, [](Index layer, Index from) { return layer >= from; }, window ? first : kMaxLayers,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "attention/models/config/families.h"
@@ -73,14 +74,15 @@ Activation readActivation(const ConfigReader& json, std::string_view key, std::s
 /// then the top level. It sets config.rotations to one rotation for all layers.
 struct RopeDefaults {
   double theta = 10000;
-  double partial = 1;                        ///< share of a head's dimensions that is rotated
+  std::optional<double> partial = {};        ///< rotated share of a head; none: always all of it
   std::string_view thetaKey = "rope_theta";  ///< at the top level
   std::string_view partialKey = "partial_rotary_factor";
 };
 void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelConfig& config);
-/// Reads a rotation from one set of fields, `rope`.
-Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double theta, double partial,
-                    const ModelConfig& config);
+/// Reads a rotation from one set of fields, `rope`. Without `partial`, refuses a share other than 1, since
+/// transformers doesn't follow it in such a family.
+Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double theta,
+                    std::optional<double> partial, const ModelConfig& config);
 
 /// The fields that describe a file's experts, and the values if they are missing.
 struct MixtureKeys {

@@ -16,7 +16,7 @@ constexpr std::string_view kHeadPrefixes[] = {"", "language_model."};
 /// kind; if there is also a rope_scaling, it replaces the full layers' set.
 void readRotations(const ConfigReader& json, ModelConfig& config) {
   const double global = json.positive("rope_theta", 1e6), local = json.positive("rope_local_base_freq", 1e4);
-  const double partial = json.positive("partial_rotary_factor", 1);
+  json.expect("partial_rotary_factor", "1");
   const ConfigReader nested = json.object("rope_parameters");
   const ConfigReader full = nested.object("full_attention"), sliding = nested.object("sliding_attention");
   if (full.names().empty() && sliding.names().empty())
@@ -24,8 +24,8 @@ void readRotations(const ConfigReader& json, ModelConfig& config) {
   else
     config.rotations = {families::rotationOf(json,
                                              json.has("rope_scaling") ? json.object("rope_scaling") : full,
-                                             full.positive("rope_theta", global), partial, config)};
-  config.rotations.push_back(families::rotationOf(json, sliding, local, partial, config));
+                                             full.positive("rope_theta", global), {}, config)};
+  config.rotations.push_back(families::rotationOf(json, sliding, local, {}, config));
   for (LayerKind& layer : config.layers) layer.rotation = layer.window ? 1 : 0;
 }
 

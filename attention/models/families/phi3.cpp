@@ -8,7 +8,7 @@ namespace {
 void readPhi3(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.positions = 4096});
   config.epsilon = json.positive("rms_norm_eps", 1e-5);
-  families::readRotation(json, {}, config);
+  families::readRotation(json, {.partial = 1}, config);
   const auto window = json.optionalSize("sliding_window", 1, kMaxPositions);
   for (LayerKind& layer : config.layers) layer.window = window;
 }

@@ -41,7 +41,11 @@ void readQwen3Moe(const ConfigReader& json, ModelConfig& config) {
   config.qkNorm = true;
   families::readRotation(json, {}, config);
   families::readQwenWindows(json, config);
-  families::readMixture(json, {.count = 128, .used = 8, .defaultDim = 768}, config);
+  constexpr std::string_view kNewExperts = "num_local_experts";  // transformers 5
+  families::MixtureKeys keys{.count = 128, .used = 8, .defaultDim = 768};
+  json.expectSame(keys.experts, kNewExperts);
+  if (json.has(kNewExperts)) keys.experts = kNewExperts;
+  families::readMixture(json, keys, config);
   config.mixture.sumsToOne = json.flag("norm_topk_prob", false);
   readSparseLayers(json, config);
 }
@@ -75,7 +79,7 @@ constinit const Family families::qwen3Moe{
     .headPrefixes = kNoPrefix,
     .names = families::withHeadNorms(families::withExperts(kLlamaNames)),
     .tied = false,
-    .fields = {.read = "attention_bias",
+    .fields = {.read = "attention_bias num_local_experts",
                .fixed = "shared_expert_intermediate_size=0",
                .base = &kQwenMoeFields},
     .read = readQwen3Moe,

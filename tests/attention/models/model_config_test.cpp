@@ -196,6 +196,32 @@ TEST(ModelConfig, RefusesContradictoryContextExtension) {
             "original_max_position_embeddings");
 }
 
+TEST(ModelConfig, PartialRotationIsRefusedWhereTransformersIgnoresIt) {
+  const std::string half = R"({"rope_type": "default", "rope_theta": 100, "partial_rotary_factor": 0.5})";
+  EXPECT_EQ(configRefusal(with(goldenConfig("qwen2"), "rope_parameters", half)),
+            "config.json: rope_parameters.partial_rotary_factor is 0.5, expected 1");
+  EXPECT_EQ(configRefusal(with(goldenConfig("llama"), "partial_rotary_factor", "0.5")),
+            "config.json: partial_rotary_factor is 0.5, expected 1");
+  EXPECT_EQ(configFrom(with(goldenConfig("llama"), "partial_rotary_factor", "1.0")).rotations[0].dims, 8);
+  EXPECT_EQ(configFrom(with(goldenConfig("phi3"), "partial_rotary_factor", "0.7")).rotations[0].dims, 4);
+}
+
+TEST(ModelConfig, ReadsWhatTransformers5Writes) {
+  const std::string moe = R"({"hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2,
+    "num_key_value_heads": 2, "num_hidden_layers": 2, "vocab_size": 50, "use_sliding_window": false)";
+  // A window that is off has no size.
+  const ModelConfig qwen2 = configFrom(moe + R"(, "sliding_window": 0, "model_type": "qwen2_moe"})");
+  EXPECT_EQ(qwen2.maskText(1), "causal");
+  const std::string qwen3 = moe + R"(, "model_type": "qwen3_moe", "num_local_experts": 6)";
+  EXPECT_EQ(configFrom(qwen3 + "}").mixture.experts, 6);
+  EXPECT_EQ(configRefusal(qwen3 + R"(, "num_experts": 5})"),
+            "config.json: num_experts is 5, expected 6, as num_local_experts says");
+  const std::string mt5 = R"({"model_type": "mt5", "d_model": 16, "d_kv": 4, "num_heads": 2, "vocab_size": 50,
+    "tie_word_embeddings": true, "transformers_version": )";
+  EXPECT_EQ(configFrom(mt5 + R"("5.17.0"})").logitScale, 1);
+  EXPECT_EQ(configFrom(mt5 + R"("4.57.1"})").logitScale, 0.25f);
+}
+
 TEST(ModelConfig, MissingLengthFallsBackToFamilyDefault) {
   const std::pair<const char*, Index> lengths[] = {{"llama", 2048},   {"mistral", 131072}, {"qwen2", 32768},
                                                    {"qwen3", 32768},  {"gemma2", 8192},    {"phi3", 4096},

@@ -12,8 +12,8 @@ void readBothRotations(const ConfigReader& json, ModelConfig& config) {
   const double global = json.positive("global_rope_theta", 160000),
                local = json.isNull("local_rope_theta") ? global : json.positive("local_rope_theta", 10000);
   const ConfigReader nested = json.object("rope_parameters");
-  config.rotations = {families::rotationOf(json, nested.object("full_attention"), global, 1, config),
-                      families::rotationOf(json, nested.object("sliding_attention"), local, 1, config)};
+  config.rotations = {families::rotationOf(json, nested.object("full_attention"), global, {}, config),
+                      families::rotationOf(json, nested.object("sliding_attention"), local, {}, config)};
   for (LayerKind& layer : config.layers) layer.rotation = layer.window ? 1 : 0;
 }
 

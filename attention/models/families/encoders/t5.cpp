@@ -42,10 +42,11 @@ constexpr TensorNames t5DecoderNames() {
   return names;
 }
 
-/// The differences between T5Config and MT5Config.
+/// The differences between T5 and mT5.
 struct T5Defaults {
   std::string_view feedForward;
   Index vocabulary;
+  bool scalesTied;  ///< the stream is scaled down before a head that shares the embedding's rows
 };
 
 void readFeedForward(const ConfigReader& json, const T5Defaults& defaults, ModelConfig& config) {
@@ -87,18 +88,19 @@ void readT5Fields(const ConfigReader& json, const T5Defaults& defaults, ModelCon
   bias.maxDistance = json.size("relative_attention_max_distance", 128, 1, kMaxPositions);
   bias.bidirectional = !decodes;
   families::readStartToken(json, json.size("pad_token_id", 0, 0), config);
-  // A tied head was trained on scaled-down rows (T5ForConditionalGeneration).
   const bool tied = json.flag("tie_word_embeddings", config.family->tied);
-  if (json.flag("scale_decoder_outputs", tied))
+  if (json.flag("scale_decoder_outputs", tied && defaults.scalesTied))
     config.logitScale = static_cast<float>(1 / std::sqrt(static_cast<double>(config.modelDim)));
 }
 
 void readT5(const ConfigReader& json, ModelConfig& config) {
-  readT5Fields(json, {"relu", 32128}, config);
+  readT5Fields(json, {"relu", 32128, true}, config);
 }
 
 void readMt5(const ConfigReader& json, ModelConfig& config) {
-  readT5Fields(json, {"gated-gelu", 250112}, config);
+  // transformers 5 writes every mT5 as tied and never scales; 4 scaled if it was tied.
+  const bool scales = json.text("transformers_version", "").starts_with("4.");
+  readT5Fields(json, {"gated-gelu", 250112, scales}, config);
 }
 
 constexpr ConfigFields kT5Fields{
