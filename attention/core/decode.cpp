@@ -111,8 +111,9 @@ bool decodeHeads(const AttentionConfig& config, const MaskInput& mask, const Cac
 
   const StepRules rules = rulesOf(config, mask, m);
   kernels::Pool& pool = kernels::sharedPool();
-  // Enough tasks to keep all threads busy, each long enough to be worth starting.
-  const Index wanted = std::max<Index>(1, 8 * pool.threads() / config.kvHeads);
+  // So many tasks that the last one takes a small share of a thread's time, each long enough to be worth
+  // starting. With 8 per thread, 8 threads were 5.3 times as fast as one; with 32, 6.9 times.
+  const Index wanted = std::max<Index>(1, 32 * pool.threads() / config.kvHeads);
   const Index step = std::max(kKeys, ((m + wanted - 1) / wanted + kKeys - 1) / kKeys * kKeys);
   const Index parts = (m + step - 1) / step;
   Parts partial(parts, config.heads, headDim);
