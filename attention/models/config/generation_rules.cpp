@@ -161,8 +161,8 @@ constexpr auto kRules = std::to_array<Rule>({
      forceFirst},
     {"forced_eos_token_id", "null",
      [](const ConfigReader& json, const char* field, GenerationRules& rules) {
-       rules.forcedLast = json.tokens(field);
        rules.maxLength = json.optionalSize("max_length", 0, kMaxPositions);
+       if (rules.maxLength) rules.forcedLast = json.tokens(field);
      },
      forceLast},
     {"suppress_tokens", "[]",
@@ -211,10 +211,7 @@ GenerationRules readRules(const ConfigReader& json, const std::string& file,
     const GenerationRules before = rules;
     if (rule.read) rule.read(json, rule.field, rules);
     if (!json.differs(rule.field, rule.without)) continue;
-    if (!rule.read)
-      left.emplace_back(rule.field);
-    else if (!(rules == before))
-      followed.emplace_back(rule.field);
+    (rules == before ? left : followed).emplace_back(rule.field);
   }
   if (!followed.empty())
     notes.push_back(fmt::format("Generation follows {} in {}. The predictions shown are the model's own.",

@@ -98,8 +98,8 @@ TEST(GenerationRules, NeverWritesSuppressedTokens) {
   EXPECT_EQ(Ruled(begin, {1, 1}, 2).because, "begin_suppress_tokens");
   EXPECT_EQ(Ruled(begin, {1, 1, 1}, 2).because, "");
   // After the forced tokens.
-  const auto behind = rulesOf(R"({"begin_suppress_tokens": [0], "forced_bos_token_id": 3})");
-  EXPECT_EQ(Ruled(behind, {1, 3}, 1).because, "begin_suppress_tokens");
+  const auto afterForced = rulesOf(R"({"begin_suppress_tokens": [0], "forced_bos_token_id": 3})");
+  EXPECT_EQ(Ruled(afterForced, {1, 3}, 1).because, "begin_suppress_tokens");
   const auto whisper = rulesOf(R"({"begin_suppress_tokens": [0], "forced_decoder_ids": [[1, 2], [2, 3]]})");
   EXPECT_EQ(Ruled(whisper, {1, 2, 3}, 1).because, "begin_suppress_tokens");
   EXPECT_EQ(Ruled(whisper, {1, 2, 3, 1}, 1).because, "");
@@ -109,6 +109,17 @@ TEST(GenerationRules, NamesFirstEffectiveRule) {
   EXPECT_EQ(Ruled(rulesOf(R"({"suppress_tokens": [0, 1], "bad_words_ids": [[0]]})"), {2}).because,
             "bad_words_ids");
   EXPECT_EQ(Ruled(rulesOf(R"({"suppress_tokens": [1]})"), {2}).because, "") << "1 isn't the likeliest";
+}
+
+TEST(GenerationRules, ForcedEndWithoutMaximumLengthIsNamedAsNotApplied) {
+  const auto reader =
+      ConfigReader::parse(R"({"forced_eos_token_id": 5, "forced_bos_token_id": 3})", "g.json");
+  std::vector<std::string> notes;
+  EXPECT_TRUE(readRules(*reader, "g.json", notes).forcedLast.empty());
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_THAT(notes[0], HasSubstr("follows forced_bos_token_id in g.json"));
+  EXPECT_THAT(notes[1],
+              HasSubstr("sets forced_eos_token_id for generating text. Headscope doesn't apply it."));
 }
 
 TEST(GenerationRules, RefusesInvalidRulesByName) {
