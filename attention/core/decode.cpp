@@ -83,14 +83,6 @@ class Parts {
   Matrix output;    ///< [parts · heads, headDim]
 };
 
-/// Converts scores to weights once the log-sum-exp is known.
-void weigh(const AttentionResult& result, Index head, const float* scores, float* weights) {
-  const Index m = result.weights.cols();
-  const float lse = result.lse(head, 0);
-  for (Index j = 0; j < m; ++j)
-    weights[j] = scores[j] == kMinusInfinity ? 0.0f : std::min(std::exp(scores[j] - lse), 1.0f);
-}
-
 }  // namespace
 
 Index cacheTypeBytes(CacheType type) {
@@ -149,7 +141,8 @@ bool decodeHeads(const AttentionConfig& config, const MaskInput& mask, const Cac
       result.headOutput[head] *= shareLeftBySink(*sink, lse);
       lse = lseWithSink(*sink, lse);
     }
-    if (keep != Keep::output) weigh(result, head, scores + head * m, result.weights[head].data());
+    if (keep != Keep::output)
+      kernels::weigh(scores + head * m, asSize(m), result.lse(head, 0), result.weights[head].data());
   }
   const bool finite =
       std::all_of(result.headOutput.data(), result.headOutput.data() + result.headOutput.size(),

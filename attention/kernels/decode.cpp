@@ -291,6 +291,17 @@ void decodePart(const DecodePart& part, float* output) {
     decodeAs<hwy::bfloat16_t>(part, output);
 }
 
+void weighKeys(const float* scores, size_t count, float lse, float* weights) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  const Lanes reference = hn::Set(d, lse == kMinusInfinity ? 0.0f : lse);  // no key is visible
+  const auto weightOf = [&](Lanes score)
+                            HWY_ATTR { return expNonPositive(atMostZero(hn::Sub(score, reference))); };
+  size_t j = 0;
+  for (; j + n <= count; j += n) hn::StoreU(weightOf(hn::LoadU(d, scores + j)), d, weights + j);
+  if (j < count) storePart(weightOf(loadPart(scores + j, count - j)), count - j, weights + j);
+}
+
 }  // namespace headscope::attention::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -299,6 +310,7 @@ namespace headscope::attention::kernels {
 namespace {
 
 HWY_EXPORT(decodePart);
+HWY_EXPORT(weighKeys);
 
 }  // namespace
 
@@ -307,6 +319,10 @@ void decode(const DecodePart& part) {
   // A vector of any target has at most 64 floats.
   constexpr std::size_t kVector = 64;
   HWY_DYNAMIC_DISPATCH(decodePart)(part, output.atLeast(part.heads * (part.headDim + kVector)));
+}
+
+void weigh(const float* scores, std::size_t count, float lse, float* weights) {
+  HWY_DYNAMIC_DISPATCH(weighKeys)(scores, count, lse, weights);
 }
 
 }  // namespace headscope::attention::kernels
