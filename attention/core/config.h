@@ -69,6 +69,8 @@ struct AttentionConfig : ScoreSettings {
   /// [heads] or empty: an extra score in each head's softmax without a key or value, so that the weights of
   /// the keys sum to less than 1 (OpenAI 2025, gpt-oss).
   std::vector<float> sinks = {};
+  /// [heads] or empty: ALiBi's slopes if they aren't the published ones (alibiSlopes()).
+  std::vector<float> slopes = {};
 
   /// Returns `scale`, or 1/√headDim if it is empty. Doesn't include the sharpness.
   float effectiveScale() const;

@@ -71,9 +71,10 @@ Status validateScores(const AttentionConfig& config) {
       return wrong("t5.table", shapeText(table->rows(), table->cols()),
                    shapeText(config.t5->buckets, config.heads) + ", buckets and heads");
   }
-  if (!config.sinks.empty() && std::ssize(config.sinks) != config.heads)
-    return wrong("sinks", fmt::format("a list of {}", config.sinks.size()),
-                 fmt::format("one for each of the {} heads", config.heads));
+  for (const auto& [name, list] : {std::pair("sinks", &config.sinks), std::pair("slopes", &config.slopes)})
+    if (!list->empty() && std::ssize(*list) != config.heads)
+      return wrong(name, fmt::format("a list of {}", list->size()),
+                   fmt::format("one for each of the {} heads", config.heads));
   const float probability = config.dropout.probability;
   if (!(probability >= 0 && probability < 1))
     return wrong("dropout", std::to_string(probability), "a probability from 0 to below 1");

@@ -1,7 +1,5 @@
 #include "attention/core/fused_rows.h"
 
-#include "attention/core/result.h"
-
 namespace headscope::attention {
 
 std::vector<RowRange> rowsOf(FusedPart part, FusedRows fused, Index heads, Index kvHeads, Index headDim) {
@@ -10,10 +8,10 @@ std::vector<RowRange> rowsOf(FusedPart part, FusedRows fused, Index heads, Index
     if (part == FusedPart::q) return {{0, queries}};
     return {{part == FusedPart::k ? queries : queries + keys, keys}};
   }
-  require(heads == kvHeads, "rows of a head's q, k and v one after another, with keys that heads share");
+  const Index share = heads / kvHeads, before = part == FusedPart::q ? 0 : share + (part == FusedPart::v);
   std::vector<RowRange> rows;
-  for (Index head = 0; head < heads; ++head)
-    rows.push_back({(3 * head + static_cast<Index>(part)) * headDim, headDim});
+  for (Index group = 0; group < kvHeads; ++group)
+    rows.push_back({(group * (share + 2) + before) * headDim, (part == FusedPart::q ? share : 1) * headDim});
   return rows;
 }
 

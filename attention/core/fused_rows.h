@@ -9,7 +9,9 @@ namespace headscope::attention {
 /// How one fused tensor stores queries, keys and values.
 enum class FusedRows {
   thirds,  ///< all of q, then all of k, then all of v (GPT-2, Phi-3, torch.nn.MultiheadAttention)
-  heads,   ///< [heads, 3, headDim]: q, k and v of one head after another (GPT-NeoX)
+  /// [kvHeads, heads/kvHeads + 2, headDim]: for one kv head after another, the queries of the heads that read
+  /// it, then its k and v (GPT-NeoX, Falcon).
+  heads,
 };
 enum class FusedPart { q, k, v };
 
@@ -19,8 +21,7 @@ struct RowRange {
   bool operator==(const RowRange&) const = default;
 };
 
-/// Returns the outputs of a fused map that belong to `part`, in head order, as ranges of equal size. Throws
-/// std::invalid_argument if `fused` is FusedRows::heads and kvHeads differs from heads.
+/// Returns the outputs of a fused map that belong to `part`, in head order, as ranges of equal size.
 std::vector<RowRange> rowsOf(FusedPart part, FusedRows fused, Index heads, Index kvHeads, Index headDim);
 
 }  // namespace headscope::attention

@@ -12,12 +12,12 @@
 namespace headscope::attention {
 namespace {
 
-/// Returns 2^(−8(h+1)/H), h = 0 … H−1, for a power of two.
-std::vector<float> geometricSlopes(Index heads) {
+/// Returns 2^(−most·(h+1)/H), h = 0 … H−1, for a power of two.
+std::vector<float> geometricSlopes(Index heads, double most) {
   std::vector<float> slopes;
   for (Index h = 0; h < heads; ++h)
     slopes.push_back(
-        static_cast<float>(std::exp2(-8.0 * static_cast<double>(h + 1) / static_cast<double>(heads))));
+        static_cast<float>(std::exp2(-most * static_cast<double>(h + 1) / static_cast<double>(heads))));
   return slopes;
 }
 
@@ -81,12 +81,12 @@ void applyRope(MutableMatrixView x, Index first, double theta) {
   applyRope(x, ropeTable(first, x.rows(), x.cols(), theta));
 }
 
-std::vector<float> alibiSlopes(Index heads) {
+std::vector<float> alibiSlopes(Index heads, double most) {
   require(heads >= 1, fmt::format("ALiBi slopes were requested for {} heads, expected at least 1", heads));
   const auto power = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(heads)));
-  std::vector<float> slopes = geometricSlopes(power);
+  std::vector<float> slopes = geometricSlopes(power, most);
   if (power == heads) return slopes;
-  const std::vector<float> finer = geometricSlopes(2 * power);
+  const std::vector<float> finer = geometricSlopes(2 * power, most);
   for (std::size_t h = 0; slopes.size() < static_cast<std::size_t>(heads); h += 2) slopes.push_back(finer[h]);
   return slopes;
 }
@@ -114,8 +114,9 @@ Matrix t5Values(const BucketBias& bias, Index heads) {
   return values;
 }
 
-void alibiBiases(Index heads, Index head, Index back, std::span<float> to) {
-  const float slope = alibiSlopes(heads)[static_cast<std::size_t>(head)];
+void alibiBiases(const AttentionConfig& config, Index head, Index back, std::span<float> to) {
+  const auto at = static_cast<std::size_t>(head);
+  const float slope = config.slopes.empty() ? alibiSlopes(config.heads)[at] : config.slopes[at];
   // 0 − x, so that the diagonal is 0 and not −0.
   for (float& value : to) value = 0 - slope * static_cast<float>(std::abs(back--));
 }

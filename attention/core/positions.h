@@ -24,7 +24,8 @@ void applyRope(MutableMatrixView x, const Matrix& table);
 
 /// Returns ALiBi's slope for each head: 2^(−8(h+1)/H) if H is a power of two; otherwise, as published, the
 /// slopes of the next lower power followed by every other slope of the next higher one (Press et al. 2022).
-std::vector<float> alibiSlopes(Index heads);
+/// `most`: instead of 8.
+std::vector<float> alibiSlopes(Index heads, double most = 8);
 
 /// Returns T5's bucket of a key `back` positions before its query (negative: after it): exact up to half
 /// of the buckets of its direction, then logarithmic up to maxDistance, beyond which all share the last.
@@ -34,7 +35,7 @@ Matrix t5Values(const BucketBias& bias, Index heads);
 
 /// Writes what ALiBi adds to a head's scores for a key `back` positions before its query (negative: after it)
 /// and for the keys that follow it: back − 1, back − 2 …
-void alibiBiases(Index heads, Index head, Index back, std::span<float> to);
+void alibiBiases(const AttentionConfig& config, Index head, Index back, std::span<float> to);
 /// The same for T5.
 void t5Biases(const BucketBias& bias, Index head, Index back, std::span<float> to);
 

@@ -53,7 +53,7 @@ constexpr ScoreTerm kTerms[] = {
      [](const AttentionConfig& config, const MaskInput&) { return config.alibi; },
      [](const AttentionConfig&) -> std::string { return "+ ALiBi"; },
      [](const ScoreRow& row, std::span<float> to) {
-       alibiBiases(row.config.heads, row.head, row.config.cacheLength + row.query - row.key, to);
+       alibiBiases(row.config, row.head, row.config.cacheLength + row.query - row.key, to);
      }},
     {"T5", TermKind::distance,
      [](const AttentionConfig& config, const MaskInput&) { return config.t5.has_value(); },

@@ -80,8 +80,8 @@ TEST(Positions, RopeKeepsPositionZeroAndRefusesOddSizes) {
 TEST(Positions, AlibiSlopesMatchThePaper) {
   // Press et al. 2022, section 3: 1/2 … 1/256 for 8 heads; their code interleaves the slopes for 6 and 12
   // heads.
-  const auto expectSlopes = [](const std::vector<double>& exponents) {
-    const std::vector<float> slopes = alibiSlopes(static_cast<Index>(exponents.size()));
+  const auto expectSlopes = [](const std::vector<double>& exponents, double most = 8) {
+    const std::vector<float> slopes = alibiSlopes(static_cast<Index>(exponents.size()), most);
     ASSERT_EQ(slopes.size(), exponents.size());
     for (std::size_t h = 0; h < slopes.size(); ++h) {
       const double expected = std::exp2(-exponents[h]);
@@ -91,6 +91,7 @@ TEST(Positions, AlibiSlopesMatchThePaper) {
   expectSlopes({8});
   expectSlopes({1, 2, 3, 4, 5, 6, 7, 8});
   expectSlopes({2, 4, 6, 8, 1, 3});
+  expectSlopes({4, 8, 12, 16, 2, 6}, 16);
   expectSlopes({1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5});
   expectSlopes({0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8});
 }

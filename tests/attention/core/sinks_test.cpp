@@ -136,6 +136,9 @@ TEST(Sinks, RequireOneValuePerHead) {
   AttentionConfig config = SinkProblem(2).config;
   config.sinks.pop_back();
   EXPECT_EQ(validate(config).error().message, "sinks is a list of 3, expected one for each of the 4 heads");
+  config.sinks = {};
+  config.slopes = {1};
+  EXPECT_EQ(validate(config).error().message, "slopes is a list of 1, expected one for each of the 4 heads");
 }
 
 }  // namespace

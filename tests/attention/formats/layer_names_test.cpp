@@ -129,7 +129,10 @@ TEST(FusedRows, FindsRowsOfEachPart) {
   EXPECT_THAT(rowsOf(FusedPart::v, FusedRows::thirds, 4, 2, 3), testing::ElementsAre(RowRange{18, 6}));
   EXPECT_THAT(rowsOf(FusedPart::k, FusedRows::heads, 2, 2, 3),
               testing::ElementsAre(RowRange{3, 3}, RowRange{12, 3}));
-  EXPECT_THROW((void)rowsOf(FusedPart::k, FusedRows::heads, 2, 1, 3), std::invalid_argument);
+  EXPECT_THAT(rowsOf(FusedPart::q, FusedRows::heads, 4, 2, 3),
+              testing::ElementsAre(RowRange{0, 6}, RowRange{12, 6}));
+  EXPECT_THAT(rowsOf(FusedPart::v, FusedRows::heads, 4, 2, 3),
+              testing::ElementsAre(RowRange{9, 3}, RowRange{21, 3}));
 }
 
 }  // namespace
