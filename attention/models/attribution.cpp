@@ -57,6 +57,8 @@ Reading readingOf(const Model& model, const Direction& normed, Index id) {
   Reading reading;
   const MappedLinear& head = *model.weights().head;
   reading.direction = weightRows(head, id, 1).row(0).cast<double>();
+  if (const auto& map = model.weights().headMap)
+    reading.direction *= weightRows(*map, 0, map->out).cast<double>();
   reading.bias = double{biasRows(head, id, 1)[0]};
   const double scale = double{model.config().logitScale};
   reading.direction *= scale;

@@ -225,6 +225,8 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult
   if (!project(x, q, k, v)) return y;
 
   normQueriesAndKeys(q, k);
+  if (config.clip)
+    for (Stack* const each : {&q, &k, &v}) limit(*each, *config.clip);
   if (rotation) {
     const Matrix turns = rotation->replicate(std::ssize(runs), 1);
     rotateHeads(q, turns, turned->interleaved, turned->first);
@@ -344,11 +346,12 @@ void Block::patchPatterns(AttentionResult& result, std::span<const KvCache> cach
 }
 
 void Block::normQueriesAndKeys(Stack& q, Stack& k) const {
-  if (config.qkNorm) {
+  if (config.qkNorm == QkNorm::none) return;
+  if (config.qkNorm != QkNorm::whole) {
     normHeads(q, weights.qNorm, config.norm, config.epsilon);
     normHeads(k, weights.kNorm, config.norm, config.epsilon);
+    return;
   }
-  if (!config.wholeQkNorm) return;
   for (const auto& [heads, norms] : {std::pair(&q, &weights.qNorm), std::pair(&k, &weights.kNorm)}) {
     Matrix rows(heads->rows(), heads->count() * heads->cols());
     for (Index h = 0; h < heads->count(); ++h)

@@ -66,8 +66,11 @@ HeadCircuits headCircuits(const Model& model, const HeadPlace& place) {
   maps.o = weightColumns(other ? other->o : weights.o, head * size, size);
   // Queries and keys may have another norm, whose gain has headDim entries or covers all heads together.
   const auto gain = [&](Matrix& rows, const NormWeights& of, Index at) {
-    const Index first = config.wholeQkNorm ? at * size : 0;
-    if (of.weight.size() > 0) rows.array().colwise() *= of.weight.segment(first, size).array();
+    if (of.weight.size() == 0) return;
+    // Of all heads together, only RMSNorm is used, which doesn't subtract a mean.
+    if (config.norm == NormKind::layer) rows.rowwise() -= rows.colwise().mean().eval();
+    const Index first = config.qkNorm == QkNorm::head ? 0 : at * size;
+    rows.array().colwise() *= of.weight.segment(first, size).array();
   };
   gain(maps.q, weights.qNorm, head);
   gain(maps.k, weights.kNorm, kv);

@@ -22,16 +22,13 @@ void forRows(Index rows, Index cols, const Task& task) {
           [&](Index part) { task(part * step, std::min(step, rows - part * step)); });
 }
 
-std::span<const float> numbersOf(const Vector& v) {
-  return {v.data(), static_cast<std::size_t>(v.size())};
-}
-
-/// `to` may be x's data.
-void normRow(std::span<const float> x, const NormWeights& weights, NormKind kind, double epsilon, float* to) {
+/// Uses the weights from `first` on. `to` may be x's data.
+void normRow(std::span<const float> x, const NormWeights& weights, Index first, NormKind kind, double epsilon,
+             float* to) {
   const std::span y(to, x.size());
-  if (kind == NormKind::layer)
-    return layerNorm(x, numbersOf(weights.weight), numbersOf(weights.bias), epsilon, y);
-  rmsNorm(x, numbersOf(weights.weight), epsilon, y);
+  const auto of = [&](const Vector& all) { return std::span(all.data() + first, x.size()); };
+  if (kind == NormKind::layer) return layerNorm(x, of(weights.weight), of(weights.bias), epsilon, y);
+  rmsNorm(x, of(weights.weight), epsilon, y);
 }
 
 using Values = Eigen::Map<Eigen::ArrayXf>;
@@ -63,7 +60,7 @@ Matrix normRows(const Matrix& x, const NormWeights& weights, NormKind kind, doub
   Matrix y(x.rows(), x.cols());
   forRows(x.rows(), x.cols(), [&](Index first, Index count) {
     for (Index row = first; row < first + count; ++row)
-      normRow({x.row(row).data(), static_cast<std::size_t>(x.cols())}, weights, kind, epsilon,
+      normRow({x.row(row).data(), static_cast<std::size_t>(x.cols())}, weights, 0, kind, epsilon,
               y.row(row).data());
   });
   return y;
@@ -73,8 +70,16 @@ void normHeads(Stack& heads, const NormWeights& weights, NormKind kind, double e
   forRows(heads.count() * heads.rows(), heads.cols(), [&](Index first, Index count) {
     for (Index row = first; row < first + count; ++row) {
       float* const values = heads.data() + row * heads.cols();
-      normRow({values, static_cast<std::size_t>(heads.cols())}, weights, kind, epsilon, values);
+      const Index at = weights.weight.size() > heads.cols() ? row / heads.rows() * heads.cols() : 0;
+      normRow({values, static_cast<std::size_t>(heads.cols())}, weights, at, kind, epsilon, values);
     }
+  });
+}
+
+void limit(Stack& heads, float most) {
+  forRows(heads.count() * heads.rows(), heads.cols(), [&](Index first, Index count) {
+    Values values(heads.data() + first * heads.cols(), count * heads.cols());
+    values = values.max(-most).min(most);
   });
 }
 

@@ -9,8 +9,11 @@ namespace headscope::attention {
 /// Returns each row normalized over its columns by the kind's equation (model_config.h), or x if there are no
 /// weights. Sums in double precision.
 Matrix normRows(const Matrix& x, const NormWeights& weights, NormKind kind, double epsilon);
-/// Normalizes every row of every head in place.
+/// Normalizes every row of every head in place; the weights are for one head or for all.
 void normHeads(Stack& heads, const NormWeights& weights, NormKind kind, double epsilon);
+
+/// Limits all values to ± `most`.
+void limit(Stack& heads, float most);
 
 /// Applies the activation in place.
 void activate(Matrix& x, Activation activation);

@@ -167,16 +167,19 @@ Matrix Model::embed(std::span<const Index> text, Index first) const {
   const auto isPad = [&](Index id) { return config_.padToken == id; };
   Index position = first - std::count_if(text.begin(), text.begin() + first, isPad);
   Matrix x(std::ssize(ids), config_.embeddingSize());
+  for (Index i = 0; i < x.rows(); ++i)
+    x.row(i) = config_.embeddingScale * weights_.embedding.row(ids[static_cast<std::size_t>(i)]);
+  const auto& map = weights_.embeddingMap;
+  if (weights_.headMap) x = map->apply(x, {});
   for (Index i = 0; i < x.rows(); ++i) {
     const Index id = ids[static_cast<std::size_t>(i)];
-    x.row(i) = config_.embeddingScale * weights_.embedding.row(id);
     if (weights_.tokenTypes.rows > 0) x.row(i) += weights_.tokenTypes.row(0);
     if (weights_.positions.rows > 0)
       x.row(i) += weights_.positions.row(config_.firstPosition + (isPad(id) ? -1 : position));
     position += !isPad(id);
   }
   if (weights_.embeddingNorm) x = normRows(x, *weights_.embeddingNorm, config_.norm, config_.epsilon);
-  return weights_.embeddingMap ? weights_.embeddingMap->apply(x, {}) : x;
+  return map && !weights_.headMap ? map->apply(x, {}) : x;
 }
 
 Matrix Model::finalNorm(const Matrix& stream) const {
@@ -191,6 +194,7 @@ Matrix Model::logits(const Matrix& stream, const std::stop_token& stop) const {
     activate(x, config_.headActivation.value_or(config_.activation));
     x = normRows(x, transform->norm, config_.norm, config_.epsilon);
   }
+  if (weights_.headMap) x = weights_.headMap->apply(x, stop);
   Matrix logits = weights_.head->apply(x, stop);
   if (config_.logitScale != 1) logits *= config_.logitScale;
   if (const auto& cap = config_.finalSoftcap) logits = *cap * (logits / *cap).array().tanh();

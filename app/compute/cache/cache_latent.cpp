@@ -29,6 +29,7 @@ struct KeyPath {
   Matrix positions;             ///< [tokens, dims] cosines and sines of the rotation; empty = no rotation
   attention::NormWeights norm;  ///< of a model that normalizes keys; otherwise empty
   bool wholeNorm = false;       ///< over all heads together
+  bool centred = false;         ///< the norm is LayerNorm
   bool interleaved = false;     ///< the rotation pairs neighbouring dimensions, not the two halves
   double epsilon = 0;
 };
@@ -61,9 +62,10 @@ KeyPath keyPathOf(const LayerParts& parts) {
     path.positions = attention::rotationTable(turn, 0, tokens, tokens);
     path.interleaved = turn.interleaved;
   }
-  if (model.qkNorm || model.wholeQkNorm) {
+  if (model.qkNorm != attention::QkNorm::none) {
     path.norm = subject.opened->model->weights().layers[layer].kNorm;
-    path.wholeNorm = model.wholeQkNorm;
+    path.wholeNorm = model.qkNorm == attention::QkNorm::whole;
+    path.centred = model.norm == attention::NormKind::layer;
     path.epsilon = model.epsilon;
   }
   return path;
@@ -168,6 +170,9 @@ Result<LatentHeads> attendLatent(const std::shared_ptr<const Snapshot>& snapshot
     return Error{
         "This model rotates neighbouring dimensions. MLA can be fitted only if rotations pair the two halves "
         "of a head."};
+  if (path.centred)
+    return Error{
+        "This model normalizes keys by LayerNorm. MLA can be fitted only if keys have RMSNorm or no norm."};
   const Index turned = config.kvHeads * path.positions.cols();
   const attention::LatentMaps through =
       attention::latentMaps(maps, config.kvHeads, config.headDim, path.positions,

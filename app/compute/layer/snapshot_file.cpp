@@ -1,6 +1,6 @@
 #include "app/compute/layer/snapshot_file.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -204,7 +204,7 @@ std::string tokensText(const Snapshot& snapshot, std::vector<attention::Token> S
   return lines.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Adds attend's options, and T5's, which attend doesn't have and therefore rejects.
+/// Adds attend's options, and others' slopes and T5's, which attend doesn't have and therefore rejects.
 void addOptions(const AttentionConfig& config, std::map<std::string, std::string>& options) {
   options["heads"] = std::to_string(config.heads);
   options["kv_heads"] = std::to_string(config.kvHeads);
@@ -212,6 +212,7 @@ void addOptions(const AttentionConfig& config, std::map<std::string, std::string
   options["scale"] = fmt::format("{}", attention::scoreFactor(config));
   if (config.ropeTheta) options["rope_theta"] = fmt::format("{}", *config.ropeTheta);
   if (config.alibi) options["alibi"] = "True";
+  if (!config.slopes.empty()) options["slopes"] = fmt::format("{}", fmt::join(config.slopes, " "));
   for (const attention::ScoreTerm& term : attention::scoreTerms())
     if (term.isOption() && term.number.isSet(config))
       options[term.number.name] = fmt::format("{}", config.*term.number.member);

@@ -69,4 +69,25 @@ MappedLinear MappedRows::asLinear() const {
   return map;
 }
 
+std::vector<const MappedLinear*> mapsOfToken(const LayerWeights& layer, Index used) {
+  std::vector<const MappedLinear*> maps{&layer.q, &layer.k, &layer.v, &layer.o};
+  if (layer.other)
+    for (const MappedLinear* map : {&layer.other->q, &layer.other->k, &layer.other->v, &layer.other->o})
+      maps.push_back(map);
+  if (layer.latent)
+    for (const MappedLinear* map : {&layer.latent->queryDown, &layer.latent->down, &layer.latent->up,
+                                    &layer.latent->keyUp, &layer.latent->valueUp})
+      maps.push_back(map);
+  const auto add = [&](const MlpWeights& mlp) {
+    for (const MappedLinear* map : {&mlp.up, &mlp.down, &mlp.gate, &mlp.gateUp}) maps.push_back(map);
+  };
+  add(layer.mlp);
+  if (!layer.mixture) return maps;
+  maps.push_back(&layer.mixture->router);
+  maps.push_back(&layer.mixture->sharedRouter);
+  add(layer.mixture->shared);
+  for (Index e = 0; e < used; ++e) add(layer.mixture->experts[asSize(e)]);
+  return maps;
+}
+
 }  // namespace headscope::attention

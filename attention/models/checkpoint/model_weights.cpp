@@ -57,12 +57,16 @@ class WeightsReader {
     else
       weights.embedding = finder_.rows(std::string(names_.embedding), config_.vocabulary, e);
     if (config_.positionRows > 0)
-      weights.positions = finder_.rows(std::string(names_.positions), config_.positionRows, e);
+      weights.positions =
+          finder_.rows(std::string(names_.positions), config_.positionRows, names_.headMap.empty() ? e : d);
     if (config_.tokenTypes > 0 && !names_.tokenTypes.empty())
       weights.tokenTypes = finder_.rows(std::string(names_.tokenTypes), config_.tokenTypes, e);
     if (!names_.embeddingNorm.empty()) weights.embeddingNorm = norm(names_.embeddingNorm, e);
-    if (config_.embeddingDim > 0)
-      weights.embeddingMap = finder_.linear(std::string(names_.embeddingMap), d, e, true, false);
+    if (config_.embeddingDim > 0) {
+      const std::string back(names_.headMap);
+      weights.embeddingMap = finder_.linear(std::string(names_.embeddingMap), d, e, back.empty(), false);
+      if (!back.empty()) weights.headMap = finder_.linear(back, e, d, false, false);
+    }
     if (config_.bucketBias)
       weights.bucketBias =
           finder_.rows(std::string(names_.bucketBias), config_.bucketBias->buckets, config_.heads);
@@ -76,7 +80,25 @@ class WeightsReader {
 
  private:
   NormWeights norm(std::string_view name, Index size) {
+    if (!config_.normWeight) return {Vector::Ones(size), Vector::Zero(size)};
     return finder_.norm(std::string(name), size, config_.norm, config_.normBias);
+  }
+
+  NormWeights qkNorm(Index layer, std::string_view name, Index heads) {
+    if (config_.qkNorm == QkNorm::none) return {};
+    const Index dh = config_.headDim, size = config_.qkNorm == QkNorm::head ? dh : heads * dh;
+    const std::string all = layerName(names_.layer, layer, name);
+    if (config_.qkNorm != QkNorm::perHead) return norm(all, size);
+    NormWeights norms{Vector::Zero(size), Vector::Zero(size)};
+    const std::size_t mark = all.find('H');
+    const MappedRows table = mark == all.npos ? finder_.rows(all, heads, dh) : MappedRows();
+    for (Index head = 0; head < heads && finder_.status(); ++head) {
+      std::string one = all;
+      if (mark != one.npos) one.replace(mark, 1, std::to_string(head));
+      norms.weight.segment(head * dh, dh) =
+          mark == one.npos ? Vector(table.row(head)) : finder_.vector(one + ".weight", dh);
+    }
+    return norms;
   }
 
   MappedLinear linear(Index layer, std::string_view name, Index out, Index in, bool bias) {
@@ -268,9 +290,8 @@ class WeightsReader {
     layer.mlpNorm = normOf(names_.mlpNorm, d);
     layer.afterAttentionNorm = normOf(names_.afterAttentionNorm, d);
     layer.afterMlpNorm = normOf(names_.afterMlpNorm, d);
-    const bool whole = config_.wholeQkNorm;
-    layer.qNorm = normOf(names_.qNorm, whole ? config_.heads * dh : dh);
-    layer.kNorm = normOf(names_.kNorm, whole ? config_.kvHeads * dh : dh);
+    layer.qNorm = qkNorm(i, names_.qNorm, config_.heads);
+    layer.kNorm = qkNorm(i, names_.kNorm, config_.kvHeads);
     for (const auto& [name, scale] : {std::pair(names_.attentionScale, &layer.attentionScale),
                                       std::pair(names_.mlpScale, &layer.mlpScale)})
       if (!name.empty()) *scale = finder_.vector(layerName(names_.layer, i, name), d);
@@ -324,7 +345,7 @@ class WeightsReader {
   void readHead(ModelWeights& weights) {
     const std::string dense(names_.headDense), head(names_.head);
     // A masked-token head maps back to the embeddings' width.
-    const Index d = config_.modelDim, e = dense.empty() ? d : config_.embeddingSize();
+    const Index d = config_.modelDim, e = dense.empty() && !weights.headMap ? d : config_.embeddingSize();
     weights.headless = headless();
     if (!weights.headless.empty()) return;
     if (headFinder_.has(head + ".weight")) {
@@ -355,27 +376,6 @@ class WeightsReader {
 };
 
 }  // namespace
-
-std::vector<const MappedLinear*> mapsOfToken(const LayerWeights& layer, Index used) {
-  std::vector<const MappedLinear*> maps{&layer.q, &layer.k, &layer.v, &layer.o};
-  if (layer.other)
-    for (const MappedLinear* map : {&layer.other->q, &layer.other->k, &layer.other->v, &layer.other->o})
-      maps.push_back(map);
-  if (layer.latent)
-    for (const MappedLinear* map : {&layer.latent->queryDown, &layer.latent->down, &layer.latent->up,
-                                    &layer.latent->keyUp, &layer.latent->valueUp})
-      maps.push_back(map);
-  const auto add = [&](const MlpWeights& mlp) {
-    for (const MappedLinear* map : {&mlp.up, &mlp.down, &mlp.gate, &mlp.gateUp}) maps.push_back(map);
-  };
-  add(layer.mlp);
-  if (!layer.mixture) return maps;
-  maps.push_back(&layer.mixture->router);
-  maps.push_back(&layer.mixture->sharedRouter);
-  add(layer.mixture->shared);
-  for (Index e = 0; e < used; ++e) add(layer.mixture->experts[asSize(e)]);
-  return maps;
-}
 
 Result<ModelWeights> ModelWeights::find(const Checkpoint& checkpoint, const ModelConfig& config,
                                         const TensorNaming& naming) {

@@ -129,7 +129,7 @@ struct VisionWeights {
 struct ModelWeights {
   MappedRows embedding, positions, tokenTypes;  ///< the last two may have no rows
   std::optional<NormWeights> embeddingNorm, finalNorm;
-  std::optional<MappedLinear> embeddingMap;
+  std::optional<MappedLinear> embeddingMap, headMap;
   std::optional<VisionWeights> picture;  ///< if set, the embedding has no rows until there is a picture
   MappedRows bucketBias;                 ///< [buckets, heads], if config.bucketBias is set
   std::vector<LayerWeights> layers;

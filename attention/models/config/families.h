@@ -15,6 +15,9 @@ namespace headscope::attention {
 struct TensorNames {
   std::string_view embedding = {}, positions = {}, tokenTypes = {}, embeddingNorm = {};
   std::string_view embeddingMap = {};  ///< from ModelConfig::embeddingDim to the model's width
+  /// Back to that width, before the head. If the family has it, neither map has a bias, and positions are as
+  /// wide as the model and added after embeddingMap.
+  std::string_view headMap = {};
   /// For VisionConfig, instead of these: the patches' convolution, then full names.
   std::string_view patches = {}, leadingTokens[2] = {}, registerTokens = {}, picturePositions = {};
 
@@ -51,8 +54,8 @@ struct TensorNames {
   std::string_view sharedRouter = {};                                ///< w of σ(w·x)
   std::string_view attentionNorm = {}, mlpNorm = {};                 ///< N₁ and N₂ of BlockOrder
   std::string_view afterAttentionNorm = {}, afterMlpNorm = {};       ///< N₁' and N₂'
-  std::string_view qNorm = {}, kNorm = {};
-  std::string_view attentionScale = {}, mlpScale = {};  ///< factors on their outputs, full names
+  std::string_view qNorm = {}, kNorm = {};                           ///< may have H for a head's number
+  std::string_view attentionScale = {}, mlpScale = {};               ///< factors on their outputs, full names
 
   std::string_view finalNorm = {};
   std::string_view head = {};  ///< if the checkpoint has none, the embedding is used
@@ -99,10 +102,10 @@ struct Family {
 
 namespace families {
 extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3Text,
-    gemma3, phi, phi3, olmo2, starcoder2, granite, smollm3, stableLm, cohere, cohere2, glm, glm4, falcon,
-    bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe, gptOss, deepSeek2, deepSeek3, bert, roberta, xlmRoberta,
-    distilbert, modernBert, electra, vit, deit, dinov2, dinov2WithRegisters, clip, clipVision, t5, mt5, bart,
-    whisper;
+    gemma3, phi, phi3, olmo2, olmo3, starcoder2, granite, smollm3, stableLm, cohere, cohere2, glm, glm4,
+    falcon, bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe, gptOss, deepSeek2, deepSeek3, bert, roberta,
+    xlmRoberta, distilbert, modernBert, electra, vit, deit, dinov2, dinov2WithRegisters, clip, clipVision, t5,
+    mt5, bart, whisper;
 }
 
 std::span<const Family* const> familyTable();

@@ -183,12 +183,18 @@ AttentionConfig ModelConfig::attention(Index layer) const {
   }
   attention.scale = layers[static_cast<std::size_t>(layer)].scale;
   attention.alibi = alibi;
+  attention.slopes = slopes;
   if (!cross()) attention.t5 = bucketBias;
   attention.softcap = softcap.value_or(0);
   return attention;
 }
 
 Status ModelConfig::checkHeadMaps() const {
+  if (clip)
+    return Error{
+        fmt::format("This model limits queries, keys and values to ±{}, so its heads aren't linear "
+                    "maps of the stream.",
+                    *clip)};
   if (latent.rank == 0) return success();
   return Error{
       fmt::format("Keys and values of this model are computed from a latent of {} numbers after a norm, so "

@@ -30,6 +30,10 @@ enum class BlockOrder {
   around,    ///< x += N₁'(Attn(N₁x)); x += N₂'(MLP(N₂x))
 };
 
+/// Which norm queries and keys pass before they are rotated: of each head, with one set of weights or with a
+/// set per head, which have no biases; or of all heads together.
+enum class QkNorm { none, head, perHead, whole };
+
 /// A mixture of experts (Shazeer et al. 2017): a router scores the experts for each token, and the layer adds
 /// Σ softmax(Wr·x)ₑ · MLPₑ(x) over the best `used` of them.
 struct Mixture {
@@ -129,9 +133,11 @@ struct ModelConfig {
   std::optional<float> gateLimit = {};
   bool sinks = false;  ///< each head has a sink (AttentionConfig::sinks)
   bool qkvBias = false, outputBias = false, mlpBias = false;
-  bool qkNorm = false;                ///< each head's q and k are normed over headDim before rotation
+  QkNorm qkNorm = QkNorm::none;
+  std::optional<float> clip;          ///< limits q, k and v to ± this, after norms and before rotation
   bool alibi = false;                 ///< slope·|i − j| is subtracted from scores (Press et al. 2022)
-  bool wholeQkNorm = false;           ///< q and k are normed over all heads together before rotation
+  std::vector<float> slopes;          ///< see AttentionConfig::slopes
+  bool normWeight = true;             ///< norms have weights, and LayerNorm biases if normBias
   bool normBias = true;               ///< of LayerNorm
   float embeddingScale = 1;           ///< factor on the token embeddings
   float residualScale = 1;            ///< factor on what attention and MLP add to the stream

@@ -1,19 +1,20 @@
 #include "attention/models/families/fields.h"
 
 // Command R (Cohere 2024): attention and MLP read the same LayerNorm of the stream, which has no bias;
-// neighbouring dimensions are rotated together, and logits are scaled. Command R7B and A (Cohere 2025): three
-// layers with a window for each layer without one; only those with a window are rotated.
+// neighbouring dimensions are rotated together, and logits are scaled. Command R+: each head's queries and
+// keys have their own norm. Command R7B and A (Cohere 2025): three layers with a window for each layer
+// without one; only those with a window are rotated.
 
 namespace headscope::attention {
 namespace {
 
 constexpr TensorNames kCohereNames = [] {
-  TensorNames names = families::kLlamaNames;
+  TensorNames names = families::withHeadNorms(families::kLlamaNames);
   names.mlpNorm = names.attentionNorm;
   return names;
 }();
 
-void readCohere(const ConfigReader& json, ModelConfig& config) {
+void readBoth(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.positions = 8192});
   config.epsilon = json.positive("layer_norm_eps", 1e-5);
   config.norm = NormKind::layer;
@@ -25,8 +26,13 @@ void readCohere(const ConfigReader& json, ModelConfig& config) {
   for (Rotation& rotation : config.rotations) rotation.interleaved = true;
 }
 
+void readCohere(const ConfigReader& json, ModelConfig& config) {
+  readBoth(json, config);
+  if (json.flag("use_qk_norm", false)) config.qkNorm = QkNorm::perHead;
+}
+
 void readCohere2(const ConfigReader& json, ModelConfig& config) {
-  readCohere(json, config);
+  readBoth(json, config);
   families::readWindows(
       json, families::readWindow(json, 4096), [](Index layer, Index of) { return (layer + 1) % of != 0; },
       json.size("sliding_window_pattern", 4, 1, kMaxLayers), config);
@@ -42,9 +48,7 @@ constinit const Family families::cohere{
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kCohereNames,
-    .fields = {.read = "layer_norm_eps attention_bias logit_scale",
-               .fixed = "use_qk_norm=false",
-               .base = &kLlamaFields},
+    .fields = {.read = "layer_norm_eps attention_bias logit_scale use_qk_norm", .base = &kLlamaFields},
     .read = readCohere,
 };
 

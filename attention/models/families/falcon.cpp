@@ -1,58 +1,89 @@
 #include <algorithm>
 
+#include "attention/core/positions.h"
 #include "attention/models/families/fields.h"
 
-// Falcon 7B (Almazrouei et al. 2023): one kv head for all queries; attention and MLP read the same LayerNorm
-// of the stream.
+// Falcon (Almazrouei et al. 2023). 7B: one kv head for all queries; attention and MLP read the same LayerNorm
+// of the stream. 40B and 180B: kv heads that groups of queries share, and a norm for attention and one for
+// the MLP, which 11B (2024) merges again. RW: attention, then MLP, positions through ALiBi, and biases.
 
 namespace headscope::attention {
 namespace {
 
 constexpr std::string_view kFalconPrefixes[] = {"transformer.", ""};
 
+void readFalcon(const ConfigReader& json, ModelConfig& config);
+
+constexpr Family falconWith(std::string_view attentionNorm, std::string_view mlpNorm) {
+  return {
+      .name = "falcon",
+      .architecture = "Falcon",
+      .prefixes = kFalconPrefixes,
+      .headPrefixes = families::kNoPrefix,
+      .names = {.embedding = "word_embeddings",
+                .layer = "h.N.",
+                .qkv = "self_attention.query_key_value",
+                .fused = FusedRows::heads,
+                .o = "self_attention.dense",
+                .up = "mlp.dense_h_to_4h",
+                .down = "mlp.dense_4h_to_h",
+                .attentionNorm = attentionNorm,
+                .mlpNorm = mlpNorm,
+                .finalNorm = "ln_f",
+                .head = "lm_head"},
+      .fields = {.read = "hidden_size ffn_hidden_size vocab_size num_attention_heads num_hidden_layers "
+                         "max_position_embeddings activation layer_norm_epsilon rope_theta "
+                         "rope_scaling rope_parameters partial_rotary_factor "
+                         "original_max_position_embeddings num_kv_heads num_ln_in_parallel_attn multi_query "
+                         "new_decoder_architecture parallel_attn bias alibi",
+                 .ignored = "hidden_dropout apply_residual_connection_post_layernorm",
+                 .fixed = "n_head=@num_attention_heads n_layer=@num_hidden_layers",
+                 .base = &kSharedFields},
+      .read = readFalcon};
+}
+
+constexpr Family kSerial = falconWith("input_layernorm", "post_attention_layernorm");
+constexpr Family kTwoNorms = falconWith("ln_attn", "ln_mlp");
+
+/// Reads how heads share keys, and which parts read which norms.
+void readShape(const ConfigReader& json, ModelConfig& config) {
+  const bool grouped = json.flag("new_decoder_architecture", false),
+             parallel = json.flag("parallel_attn", true);
+  const Index kvHeads = json.size("num_kv_heads", config.heads);
+  config.kvHeads = grouped ? kvHeads : json.flag("multi_query", true) ? 1 : config.heads;
+  const Index norms = json.size("num_ln_in_parallel_attn", grouped ? 2 : 1, 1, 2);
+  if (grouped && !parallel) json.refuse("parallel_attn", "false", "true, as new_decoder_architecture is");
+  if (!grouped && norms == 2)
+    json.refuse("num_ln_in_parallel_attn", "2", "1, as new_decoder_architecture is false");
+  if (!parallel) config.family = &kSerial;
+  if (grouped && norms == 2) config.family = &kTwoNorms;
+  config.order = parallel ? BlockOrder::parallel : BlockOrder::before;
+}
+
 void readFalcon(const ConfigReader& json, ModelConfig& config) {
   config.modelDim = json.size("hidden_size", 4544);
   config.innerDim = json.size("ffn_hidden_size", std::min(4 * config.modelDim, kMaxConfigSize));
   config.vocabulary = json.size("vocab_size", 65024);
   config.heads = json.size("num_attention_heads", 71);
-  config.kvHeads = 1;
   config.headDim =
       families::evenShare(json, "hidden_size", config.modelDim, "num_attention_heads", config.heads);
   config.maxPositions = json.size("max_position_embeddings", 2048, 1, kMaxPositions);
   config.activation = families::readActivation(json, "activation", "gelu");
   config.epsilon = json.positive("layer_norm_epsilon", 1e-5);
-  config.order = BlockOrder::parallel;
+  config.qkvBias = config.outputBias = config.mlpBias = json.flag("bias", false);
   families::addLayers(config, json.size("num_hidden_layers", 32, 1, kMaxLayers));
-  families::readRotation(json, {}, config);
+  readShape(json, config);
+  config.alibi = json.flag("alibi", false);
+  if (!config.alibi) return families::readRotation(json, {}, config);
+  // Scores are scaled after ALiBi is added. transformers' slopes are also rounded to BF16.
+  config.notes.emplace_back(
+      "ALiBi is added once, as transformers' default attention does; its eager attention adds it twice.");
+  config.slopes = alibiSlopes(config.heads);
+  for (float& slope : config.slopes) slope *= config.layers[0].scale;
 }
 
 }  // namespace
 
-constinit const Family families::falcon{
-    .name = "falcon",
-    .architecture = "Falcon",
-    .prefixes = kFalconPrefixes,
-    .headPrefixes = kNoPrefix,
-    .names = {.embedding = "word_embeddings",
-              .layer = "h.N.",
-              .qkv = "self_attention.query_key_value",
-              .o = "self_attention.dense",
-              .up = "mlp.dense_h_to_4h",
-              .down = "mlp.dense_4h_to_h",
-              .attentionNorm = "input_layernorm",
-              .mlpNorm = "input_layernorm",
-              .finalNorm = "ln_f",
-              .head = "lm_head"},
-    .fields = {.read = "hidden_size ffn_hidden_size vocab_size num_attention_heads num_hidden_layers "
-                       "max_position_embeddings activation layer_norm_epsilon rope_theta "
-                       "rope_scaling rope_parameters partial_rotary_factor "
-                       "original_max_position_embeddings",
-               .ignored = "hidden_dropout num_kv_heads apply_residual_connection_post_layernorm "
-                          "num_ln_in_parallel_attn",
-               .fixed = "multi_query=true new_decoder_architecture=false parallel_attn=true bias=false "
-                        "alibi=false n_head=@num_attention_heads n_layer=@num_hidden_layers",
-               .base = &kSharedFields},
-    .read = readFalcon,
-};
+constinit const Family families::falcon = falconWith("input_layernorm", "input_layernorm");
 
 }  // namespace headscope::attention

@@ -81,6 +81,13 @@ void readYarn(const ConfigReader& rope, std::optional<Index> said, double theta,
   rotation.amplitude = rope.positive("attention_factor", sharpness);
 }
 
+/// The share of a head that is rotated according to the top level, for families that may rotate a part.
+std::optional<double> partialOf(const ConfigReader& json, const RopeDefaults& defaults) {
+  if (defaults.partial) return json.positive(defaults.partialKey, *defaults.partial);
+  json.expect(defaults.partialKey, "1");
+  return std::nullopt;
+}
+
 }  // namespace
 
 void readStartToken(const ConfigReader& json, Index defaultValue, ModelConfig& config) {
@@ -184,14 +191,24 @@ void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelC
     config.notes.emplace_back(
         "config.json has both rope_scaling and rope_parameters: rope_scaling counts, as in transformers.");
   const ConfigReader& rope = scaled ? scaling : parameters;
-  std::optional<double> partial;
-  if (defaults.partial)
-    partial = json.positive(defaults.partialKey, *defaults.partial);
-  else
-    json.expect(defaults.partialKey, "1");
-  config.rotations = {
-      rotationOf(json, rope, json.positive(defaults.thetaKey, defaults.theta), partial, config)};
+  config.rotations = {rotationOf(json, rope, json.positive(defaults.thetaKey, defaults.theta),
+                                 partialOf(json, defaults), config)};
   for (LayerKind& layer : config.layers) layer.rotation = 0;
+}
+
+void readRotations(const ConfigReader& json, const RopeDefaults& defaults, double local,
+                   ModelConfig& config) {
+  const double global = json.positive(defaults.thetaKey, defaults.theta);
+  const std::optional<double> partial = partialOf(json, defaults);
+  const ConfigReader nested = json.object("rope_parameters");
+  const ConfigReader full = nested.object("full_attention"), sliding = nested.object("sliding_attention");
+  if (full.names().empty() && sliding.names().empty())
+    readRotation(json, defaults, config);
+  else
+    config.rotations = {rotationOf(json, json.has("rope_scaling") ? json.object("rope_scaling") : full,
+                                   full.positive("rope_theta", global), partial, config)};
+  config.rotations.push_back(rotationOf(json, sliding, local, partial, config));
+  for (LayerKind& layer : config.layers) layer.rotation = layer.window ? 1 : 0;
 }
 
 std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue) {

@@ -79,6 +79,9 @@ struct RopeDefaults {
   std::string_view partialKey = "partial_rotary_factor";
 };
 void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelConfig& config);
+/// Reads rotations[0] for full layers and [1] for those with a window, with base `local`. Newer files nest
+/// one set of fields per kind; if there is also a rope_scaling, it replaces the full layers' set.
+void readRotations(const ConfigReader& json, const RopeDefaults& defaults, double local, ModelConfig& config);
 /// Reads a rotation from one set of fields, `rope`. Without `partial`, refuses a share other than 1, since
 /// transformers doesn't follow it in such a family.
 Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double theta,

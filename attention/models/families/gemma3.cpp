@@ -12,28 +12,11 @@ constexpr std::string_view kGemma3Prefixes[] = {"language_model.model.", "model.
                                                 ""};
 constexpr std::string_view kHeadPrefixes[] = {"", "language_model."};
 
-/// Reads rotations[0] for full layers and [1] for those with a window. Newer files nest one set of fields per
-/// kind; if there is also a rope_scaling, it replaces the full layers' set.
-void readRotations(const ConfigReader& json, ModelConfig& config) {
-  const double global = json.positive("rope_theta", 1e6), local = json.positive("rope_local_base_freq", 1e4);
-  json.expect("partial_rotary_factor", "1");
-  const ConfigReader nested = json.object("rope_parameters");
-  const ConfigReader full = nested.object("full_attention"), sliding = nested.object("sliding_attention");
-  if (full.names().empty() && sliding.names().empty())
-    families::readRotation(json, {.theta = 1e6}, config);
-  else
-    config.rotations = {families::rotationOf(json,
-                                             json.has("rope_scaling") ? json.object("rope_scaling") : full,
-                                             full.positive("rope_theta", global), {}, config)};
-  config.rotations.push_back(families::rotationOf(json, sliding, local, {}, config));
-  for (LayerKind& layer : config.layers) layer.rotation = layer.window ? 1 : 0;
-}
-
 void readText(const ConfigReader& json, ModelConfig& config) {
   families::readGemmaSizes(
       json, config, {.positions = 131072, .heads = 8, .vocabulary = 262208, .kvHeads = 4, .headDim = 256});
   config.order = BlockOrder::around;
-  config.qkNorm = true;
+  config.qkNorm = QkNorm::head;
   const double scalar = json.positive("query_pre_attn_scalar", 256);
   for (LayerKind& layer : config.layers) layer.scale = static_cast<float>(1 / std::sqrt(scalar));
   if (json.has("final_logit_softcapping"))
@@ -45,7 +28,7 @@ void readText(const ConfigReader& json, ModelConfig& config) {
   families::readWindows(
       json, window, [](Index layer, Index pattern) { return (layer + 1) % pattern != 0; },
       json.size("sliding_window_pattern", 6, 1, kMaxLayers), config);
-  readRotations(json, config);
+  families::readRotations(json, {.theta = 1e6}, json.positive("rope_local_base_freq", 1e4), config);
 }
 
 void readWithPictures(const ConfigReader& json, ModelConfig& config) {

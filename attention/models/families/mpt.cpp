@@ -1,5 +1,4 @@
-#include <bit>
-
+#include "attention/core/positions.h"
 #include "attention/models/families/fields.h"
 
 // MPT (MosaicML 2023): positions only through ALiBi, and no biases.
@@ -8,12 +7,6 @@ namespace headscope::attention {
 namespace {
 
 constexpr std::string_view kMptPrefixes[] = {"transformer.", ""};
-
-/// Refuses numbers of heads that aren't a power of 2: MPT orders their slopes differently.
-void checkHeads(const ConfigReader& json, Index heads) {
-  if (!std::has_single_bit(static_cast<std::uint64_t>(heads)))
-    json.refuse("n_heads", std::to_string(heads), "a power of 2");
-}
 
 void readMpt(const ConfigReader& json, ModelConfig& config) {
   config.modelDim = json.size("d_model", 2048);
@@ -26,14 +19,15 @@ void readMpt(const ConfigReader& json, ModelConfig& config) {
   config.epsilon = json.positive("layer_norm_epsilon", 1e-5);
   config.normBias = false;
   config.alibi = true;
-  checkHeads(json, config.heads);
   families::addLayers(config, json.size("n_layers", 24, 1, kMaxLayers));
   const ConfigReader attention = json.object("attn_config");
   for (const auto& [name, value] :
-       {std::pair("alibi", "true"), std::pair("alibi_bias_max", "8"), std::pair("prefix_lm", "false"),
-        std::pair("qk_ln", "false"), std::pair("clip_qkv", "null"),
+       {std::pair("alibi", "true"), std::pair("prefix_lm", "false"), std::pair("qk_ln", "false"),
         std::pair("attn_type", "\"multihead_attention\"")})
     attention.expect(name, value);
+  if (const double most = attention.positive("alibi_bias_max", 8); most != 8)
+    config.slopes = alibiSlopes(config.heads, most);
+  if (const auto most = attention.optionalPositive("clip_qkv")) config.clip = static_cast<float>(*most);
   if (const auto scale = attention.optionalPositive("softmax_scale"))
     for (LayerKind& layer : config.layers) layer.scale = static_cast<float>(*scale);
 }

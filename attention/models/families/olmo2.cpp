@@ -1,7 +1,8 @@
 #include "attention/models/families/fields.h"
 
 // OLMo 2 (OLMo et al. 2024): Llama with its norms after attention and MLP instead of before, and RMSNorm over
-// all queries, and over all keys, of a token together.
+// all queries, and over all keys, of a token together. OLMo 3 (OLMo Team 2025): three layers with a window
+// for each layer without one, and scaled rotations only in the latter.
 
 namespace headscope::attention {
 namespace {
@@ -14,13 +15,26 @@ constexpr TensorNames kOlmo2Names = [] {
   return names;
 }();
 
-void readOlmo2(const ConfigReader& json, ModelConfig& config) {
+void readSizes(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.positions = 2048});
   config.epsilon = json.positive("rms_norm_eps", 1e-5);
   config.order = BlockOrder::around;
-  config.wholeQkNorm = true;
+  config.qkNorm = QkNorm::whole;
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
+}
+
+void readOlmo2(const ConfigReader& json, ModelConfig& config) {
+  readSizes(json, config);
   families::readRotation(json, {}, config);
+}
+
+void readOlmo3(const ConfigReader& json, ModelConfig& config) {
+  readSizes(json, config);
+  families::readWindows(
+      json, families::readWindow(json, 4096), [](Index layer, Index of) { return (layer + 1) % of != 0; }, 4,
+      config);
+  constexpr double kTheta = 500000;
+  families::readRotations(json, {.theta = kTheta}, json.positive("rope_theta", kTheta), config);
 }
 
 }  // namespace
@@ -34,6 +48,17 @@ constinit const Family families::olmo2{
     .tied = false,
     .fields = {.read = "attention_bias", .base = &kLlamaFields},
     .read = readOlmo2,
+};
+
+constinit const Family families::olmo3{
+    .name = "olmo3",
+    .architecture = "Olmo3",
+    .prefixes = kLlamaPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = kOlmo2Names,
+    .tied = false,
+    .fields = {.read = "attention_bias sliding_window layer_types", .base = &kLlamaFields},
+    .read = readOlmo3,
 };
 
 }  // namespace headscope::attention

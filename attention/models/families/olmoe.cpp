@@ -9,7 +9,8 @@ namespace {
 void readOlmoe(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.positions = 4096});
   config.epsilon = json.positive("rms_norm_eps", 1e-5);
-  config.wholeQkNorm = true;
+  config.qkNorm = QkNorm::whole;
+  if (const auto most = json.optionalPositive("clip_qkv")) config.clip = static_cast<float>(*most);
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
   families::readRotation(json, {}, config);
   families::readMixture(json, {.innerDim = "intermediate_size", .count = 64, .used = 8}, config);
@@ -25,8 +26,7 @@ constinit const Family families::olmoe{
     .headPrefixes = kNoPrefix,
     .names = families::withHeadNorms(families::withExperts(kLlamaNames)),
     .tied = false,
-    .fields = {.read = "attention_bias num_experts num_experts_per_tok norm_topk_prob",
-               .fixed = "clip_qkv=null",
+    .fields = {.read = "attention_bias num_experts num_experts_per_tok norm_topk_prob clip_qkv",
                .base = &kLlamaFields},
     .read = readOlmoe,
 };

@@ -1,6 +1,8 @@
 #include "attention/models/families/fields.h"
 
-// OPT (Zhang et al. 2022): learned positions from row 2 on, LayerNorm before each part, ReLU.
+// OPT (Zhang et al. 2022): learned positions from row 2 on, LayerNorm before each part, ReLU. OPT-350M has
+// narrower embeddings and its norms after each part; Galactica (Taylor et al. 2022) has no biases and norms
+// without weights.
 
 namespace headscope::attention {
 namespace {
@@ -23,7 +25,12 @@ void readOpt(const ConfigReader& json, ModelConfig& config) {
   config.activation = families::readActivation(json, "activation_function", "relu");
   config.qkvBias = config.outputBias = config.mlpBias = json.flag("enable_bias", true);
   families::addLayers(config, json.size("num_hidden_layers", {}, 1, kMaxLayers));
-  config.finalNorm = !json.flag("_remove_final_layer_norm", false);
+  const bool before = json.flag("do_layer_norm_before", true);
+  if (!before) config.order = BlockOrder::after;
+  config.finalNorm = !json.flag("_remove_final_layer_norm", false) && before;
+  config.normWeight = json.flag("layer_norm_elementwise_affine", true);
+  const Index width = json.size("word_embed_proj_dim", config.modelDim);
+  if (width != config.modelDim) config.embeddingDim = width;
 }
 
 }  // namespace
@@ -35,6 +42,8 @@ constinit const Family families::opt{
     .headPrefixes = kNoPrefix,
     .names = {.embedding = "embed_tokens",
               .positions = "embed_positions",
+              .embeddingMap = "project_in",
+              .headMap = "project_out",
               .layer = "layers.N.",
               .q = "self_attn.q_proj",
               .k = "self_attn.k_proj",
@@ -47,11 +56,9 @@ constinit const Family families::opt{
               .finalNorm = "final_layer_norm",
               .head = "lm_head"},
     .fields = {.read = "hidden_size ffn_dim vocab_size num_attention_heads num_hidden_layers "
-                       "max_position_embeddings activation_function enable_bias _remove_final_layer_norm",
+                       "max_position_embeddings activation_function enable_bias _remove_final_layer_norm "
+                       "do_layer_norm_before layer_norm_elementwise_affine word_embed_proj_dim",
                .ignored = "activation_dropout init_std",
-               // OPT-350M has norms after its parts and a narrower embedding.
-               .fixed = "do_layer_norm_before=true layer_norm_elementwise_affine=true "
-                        "word_embed_proj_dim=@hidden_size",
                .base = &kSharedFields},
     .read = readOpt,
 };

@@ -14,6 +14,7 @@ void readPhi(const ConfigReader& json, ModelConfig& config) {
   config.order = BlockOrder::parallel;
   config.gated = false;
   config.qkvBias = config.outputBias = config.mlpBias = config.headBias = true;
+  if (json.flag("qk_layernorm", false)) config.qkNorm = QkNorm::head;
   families::readRotation(json, {.partial = 0.5}, config);
 }
 
@@ -34,10 +35,12 @@ constinit const Family families::phi{
               .down = "mlp.fc2",
               .attentionNorm = "input_layernorm",
               .mlpNorm = "input_layernorm",
+              .qNorm = "self_attn.q_layernorm",
+              .kNorm = "self_attn.k_layernorm",
               .finalNorm = "final_layernorm",
               .head = "lm_head"},
     .tied = false,
-    .fields = {.read = "layer_norm_eps", .fixed = "qk_layernorm=false", .base = &kLlamaFields},
+    .fields = {.read = "layer_norm_eps qk_layernorm", .base = &kLlamaFields},
     .read = readPhi,
 };
 

@@ -38,7 +38,7 @@ void readQwen2Moe(const ConfigReader& json, ModelConfig& config) {
 void readQwen3Moe(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.positions = 32768, .kvHeads = 4});
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
-  config.qkNorm = true;
+  config.qkNorm = QkNorm::head;
   families::readRotation(json, {}, config);
   families::readQwenWindows(json, config);
   constexpr std::string_view kNewExperts = "num_local_experts";  // transformers 5

@@ -8,7 +8,7 @@ namespace {
 void readQwen3(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.positions = 32768, .kvHeads = 32, .headDim = 128});
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
-  config.qkNorm = true;
+  config.qkNorm = QkNorm::head;
   families::readRotation(json, {}, config);
   families::readQwenWindows(json, config);
 }

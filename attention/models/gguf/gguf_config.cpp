@@ -268,9 +268,25 @@ class GgufConfigWriter {
   /// Reads what other files leave to their tensors or express differently.
   void readOthers(std::string_view model) {
     const bool biased = source_.tensors.contains("blk.0.attn_q.bias");
-    if (model == "stablelm") json_["use_qkv_bias"] = biased;
+    const bool normed = source_.tensors.contains("blk.0.attn_q_norm.weight");
+    if (model == "cohere") json_["use_qk_norm"] = normed;
+    if (model == "stablelm") {
+      json_["use_qkv_bias"] = biased;
+      json_["qk_layernorm"] = normed;
+      json_["use_parallel_residual"] = !source_.tensors.contains("blk.0.ffn_norm.weight");
+    }
     if (model == "glm4") json_["attention_bias"] = biased;
-    if (model == "falcon") json_["new_decoder_architecture"] = sizeOf("attention.head_count_kv") > 1;
+    if (model == "falcon") {
+      const auto kvHeads = sizeOf("attention.head_count_kv");
+      json_["new_decoder_architecture"] = kvHeads > 1;
+      json_["num_kv_heads"] = kvHeads;
+      json_["num_ln_in_parallel_attn"] = source_.tensors.contains("blk.0.attn_norm_2.weight") ? 2 : 1;
+    }
+    // OLMo 3 has OLMo 2's architecture, and windows.
+    if (model == "olmo2" && metadata_.has("attention.sliding_window")) {
+      json_["model_type"] = "olmo3";
+      json_["sliding_window"] = sizeOf("attention.sliding_window");
+    }
     if (model != "mpt") return;
     json_["attn_config"] = {{"alibi", true}, {"alibi_bias_max", json_["slopes"]}};
     json_.erase("slopes");

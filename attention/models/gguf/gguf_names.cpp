@@ -18,6 +18,7 @@ TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart) {
   };
   // Only post-norm models (BERT) have separate names for the norms after each part.
   const bool after = own.embeddingNorm.size() > 0 && family.encoder;
+  const bool two = own.attentionNorm == "ln_attn";  // Falcon 40B, whose files swap the two names
   TensorNames names{
       .embedding = "token_embd",
       .positions = named(own.positions, "position_embd"),
@@ -52,8 +53,10 @@ TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart) {
       .sharedDown = named(own.sharedDown, "ffn_down_shexp"),
       .sharedGate = named(own.sharedGate, "ffn_gate_shexp"),
       .sharedRouter = named(own.sharedRouter, "ffn_gate_inp_shexp"),
-      .attentionNorm = named(own.attentionNorm, after ? "attn_output_norm" : "attn_norm"),
-      .mlpNorm = own.mlpNorm == own.attentionNorm
+      .attentionNorm = named(own.attentionNorm, after ? "attn_output_norm"
+                                                : two ? "attn_norm_2"
+                                                      : "attn_norm"),
+      .mlpNorm = own.mlpNorm == own.attentionNorm || two
                      ? named(own.mlpNorm, "attn_norm")
                      : named(own.mlpNorm, after               ? "layer_output_norm"
                                           : own.sinks.empty() ? "ffn_norm"

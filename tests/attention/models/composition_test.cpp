@@ -111,21 +111,34 @@ TEST(Composition, RandomHeadsAverageToBaseline) {
   for (const double square : {q, k, v}) EXPECT_NEAR(std::sqrt(square), baseline, 0.004);
 }
 
-TEST(Composition, EachHeadUsesItsSliceOfSharedNorm) {
+/// x − mean(x) as a matrix.
+Matrix centring(Index size) {
+  return Matrix::Identity(size, size) - Matrix::Constant(size, size, 1 / static_cast<float>(size));
+}
+
+class HeadNorms : public testing::TestWithParam<std::string> {};
+
+TEST_P(HeadNorms, EachHeadHasItsOwnGain) {
   const std::vector<PlainModel> models = plainModels();
-  const auto olmo2 = std::ranges::find(models, "olmo2", &PlainModel::name);
+  const auto plain = std::ranges::find(models, GetParam(), &PlainModel::name);
   MadeUpTensors tensors(DType::F32, 5);
-  (void)olmo2->run(tensors, {1, 2, 3});
-  const MadeUpCheckpoint folder(olmo2->config, tensors.file());
+  (void)plain->run(tensors, {1, 2, 3});
+  const MadeUpCheckpoint folder(plain->config, tensors.file());
   const auto model = openModel(folder.path());
   const LayerWeights& weights = model->weights().layers[1];
   const Index size = model->config().headDim;
   for (const Index head : {0, 3}) {
     const Vector gain = weights.qNorm.weight.segment(head * size, size);
-    const Matrix wanted = gain.asDiagonal() * weightRows(weights.q, head * size, size);
+    Matrix wanted = weightRows(weights.q, head * size, size);
+    if (model->config().norm == NormKind::layer)
+      wanted = centring(size) * wanted * weights.attentionNorm.weight.asDiagonal() * centring(wanted.cols());
+    wanted = gain.asDiagonal() * wanted;
     EXPECT_LT(distance(headCircuits(*model, 1, head).q, wanted), 1e-6) << head;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, HeadNorms, testing::Values("olmo2", "cohere_plus", "stablelm_12b"),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace headscope::attention::test

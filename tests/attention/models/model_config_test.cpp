@@ -65,6 +65,25 @@ TEST(ModelConfig, UnsupportedFieldsReportWhatWouldWork) {
             "config.json: position_embedding_type is \"relative_key\", expected \"absolute\"");
 }
 
+TEST(ModelConfig, RefusesContradictoryFalconLayouts) {
+  const std::string falcon = R"({"model_type": "falcon", )";
+  EXPECT_EQ(configRefusal(falcon + R"("num_ln_in_parallel_attn": 2})"),
+            "config.json: num_ln_in_parallel_attn is 2, expected 1, as new_decoder_architecture is false");
+  EXPECT_EQ(configRefusal(falcon + R"("new_decoder_architecture": true, "parallel_attn": false})"),
+            "config.json: parallel_attn is false, expected true, as new_decoder_architecture is");
+  EXPECT_EQ(configRefusal(falcon + R"("new_decoder_architecture": true, "num_kv_heads": 7})"),
+            "config.json: num_key_value_heads is 7, expected a divisor of the 71 heads");
+}
+
+TEST(ModelConfig, LimitedKeysAreNoLinearMaps) {
+  ModelConfig config;
+  EXPECT_TRUE(config.checkHeadMaps().ok());
+  config.clip = 6.0f;
+  EXPECT_EQ(
+      config.checkHeadMaps().error().message,
+      "This model limits queries, keys and values to ±6, so its heads aren't linear maps of the stream.");
+}
+
 TEST(ModelConfig, UnknownFamilySuggestsNearestAndRecording) {
   const std::string llama = goldenConfig("llama"), bert = goldenConfig("bert");
   const std::string of = " is none of the " + std::to_string(familyTable().size()) +

@@ -104,6 +104,11 @@ inline const std::map<std::string, std::string> kPublished = {
      "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
      "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout attention_bias "
      "rms_norm_eps"},
+    {"olmo3",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout attention_bias "
+     "rms_norm_eps sliding_window layer_types"},
     {"starcoder2",
      "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
      "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "

@@ -165,8 +165,9 @@ TEST_P(GgufPlain, PassesMatchSafetensors) {
 
 INSTANTIATE_TEST_SUITE_P(Families, GgufPlain,
                          testing::Values("mixtral", "mixtral/apart", "gpt_oss", "qwen2_moe", "qwen3_moe",
-                                         "olmoe", "olmo2", "granite", "smollm3", "glm4", "phi", "stablelm",
-                                         "starcoder2", "cohere", "cohere2", "falcon", "bloom", "mpt",
+                                         "olmoe", "olmo2", "olmo3_older", "granite", "smollm3", "glm4", "phi",
+                                         "stablelm", "starcoder2", "cohere", "cohere_plus", "cohere2",
+                                         "falcon", "falcon_40b", "falcon_11b", "bloom", "mpt",
                                          "deepseek_v2_lite", "deepseek_v2_lite/split", "deepseek_v2",
                                          "deepseek_v2/split", "deepseek_v3", "deepseek_v3/split",
                                          "deepseek_v3_stretched"),

@@ -142,12 +142,14 @@ NAMES = {
     "gemma2": GEMMA2,
     "olmo2": dict(LLAMA, **{"post_attention_layernorm": "post_attention_norm",
                             "post_feedforward_layernorm": "post_ffw_norm"}),
+    "olmo3": dict(LLAMA, **{"post_attention_layernorm": "post_attention_norm",
+                            "post_feedforward_layernorm": "post_ffw_norm"}),
     "glm4": dict(LLAMA, **{"post_self_attn_layernorm": "post_attention_norm", "post_mlp_layernorm": "post_ffw_norm"}),
     "starcoder2": dict(LLAMA, **{"mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}),
     "phi": dict(LLAMA, **{"self_attn.dense": "attn_output", "mlp.fc1": "ffn_up", "mlp.fc2": "ffn_down"}),
     "gpt_oss": dict(LLAMA, **{"post_attention_layernorm": "post_attention_norm", "mlp.router": "ffn_gate_inp",
                               "self_attn": "attn_sinks"}),
-    "falcon": BLOOM,
+    "falcon": dict(BLOOM, ln_attn="attn_norm_2", ln_mlp="attn_norm"),
     "bloom": BLOOM,
     "mpt": {"norm_1": "attn_norm", "attn.Wqkv": "attn_qkv", "attn.out_proj": "attn_output", "norm_2": "ffn_norm",
             "ffn.up_proj": "ffn_up", "ffn.down_proj": "ffn_down"},
@@ -169,13 +171,14 @@ OUTSIDE = {
 }
 ARCHITECTURES = {"mistral": "llama", "gpt_neox": "gptneox", "mixtral": "llama", "qwen2_moe": "qwen2moe",
                  "qwen3_moe": "qwen3moe", "gpt_oss": "gpt-oss", "phi": "phi2", "cohere": "command-r", "deepseek_v2": "deepseek2",
-                 "deepseek_v3": "deepseek2"}
+                 "deepseek_v3": "deepseek2", "olmo3": "olmo2"}
 PAIRED = ("llama", "mistral", "mixtral", "granite", "smollm3")
 HEAD_BY_HEAD = ("gpt_neox", "bloom")
 # The defaults of the families' configuration classes for fields that a config.json lacks.
 STANDARD = {
     "gpt_oss": {"rms_norm_eps": 1e-5}, "mixtral": {"rms_norm_eps": 1e-5, "rope_theta": 1e6}, "qwen2_moe": {"rms_norm_eps": 1e-6},
     "qwen3_moe": {"rms_norm_eps": 1e-6}, "olmoe": {"rms_norm_eps": 1e-5}, "olmo2": {"rms_norm_eps": 1e-5},
+    "olmo3": {"rms_norm_eps": 1e-5},
     "granite": {"rms_norm_eps": 1e-6}, "smollm3": {"rms_norm_eps": 1e-6, "rope_theta": 2e6},
     "glm4": {"rms_norm_eps": 1.5625e-7}, "phi": {"layer_norm_eps": 1e-5}, "stablelm": {"layer_norm_eps": 1e-5},
     "starcoder2": {"norm_epsilon": 1e-5}, "cohere": {"layer_norm_eps": 1e-5},
@@ -208,6 +211,12 @@ def gguf_name(name, family):
     return inner and f"blk.{parts[number]}.{inner}.{ending}"
 
 
+def grouped_rows(values, heads, groups):
+    """The rows of queries, then keys, then values in Falcon's weight, which has them group by group."""
+    rows = np.arange(len(values)).reshape(groups, heads // groups + 2, -1)
+    return np.concatenate([rows[:, :-2].ravel(), rows[:, -2].ravel(), rows[:, -1].ravel()])
+
+
 def changed(name, values, family, config):
     """Converts a tensor to GGUF's conventions."""
     heads = config.get("num_attention_heads") or config.get("n_head")
@@ -223,6 +232,8 @@ def changed(name, values, family, config):
     if family in HEAD_BY_HEAD and "attn_qkv" in name:
         size = values.shape[0] // heads // 3
         return values.reshape(heads, 3, size, -1).transpose(1, 0, 2, 3).reshape(values.shape)
+    if config.get("new_decoder_architecture") and "attn_qkv" in name:
+        return values[grouped_rows(values, heads, config["num_kv_heads"])]
     return values
 
 
@@ -275,6 +286,8 @@ def unchanged(name, values, family, config):
     if family in HEAD_BY_HEAD and "attn_qkv" in name:
         size = values.shape[0] // heads // 3
         return values.reshape(3, heads, size, -1).transpose(1, 0, 2, 3).reshape(values.shape)
+    if config.get("new_decoder_architecture") and "attn_qkv" in name:
+        return values[np.argsort(grouped_rows(values, heads, config["num_kv_heads"]))]
     return values
 
 
@@ -351,15 +364,19 @@ def sizes(config, family, architecture, split=False):
         scaling = config["rope_scaling"]
         keys += [("gpt-oss.rope.scaling.type", "text", "yarn"), ("gpt-oss.rope.scaling.factor", "f32", scaling["factor"]),
                  ("gpt-oss.rope.scaling.original_context_length", "u32", scaling["original_max_position_embeddings"])]
-    if family in ("gemma2", "phi3", "cohere2", "gpt_oss") and config.get("sliding_window"):
+    if family in ("gemma2", "phi3", "cohere2", "gpt_oss", "olmo3") and config.get("sliding_window"):
         keys.append((f"{architecture}.attention.sliding_window", "u32", config["sliding_window"]))
+    if family == "olmo3":
+        keys += [("olmo2.rope.scaling.type", "text", "linear"),
+                 ("olmo2.rope.scaling.factor", "f32", config["rope_scaling"]["factor"])]
     if family == "gpt_neox":
         size = config["hidden_size"] // config["num_attention_heads"]
         turned = int(size * config.get("rotary_pct", 0.25))
         keys += [("gptneox.rope.dimension_count", "u32", turned),
                  ("gptneox.use_parallel_residual", "bool", config.get("use_parallel_residual", True))]
     if family == "falcon":
-        keys.append(("falcon.attention.head_count_kv", "u32", 1))
+        keys.append(("falcon.attention.head_count_kv", "u32",
+                     config["num_kv_heads"] if config.get("new_decoder_architecture") else 1))
     if family == "mpt":
         keys.append(("mpt.attention.max_alibi_bias", "f32", 8.0))
     if family in ("phi3", "phi", "stablelm", "glm4"):
@@ -534,6 +551,8 @@ def read_config(folder):
         config.pop("sliding_window", None)
     if family == "cohere2":
         config.pop("sliding_window_pattern", None)
+    if family == "olmo3":
+        config.pop("layer_types", None)
     config.pop("rope_interleave", None)
     if family == "smollm3":
         config.pop("no_rope_layer_interval", None)

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "tests/attention/models/plain/plain_skeleton.h"
 
 namespace headscope::attention::test {
@@ -41,19 +43,43 @@ PlainModel gptJ() {
                m);
 }
 
-PlainModel phi() {
+PlainModel phi(bool normed) {
   PlainDecoder m{.turned = 2, .parallel = true, .tied = false};
+  m.headNorms = normed, m.headNorm = "layernorm";
   m.qkvBias = m.outputBias = m.mlpBias = m.headBias = true;
   m.o = "self_attn.dense", m.up = "mlp.fc1", m.down = "mlp.fc2", m.finalNorm = "final_layernorm";
-  return model("phi", sized("phi", R"("partial_rotary_factor": 0.4)"), m);
+  const std::string norms = normed ? "true" : "false";
+  return model(normed ? "phi_normed" : "phi",
+               sized("phi", R"("partial_rotary_factor": 0.4, "qk_layernorm": )" + norms), m);
 }
 
-PlainModel olmo2() {
+PlainDecoder olmo2Names() {
   PlainDecoder m{.theta = 5e5, .layerNorm = false, .tied = false, .act = silu};
   m.before = m.beforeMlp = "", m.after = "post_attention_layernorm",
   m.afterMlp = "post_feedforward_layernorm";
   m.gate = "mlp.gate_proj", m.qNorm = "self_attn.q_norm", m.kNorm = "self_attn.k_norm";
-  return model("olmo2", sized("olmo2", R"("rope_theta": 500000)"), m);
+  return m;
+}
+
+PlainModel olmo2() {
+  return model("olmo2", sized("olmo2", R"("rope_theta": 500000)"), olmo2Names());
+}
+
+/// With one set of rotations, which older files have, or one per kind of layer.
+PlainModel olmo3(bool nested) {
+  PlainDecoder m = olmo2Names();
+  m.window = [](Index layer) { return layer == 1 ? 0 : 4; };
+  m.stretch = [](Index layer) { return layer == 1 ? 4 : 1; };
+  return model(
+      nested ? "olmo3" : "olmo3_older",
+      sized("olmo3",
+            std::string(R"("sliding_window": 4,
+    "layer_types": ["sliding_attention", "full_attention", "sliding_attention"], )") +
+                (nested ? R"("rope_parameters": {
+    "full_attention": {"rope_type": "linear", "factor": 4.0, "rope_theta": 500000.0},
+    "sliding_attention": {"rope_type": "default", "rope_theta": 500000.0}})"
+                        : R"("rope_theta": 500000, "rope_scaling": {"rope_type": "linear", "factor": 4.0})")),
+      m);
 }
 
 PlainModel starcoder2() {
@@ -80,16 +106,20 @@ PlainModel smollm3(bool listed) {
                m);
 }
 
-PlainModel stableLm() {
-  PlainDecoder m{.turned = 2, .tied = false, .qkvBias = true, .act = silu};
-  m.gate = "mlp.gate_proj";
-  return model("stablelm", sized("stablelm", R"("partial_rotary_factor": 0.4, "use_qkv_bias": true)"), m);
+PlainModel stableLm(bool larger) {
+  PlainDecoder m{.turned = 2, .parallel = larger, .tied = false, .qkvBias = true, .act = silu};
+  m.gate = "mlp.gate_proj", m.headNorms = m.listOfNorms = larger, m.headNorm = "layernorm";
+  const std::string more = larger ? R"(, "qk_layernorm": true, "use_parallel_residual": true)" : "";
+  return model(larger ? "stablelm_12b" : "stablelm",
+               sized("stablelm", R"("partial_rotary_factor": 0.4, "use_qkv_bias": true)" + more), m);
 }
 
-PlainModel cohere() {
+PlainModel cohere(bool plus) {
   PlainDecoder m{.logits = 0.25, .normBias = false, .parallel = true, .interleaved = true, .act = silu};
-  m.gate = "mlp.gate_proj";
-  return model("cohere", sized("cohere", R"("logit_scale": 0.25)"), m);
+  m.gate = "mlp.gate_proj", m.headNorms = m.tableOfNorms = plus;
+  const std::string norms = plus ? "true" : "false";
+  return model(plus ? "cohere_plus" : "cohere",
+               sized("cohere", R"("logit_scale": 0.25, "use_qk_norm": )" + norms), m);
 }
 
 /// Llama's sizes and names, with `experts` experts.
@@ -127,11 +157,14 @@ PlainModel qwen3Moe(bool sumsToOne) {
                m);
 }
 
-PlainModel olmoe() {
+PlainModel olmoe(bool clipped) {
   PlainDecoder m = mixed(7);
   m.epsilon = 1e-5, m.expertInner = 14, m.used = 4, m.qNorm = "self_attn.q_norm",
   m.kNorm = "self_attn.k_norm";
-  return model("olmoe", sized("olmoe", R"("num_experts": 7, "num_experts_per_tok": 4)"), m);
+  if (clipped) m.clip = 0.75;
+  const std::string clip = clipped ? R"(, "clip_qkv": 0.75)" : "";
+  return model(clipped ? "olmoe_clipped" : "olmoe",
+               sized("olmoe", R"("num_experts": 7, "num_experts_per_tok": 4)" + clip), m);
 }
 
 PlainModel cohere2() {
@@ -151,14 +184,39 @@ PlainModel glm(bool normsBehind) {
                m);
 }
 
-PlainModel falcon() {
+PlainDecoder falconNames() {
   PlainDecoder m{.kvHeads = 1, .parallel = true, .act = gelu};
   m.prefix = "transformer.", m.layer = "h.", m.embedding = "word_embeddings", m.finalNorm = "ln_f";
   m.qkv = "self_attention.query_key_value", m.o = "self_attention.dense";
   m.up = "mlp.dense_h_to_4h", m.down = "mlp.dense_4h_to_h";
-  return model("falcon", R"({"model_type": "falcon", "vocab_size": 31, "hidden_size": 24,
-    "num_attention_heads": 4, "num_hidden_layers": 3, "ffn_hidden_size": 14, "num_kv_heads": 4})",
+  return m;
+}
+
+PlainModel falcon(const std::string& name, const std::string& more, const PlainDecoder& m) {
+  return model(name,
+               R"({"model_type": "falcon", "vocab_size": 31, "hidden_size": 24,
+    "num_attention_heads": 4, "num_hidden_layers": 3, "ffn_hidden_size": 14, )" +
+                   more + "}",
                m);
+}
+
+/// 40B's form, or 11B's.
+PlainModel falconGrouped(bool twoNorms) {
+  PlainDecoder m = falconNames();
+  m.kvHeads = 2, m.headByHead = true, m.ownMlpNorm = twoNorms;
+  if (twoNorms) m.before = "ln_attn", m.beforeMlp = "ln_mlp";
+  const std::string norms = twoNorms ? "" : R"(, "num_ln_in_parallel_attn": 1)";
+  return falcon(twoNorms ? "falcon_40b" : "falcon_11b",
+                R"("new_decoder_architecture": true, "num_kv_heads": 2)" + norms, m);
+}
+
+PlainModel falconRw() {
+  PlainDecoder m = falconNames();
+  m.kvHeads = 4, m.headByHead = m.alibi = true, m.parallel = false;
+  m.slopeFactor = 1 / std::sqrt(6.0), m.rotates = [](Index) { return false; };
+  m.qkvBias = m.outputBias = m.mlpBias = true;
+  return falcon("falcon_rw", R"("multi_query": false, "parallel_attn": false, "bias": true, "alibi": true)",
+                m);
 }
 
 PlainModel bloom() {
@@ -172,23 +230,57 @@ PlainModel bloom() {
                m);
 }
 
-PlainModel mpt() {
+/// 7B, or StoryWriter, with an unusual number of heads.
+PlainModel mpt(bool writer) {
   PlainDecoder m{.kvHeads = 4, .inner = 48, .normBias = false, .act = gelu};
   m.alibi = true, m.rotates = [](Index) { return false; };
   m.prefix = "transformer.", m.layer = "blocks.", m.embedding = "wte", m.finalNorm = "norm_f";
   m.qkv = "attn.Wqkv", m.o = "attn.out_proj", m.up = "ffn.up_proj", m.down = "ffn.down_proj";
   m.before = "norm_1", m.beforeMlp = "norm_2";
-  return model("mpt", R"({"model_type": "mpt", "vocab_size": 31, "d_model": 24, "n_heads": 4, "n_layers": 3,
-    "expansion_ratio": 2, "attn_config": {"alibi": true, "softmax_scale": null}})",
-               m);
+  if (writer) m.heads = m.kvHeads = 6, m.slopeMost = 16, m.clip = 1.5;
+  return model(
+      writer ? "mpt_storywriter" : "mpt",
+      R"({"model_type": "mpt", "vocab_size": 31, "d_model": 24, "n_layers": 3, "expansion_ratio": 2, )" +
+          std::string(writer ? R"("n_heads": 6,
+    "attn_config": {"alibi": true, "softmax_scale": null, "alibi_bias_max": 16, "clip_qkv": 1.5}})"
+                             : R"("n_heads": 4, "attn_config": {"alibi": true, "softmax_scale": null}})"),
+      m);
 }
 
 }  // namespace
 
 std::vector<PlainModel> plainFamilies() {
-  return {cohere2(),  glm(false),     glm(true),       falcon(),       bloom(),       mpt(),      mixtral(),
-          qwen2Moe(), qwen3Moe(true), qwen3Moe(false), olmoe(),        gptNeo(),      gptJ(),     phi(),
-          olmo2(),    starcoder2(),   granite(),       smollm3(false), smollm3(true), stableLm(), cohere()};
+  return {cohere2(),
+          glm(false),
+          glm(true),
+          falcon("falcon", R"("num_kv_heads": 4)", falconNames()),
+          falconGrouped(true),
+          falconGrouped(false),
+          falconRw(),
+          bloom(),
+          mpt(false),
+          mpt(true),
+          mixtral(),
+          qwen2Moe(),
+          qwen3Moe(true),
+          qwen3Moe(false),
+          olmoe(false),
+          olmoe(true),
+          gptNeo(),
+          gptJ(),
+          phi(false),
+          phi(true),
+          olmo2(),
+          olmo3(true),
+          olmo3(false),
+          starcoder2(),
+          granite(),
+          smollm3(false),
+          smollm3(true),
+          stableLm(false),
+          stableLm(true),
+          cohere(false),
+          cohere(true)};
 }
 
 }  // namespace headscope::attention::test

@@ -88,34 +88,50 @@ PlainModel gptNeox(bool parallel) {
       }};
 }
 
-PlainModel opt(bool finalNorm) {
-  return {finalNorm ? "opt" : "opt_without_final_norm",
-          std::string(finalNorm ? "{" : R"({"_remove_final_layer_norm": true, )") +
-              R"("model_type": "opt", "hidden_size": 21, "num_attention_heads": 3, "num_hidden_layers": 2,
-            "ffn_dim": 11, "vocab_size": 31, "max_position_embeddings": 17, "do_layer_norm_before": true,
-            "word_embed_proj_dim": 21, "activation_function": "relu"})",
-          31, [finalNorm](MadeUpTensors& t, const std::vector<Index>& ids) {
-            const std::string body = "model.decoder.";
-            const Wide embedding = t.matrix(body + "embed_tokens.weight", 31, 21, 1);
-            const Wide positions = t.matrix(body + "embed_positions.weight", 19, 21, 0.5);
-            Wide x = pick(embedding, ids) + positions.middleRows(2, std::ssize(ids));
-            PlainOutcome out{{x}, {}, {}};
-            for (Index i = 0; i < 2; ++i) {
-              const std::string at = body + "layers." + std::to_string(i) + ".";
-              const Wide y = normed(t, at + "self_attn_layer_norm", x, 1e-5);
-              const Wide z =
-                  t.touched("heads", i,
-                            attend({3, 3, 1 / std::sqrt(7.0)}, linear(t, at + "self_attn.q_proj", y, 21),
-                                   linear(t, at + "self_attn.k_proj", y, 21),
-                                   linear(t, at + "self_attn.v_proj", y, 21), out.attention.emplace_back()));
-              x += linear(t, at + "self_attn.out_proj", z, 21);
-              const Wide inner = linear(t, at + "fc1", normed(t, at + "final_layer_norm", x, 1e-5), 11);
-              x += t.touched("mlp", i, linear(t, at + "fc2", inner.cwiseMax(0.0), 21));
-              out.hidden.push_back(x);
-            }
-            out.logits = times(finalNorm ? normed(t, body + "final_layer_norm", x, 1e-5) : x, embedding);
-            return out;
-          }};
+/// OPT, without its last norm, as OPT-350M and as Galactica.
+enum class OptKind { usual, withoutFinalNorm, narrow, bare };
+
+PlainOutcome runOpt(OptKind kind, MadeUpTensors& t, const std::vector<Index>& ids) {
+  const std::string body = "model.decoder.";
+  const bool narrow = kind == OptKind::narrow, bare = kind == OptKind::bare;
+  const auto norm = [&](const std::string& name, const Wide& y) {
+    return bare ? layerNorm(y, Wide::Ones(1, 21), Wide::Zero(1, 21), 1e-5) : normed(t, name, y, 1e-5);
+  };
+  const auto map = [&](const std::string& name, const Wide& y, Index out) {
+    return bare ? times(y, t.weight(name, out, y.cols())) : linear(t, name, y, out);
+  };
+  const Wide embedding = t.matrix(body + "embed_tokens.weight", 31, narrow ? 10 : 21, 1);
+  const Wide positions = t.matrix(body + "embed_positions.weight", 19, 21, 0.5);
+  Wide x = pick(embedding, ids);
+  if (narrow) x = times(x, t.weight(body + "project_in", 21, 10));
+  x += positions.middleRows(2, std::ssize(ids));
+  PlainOutcome out{{x}, {}, {}};
+  for (Index i = 0; i < 2; ++i) {
+    const std::string at = body + "layers." + std::to_string(i) + ".";
+    const Wide y = narrow ? x : norm(at + "self_attn_layer_norm", x);
+    const Wide z = t.touched("heads", i,
+                             attend({3, 3, 1 / std::sqrt(7.0)}, map(at + "self_attn.q_proj", y, 21),
+                                    map(at + "self_attn.k_proj", y, 21), map(at + "self_attn.v_proj", y, 21),
+                                    out.attention.emplace_back()));
+    x += map(at + "self_attn.out_proj", z, 21);
+    if (narrow) x = norm(at + "self_attn_layer_norm", x);
+    const Wide inner = map(at + "fc1", narrow ? x : norm(at + "final_layer_norm", x), 11);
+    x += t.touched("mlp", i, map(at + "fc2", inner.cwiseMax(0.0), 21));
+    if (narrow) x = norm(at + "final_layer_norm", x);
+    out.hidden.push_back(x);
+  }
+  if (kind == OptKind::usual || bare) x = norm(body + "final_layer_norm", x);
+  if (narrow) x = times(x, t.weight(body + "project_out", 10, 21));
+  out.logits = times(x, embedding);
+  return out;
+}
+
+PlainModel opt(OptKind kind, const std::string& name, const std::string& more) {
+  return {name,
+          R"({"model_type": "opt", "hidden_size": 21, "num_attention_heads": 3, "num_hidden_layers": 2,
+            "ffn_dim": 11, "vocab_size": 31, "max_position_embeddings": 17, "activation_function": "relu", )" +
+              more + "}",
+          31, [kind](MadeUpTensors& t, const std::vector<Index>& ids) { return runOpt(kind, t, ids); }};
 }
 
 /// BERT-like encoders under three sets of names.
@@ -283,8 +299,10 @@ std::vector<PlainModel> plainOthers() {
       gpt2(),
       gptNeox(false),
       gptNeox(true),
-      opt(true),
-      opt(false),
+      opt(OptKind::usual, "opt", R"("do_layer_norm_before": true, "word_embed_proj_dim": 21)"),
+      opt(OptKind::withoutFinalNorm, "opt_without_final_norm", R"("_remove_final_layer_norm": true)"),
+      opt(OptKind::narrow, "opt_350m", R"("do_layer_norm_before": false, "word_embed_proj_dim": 10)"),
+      opt(OptKind::bare, "opt_bare", R"("layer_norm_elementwise_affine": false, "enable_bias": false)"),
       encoder("bert_old_names",
               R"({"architectures": ["BertForMaskedLM"], )" + bertConfig +
                   R"("max_position_embeddings": 16, "type_vocab_size": 2})",

@@ -37,11 +37,37 @@ Wide turnNeighbours(const Wide& x, Index heads, const std::vector<double>& frequ
 }
 
 Wide headsNormed(const PlainDecoder& m, MadeUpTensors& t, const std::string& name, const Wide& x) {
-  const Wide weight = t.row(name + ".weight", m.headDim(), 0.3, 1);
-  Wide y = x;
-  for (Index at = 0; at < x.cols(); at += m.headDim())
-    y.middleCols(at, m.headDim()) = rmsNorm(x.middleCols(at, m.headDim()), weight, m.epsilon);
+  const Index size = m.headDim(), heads = x.cols() / size;
+  const bool own = m.tableOfNorms || m.listOfNorms;
+  Wide y = x, weights;
+  if (!m.listOfNorms) weights = t.matrix(name + ".weight", heads, size, 0.3, 1);
+  if (!own) weights = t.row(name + ".weight", size, 0.3, 1).replicate(heads, 1);
+  Wide bias = Wide::Zero(1, size);
+  if (!own && m.layerNorm) bias = t.row(name + ".bias", size, 0.3);
+  for (Index h = 0; h < heads; ++h) {
+    const Wide head = x.middleCols(h * size, size);
+    const Wide weight = m.listOfNorms ? t.row(name + ".norms." + std::to_string(h) + ".weight", size, 0.3, 1)
+                                      : Wide(weights.row(h));
+    y.middleCols(h * size, size) =
+        m.layerNorm ? layerNorm(head, weight, bias, m.epsilon) : rmsNorm(head, weight, m.epsilon);
+  }
   return y;
+}
+
+/// By the formula of MPT: every second slope of the next power of two, then the others.
+std::vector<double> slopesOf(const PlainDecoder& m) {
+  Index power = 1;
+  while (power < m.heads) power *= 2;
+  std::vector<double> slopes;
+  for (Index h = 1; h <= power; ++h)
+    slopes.push_back(m.slopeFactor *
+                     std::pow(2.0, -m.slopeMost * static_cast<double>(h) / static_cast<double>(power)));
+  if (power == m.heads) return slopes;
+  std::vector<double> mixed;
+  for (const std::size_t first : {1, 0})
+    for (std::size_t h = first; h < slopes.size(); h += 2) mixed.push_back(slopes[h]);
+  mixed.resize(static_cast<std::size_t>(m.heads));
+  return mixed;
 }
 
 struct Projected {
@@ -53,13 +79,15 @@ Projected split(const PlainDecoder& m, const Wide& all) {
   const Index size = m.headDim(), key = m.kvHeads * size;
   if (!m.headByHead)
     return {all.leftCols(m.width), all.middleCols(m.width, key), all.middleCols(m.width + key, key)};
-  Wide part[3];
-  for (Index p = 0; p < 3; ++p) {
-    part[p].resize(all.rows(), m.width);
-    for (Index h = 0; h < m.heads; ++h)
-      part[p].middleCols(h * size, size) = all.middleCols((3 * h + p) * size, size);
+  const Index n = all.rows(), share = m.heads / m.kvHeads;
+  Projected parts{Wide(n, m.width), Wide(n, key), Wide(n, key)};
+  for (Index g = 0; g < m.kvHeads; ++g) {
+    const Wide group = all.middleCols(g * (share + 2) * size, (share + 2) * size);
+    parts.q.middleCols(g * share * size, share * size) = group.leftCols(share * size);
+    parts.k.middleCols(g * size, size) = group.middleCols(share * size, size);
+    parts.v.middleCols(g * size, size) = group.rightCols(size);
   }
-  return {part[0], part[1], part[2]};
+  return parts;
 }
 
 Projected queriesKeysValues(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, const Wide& x) {
@@ -74,19 +102,20 @@ Wide attention(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, I
                std::vector<Wide>& weights) {
   auto [q, k, v] = queriesKeysValues(m, t, at, x);
   if (m.headNorms) {
-    q = headsNormed(m, t, at + "self_attn.q_norm", q);
-    k = headsNormed(m, t, at + "self_attn.k_norm", k);
+    q = headsNormed(m, t, at + "self_attn.q_" + m.headNorm, q);
+    k = headsNormed(m, t, at + "self_attn.k_" + m.headNorm, k);
   }
+  if (m.clip > 0)
+    for (Wide* const each : {&q, &k, &v}) *each = each->cwiseMax(-m.clip).cwiseMin(m.clip);
   if (m.rotates(layer)) {
-    const auto turns = frequencies(m.turned, m.theta);
+    auto turns = frequencies(m.turned, m.theta);
+    for (double& each : turns) each /= m.stretch(layer);
     q = m.interleaved ? turnNeighbours(q, m.heads, turns) : rope(q, m.heads, turns);
     k = m.interleaved ? turnNeighbours(k, m.kvHeads, turns) : rope(k, m.kvHeads, turns);
   }
   const double scale = m.scale > 0 ? m.scale : 1 / std::sqrt(static_cast<double>(m.headDim()));
   PlainAttention how{m.heads, m.kvHeads, scale, true, m.window(layer), 0};
-  if (m.alibi)  // for a power of two of heads
-    for (Index h = 1; h <= m.heads; ++h)
-      how.slopes.push_back(std::pow(2.0, -8.0 * static_cast<double>(h) / static_cast<double>(m.heads)));
+  if (m.alibi) how.slopes = slopesOf(m);
   const Wide y = t.touched("heads", layer, attend(how, q, k, v, weights));
   return mapped(t, at + m.o, y, m.width, m.outputBias);
 }
@@ -153,7 +182,8 @@ PlainOutcome run(const PlainDecoder& m, MadeUpTensors& t, const std::vector<Inde
     const Wide read = normed(m, t, at, m.before, x);
     const Wide attended = attention(m, t, at, i, read, out.attention.emplace_back());
     if (m.parallel) {
-      x += attended + t.touched("mlp", i, mlp(m, t, at, read));
+      const Wide in = m.ownMlpNorm ? normed(m, t, at, m.beforeMlp, x) : read;
+      x += attended + t.touched("mlp", i, mlp(m, t, at, in));
     } else {
       x += m.residual * normed(m, t, at, m.after, attended);
       const Wide in = normed(m, t, at, m.beforeMlp, x);

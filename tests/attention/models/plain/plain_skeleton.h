@@ -18,17 +18,24 @@ struct PlainDecoder {
               finalNorm = "norm";
   std::string q = "self_attn.q_proj", k = "self_attn.k_proj", v = "self_attn.v_proj", o = "self_attn.o_proj";
   std::string gate = {}, up = "mlp.up_proj", down = "mlp.down_proj", qNorm = {}, kNorm = {};
-  bool headNorms = false;  ///< qNorm and kNorm apply to each head
+  bool headNorms = false;  ///< queries and keys of each head are normed
+  /// Heads have their own weights: the rows of a table, or tensors in a list.
+  bool tableOfNorms = false, listOfNorms = false;
+  std::string headNorm = "norm";  ///< "self_attn.q_norm"
+  double clip = 0;                ///< limit of q, k and v; 0: none
   /// A mixture of experts; E is replaced by the expert's number.
   Index experts = 0, used = 2, expertInner = 9, shared = 0;
   bool sumsToOne = false;
   std::function<bool(Index)> mixes = [](Index) { return true; };
   std::string router = "mlp.gate", expertGate = "mlp.experts.E.gate_proj", expertUp = "mlp.experts.E.up_proj",
               expertDown = "mlp.experts.E.down_proj";
-  /// Fused maps instead of q, k and v, or gate and up: stored one after the other, or head by head.
+  /// Fused maps instead of q, k and v, or gate and up: stored one after the other, or kv head by kv head.
   std::string qkv = {}, gateUp = {};
   bool headByHead = false;
   bool alibi = false;
+  double slopeMost = 8, slopeFactor = 1;
+  bool ownMlpNorm = false;  ///< if parallel, the MLP reads its own norm
+  std::function<double(Index)> stretch = [](Index) { return 1; };  ///< divides a layer's frequencies
   std::string embeddingNorm = {};
   std::string before = "input_layernorm", beforeMlp = "post_attention_layernorm", after = {}, afterMlp = {};
 
