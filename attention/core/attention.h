@@ -13,7 +13,7 @@
 namespace headscope::attention {
 
 /// Multi-head attention, softmax(Q·Kᵀ·scale + bias)·V, heads concatenated and mapped by W_O (Vaswani et al.
-/// 2017, eq. 1; GQA: Ainslie et al. 2023), on all processors. textbook.h has the definition.
+/// 2017, eq. 1; GQA: Ainslie et al. 2023), on all processors.
 ///
 /// x [n, modelDim] gives the queries; context [m, modelDim] the keys and values (pass x for
 /// self-attention). The query in row r has absolute position cacheLength + r. Returns within milliseconds

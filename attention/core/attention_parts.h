@@ -10,8 +10,6 @@
 
 namespace headscope::attention {
 
-// Shared by the textbook path and the fast path.
-
 /// V = finite part + exceptions. The product of weights and V uses the finite part only, so a masked
 /// key's zero weight contributes exactly 0. NaN and infinity, which a zero weight would not cancel,
 /// are then added only to the rows that see them.

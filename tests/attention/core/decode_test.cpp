@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "attention/cache/kv_cache.h"
-#include "attention/core/textbook.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/core/heads_problem.h"
 #include "tests/attention/masks/mask_support.h"

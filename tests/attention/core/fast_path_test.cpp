@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "attention/core/attention_parts.h"
-#include "attention/core/textbook.h"
 #include "attention/masks/plain_rules.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/core/heads_problem.h"
+#include "tests/attention/core/textbook.h"
 #include "tests/attention/masks/random_mask.h"
 #include "tests/support/float_limits.h"
 

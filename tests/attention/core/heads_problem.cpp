@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "attention/core/score_terms.h"
-#include "attention/core/textbook.h"
 #include "attention/masks/plain_rules.h"
+#include "tests/attention/core/textbook.h"
 #include "tests/attention/masks/random_mask.h"
 #include "tests/support/float_limits.h"
 

@@ -8,7 +8,7 @@
 #include "attention/core/head_map.h"
 #include "attention/core/random.h"
 #include "attention/core/receipt.h"
-#include "attention/core/textbook.h"
+#include "tests/attention/core/textbook.h"
 #include "tests/attention/masks/mask_support.h"
 
 namespace headscope::attention::test {

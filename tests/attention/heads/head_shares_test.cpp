@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "attention/cache/quantise.h"
-#include "attention/core/textbook.h"
 #include "attention/heads/convex_hull.h"
 #include "attention/heads/principal_plane.h"
 #include "attention/heads/rounded_layer.h"
+#include "tests/attention/core/textbook.h"
 
 namespace headscope::attention::test {
 namespace {

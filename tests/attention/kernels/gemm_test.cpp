@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "attention/core/projections.h"
-#include "attention/core/textbook.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/core/heads_problem.h"
+#include "tests/attention/core/textbook.h"
 #include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {

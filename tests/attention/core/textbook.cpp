@@ -1,4 +1,4 @@
-#include "attention/core/textbook.h"
+#include "tests/attention/core/textbook.h"
 
 #include <cmath>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "attention/core/score_terms.h"
 #include "attention/core/softmax.h"
 
-namespace headscope::attention {
+namespace headscope::attention::test {
 namespace {
 
 /// Converts one row of q·k to scores with all terms except the mask. `bias` and `added` have one number per
@@ -103,4 +103,4 @@ AttentionResult attendTextbook(const AttentionConfig& config, const Projections&
   return result;
 }
 
-}  // namespace headscope::attention
+}  // namespace headscope::attention::test

@@ -5,7 +5,7 @@
 
 #include "attention/core/attention.h"
 
-namespace headscope::attention {
+namespace headscope::attention::test {
 
 // Attention written like the equation, in Eigen, on one thread: the reference that the fast path is tested
 // against. Shapes, semantics and errors are those of attention.h; all results are kept.
@@ -22,4 +22,4 @@ void attendHeadsTextbook(const AttentionConfig& config, const MaskInput& mask,
 /// Returns x·Wᵀ + b.
 Matrix applyTextbook(const Linear& linear, const Eigen::Ref<const Matrix>& x);
 
-}  // namespace headscope::attention
+}  // namespace headscope::attention::test
