@@ -134,35 +134,10 @@ class RichParser {
   RichText all_;
 };
 
-void appendFormula(const FormulaNode& node, std::string& text) {
-  text += node.kind == FormulaNode::Kind::root ? "√" : node.text;
-  for (std::size_t i = 0; i < node.children.size(); ++i) {
-    const FormulaNode& child = node.children[i];
-    if (child.empty()) continue;
-    if (node.kind == FormulaNode::Kind::fraction && i == 1) text += " / ";
-    if (node.kind == FormulaNode::Kind::scripts && i > 0) text += i == 1 ? "_" : "^";
-    appendFormula(child, text);
-  }
-}
-
 }  // namespace
 
 Result<RichText> parseRichText(std::string_view text) {
   return RichParser(text).parse();
-}
-
-std::string plainText(const RichText& text) {
-  std::string all;
-  for (const auto& paragraph : text) {
-    if (!all.empty()) all += '\n';
-    for (const RichSpan& span : paragraph) {
-      if (span.formula)
-        appendFormula(*span.formula, all);
-      else
-        all += span.text;
-    }
-  }
-  return all;
 }
 
 }  // namespace headscope::app

@@ -50,7 +50,4 @@ struct FormulaSign {
 const std::vector<FormulaSign>& formulaSigns();
 attention::Result<FormulaNode> parseFormula(std::string_view text);
 
-/// Returns only the words.
-std::string plainText(const RichText& text);
-
 }  // namespace headscope::app

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/plain_text.h"
+
 namespace headscope::app {
 namespace {
 
 using Kind = RichSpan::Kind;
+using test::plainText;
 
 RichText parsed(std::string_view text) {
   auto rich = parseRichText(text);

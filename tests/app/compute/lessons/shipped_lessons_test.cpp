@@ -9,6 +9,7 @@
 #include "app/compute/lessons/lesson_study.h"
 #include "app/scene/text/rich_text.h"
 #include "test_paths.h"
+#include "tests/support/plain_text.h"
 
 // Every bundled lesson: its claims are true, and its texts are short enough to be read.
 
@@ -36,7 +37,7 @@ std::size_t wordCount(const std::string& text) {
     ADD_FAILURE() << rich.error().message << "\n" << text;
     return 0;
   }
-  std::istringstream words(plainText(*rich));
+  std::istringstream words(test::plainText(*rich));
   return static_cast<std::size_t>(std::distance(std::istream_iterator<std::string>(words), {}));
 }
 
