@@ -317,10 +317,6 @@ Matrix HeadMap::preview(Index factor, Pooling pooling, double work, std::stop_to
   return pooling == Pooling::max ? std::move(sampled.max) : std::move(sampled.mean);
 }
 
-float HeadMap::logSumExp(Index row) const {
-  return state_->lse[asSize(row)];
-}
-
 bool HeadMap::dead(Index row, Index rows) const {
   const auto begin = state_->lse.begin() + row;
   return std::all_of(begin, begin + std::min(rows, queries() - row),

@@ -63,8 +63,6 @@ class HeadMap {
   /// Returns the step between the rows that a preview samples.
   Index previewStep(Index factor, double work) const;
 
-  /// Returns the log-sum-exp of a row's scores; NaN until it is computed, −inf if the row sees no key.
-  float logSumExp(Index row) const;
   /// Whether all rows row … row+rows−1 are known to see no key.
   bool dead(Index row, Index rows) const;
 

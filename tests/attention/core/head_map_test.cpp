@@ -116,13 +116,8 @@ void expectMap(const MapProblem& p, Random& random) {
     }
     expectPart(p, map, {0, 0, n, m, factor});
     for (Index row = 0; row < n; ++row) {
-      const float lse = p.expected.lse(p.head, row);
-      EXPECT_EQ(map.dead(row, 1), lse == -kInfinity) << p.heads.text << ", row " << row;
-      const float limit = p.limits.lse(p.head, row);
-      if (std::isfinite(lse)) {
-        EXPECT_NEAR(map.logSumExp(row), lse, limit + kEpsilon * std::abs(lse))
-            << p.heads.text << ", row " << row;
-      }
+      EXPECT_EQ(map.dead(row, 1), p.expected.lse(p.head, row) == -kInfinity)
+          << p.heads.text << ", row " << row;
     }
     if (testing::Test::HasFailure()) return;
   }
@@ -263,11 +258,9 @@ TEST(HeadMap, MapIsCorrectAfterAStop) {
   for (const Index factor : kFactors) {
     HeadMap map(planted(300, 400, 7, 9)), fresh(planted(300, 400, 7, 9));
     const MapPart whole{0, 0, 300, 400, factor};
-    (void)map.weights(whole, Pooling::mean, source.get_token());
-    (void)map.preview(factor, Pooling::max, 1e5, source.get_token());
-    EXPECT_TRUE(std::isnan(map.logSumExp(7)));
+    EXPECT_EQ(map.weights(whole, Pooling::mean, source.get_token()).size(), 0);
+    EXPECT_EQ(map.preview(factor, Pooling::max, 1e5, source.get_token()).size(), 0);
     EXPECT_EQ(map.pooled(whole).max, fresh.pooled(whole).max);
-    EXPECT_FALSE(std::isnan(map.logSumExp(7)));
   }
 }
 
