@@ -288,7 +288,6 @@ inline void holdEncoded(const attention::TextTokenizer& tokenizer, std::string_v
   hold(tokenizer.spellings(*encoded).size() == encoded->ids.size());
   std::size_t at = 0;
   for (std::size_t i = 0; i < encoded->ids.size(); ++i) {
-    hold(encoded->ids[i] >= 0 && encoded->ids[i] < tokenizer.vocabularySize());
     hold(tokenizer.readable(encoded->ids[i]).has_value());
     const ByteRange span = encoded->spans[i];
     hold(span.begin == at && span.end >= at && span.end <= text.size());

@@ -152,7 +152,6 @@ Result<AddedTokens> AddedTokens::read(const JsonValue& list, const std::string& 
     (token.normalized ? added.normalized_ : added.typed_).tokens.push_back(i);
     added.byId_[token.id] = i;
     added.byContent_[token.content] = i;
-    added.limit_ = std::max(added.limit_, token.id + 1);
     added.tokens_.push_back(std::move(token));
   }
   added.typed_.finder = StringFinder(std::move(typed));

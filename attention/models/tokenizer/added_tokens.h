@@ -71,7 +71,6 @@ class AddedTokens {
   /// Returns null if no added token has this id or content.
   const AddedToken* find(TokenId id) const;
   const AddedToken* find(std::string_view content) const;
-  TokenId limit() const { return limit_; }  ///< one more than the largest id
 
  private:
   struct Stages {
@@ -84,7 +83,6 @@ class AddedTokens {
   std::unordered_map<TokenId, std::size_t> byId_;
   std::unordered_map<std::string, std::size_t> byContent_;
   Stages typed_, normalized_;
-  TokenId limit_ = 0;
 };
 
 }  // namespace headscope::attention

@@ -176,10 +176,6 @@ Result<std::string> TextTokenizer::decode(std::span<const TokenId> ids, SpecialT
   return text;
 }
 
-TokenId TextTokenizer::vocabularySize() const {
-  return std::max(parts_->model->vocabulary().limit(), parts_->added.limit());
-}
-
 std::vector<std::string> TextTokenizer::spellings(const EncodedText& text) const {
   std::vector<std::string> spellings;
   spellings.reserve(text.ids.size());

@@ -49,8 +49,6 @@ class TextTokenizer {
   Result<std::string> decode(std::span<const TokenId> ids,
                              SpecialTokens special = SpecialTokens::leaveOut) const;
 
-  /// One more than the largest id. A model's embedding may have more rows; their ids have no token.
-  TokenId vocabularySize() const;
   /// Returns each token's spelling as in the reference: from the vocabulary or, for added tokens, as found in
   /// the text.
   std::vector<std::string> spellings(const EncodedText& text) const;

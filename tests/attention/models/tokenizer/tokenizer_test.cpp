@@ -135,13 +135,16 @@ TEST(Tokenizer, ComposedCharactersKeepTypedBytes) {
   EXPECT_THAT(encoded->spans, ElementsAre(ByteRange{0, 1}, ByteRange{1, 3}, ByteRange{3, 4}));
 }
 
+constexpr TokenId kBeyond = 523;  ///< one more than the largest id of small-byte-bpe
+
 TEST(Tokenizer, ShowsTokensInReadableForm) {
   const TextTokenizer bytes = made(Json::parse(smallTokenizer("small-byte-bpe")));
   EXPECT_EQ(bytes.readable(*bytes.find("Ġthe")), "␣the");
   EXPECT_EQ(bytes.readable(*bytes.find("Ċ")), "<0A>");
   EXPECT_EQ(bytes.readable(*bytes.find("Ã")), "<C3>");
   EXPECT_EQ(bytes.readable(*bytes.find("<|end|>")), "<|end|>");
-  EXPECT_EQ(bytes.readable(bytes.vocabularySize()), std::nullopt);
+  EXPECT_EQ(bytes.readable(kBeyond - 1), "cafés");
+  EXPECT_EQ(bytes.readable(kBeyond), std::nullopt);
   EXPECT_EQ(bytes.readable(-1), std::nullopt);
   const TextTokenizer words = made(Json::parse(smallTokenizer("small-wordpiece")));
   EXPECT_EQ(words.readable(*words.find("##er")), "##er");
@@ -163,7 +166,7 @@ TEST(Tokenizer, ShowsPartsOfACharacterTogether) {
 
 TEST(Tokenizer, DecodeSkipsUnknownIds) {
   const TextTokenizer tokenizer = made(Json::parse(smallTokenizer("small-byte-bpe")));
-  const std::vector<TokenId> ids{-7, *tokenizer.find("Ġthe"), 1 << 30, tokenizer.vocabularySize()};
+  const std::vector<TokenId> ids{-7, *tokenizer.find("Ġthe"), 1 << 30, kBeyond};
   EXPECT_EQ(*tokenizer.decode(ids), " the");
   EXPECT_EQ(*tokenizer.decode({}), "");
 }
