@@ -1,10 +1,8 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "attention/formats/float_formats.h"
@@ -101,16 +99,6 @@ Result<Table> parseNpy(std::span<const std::uint8_t> bytes, const std::string& n
   auto table = readNpy(bytes);
   if (!table) return Error{name + ": " + table.error().message};
   return table;
-}
-
-std::vector<std::uint8_t> formatNpy(const Matrix& values) {
-  const std::string front = npyPreamble(
-      "<f4", {static_cast<std::uint64_t>(values.rows()), static_cast<std::uint64_t>(values.cols())});
-  const auto dataSize = static_cast<std::size_t>(values.size()) * sizeof(float);
-  std::vector<std::uint8_t> bytes(front.size() + dataSize);
-  std::copy(front.begin(), front.end(), bytes.begin());
-  if (dataSize > 0) std::memcpy(bytes.data() + front.size(), values.data(), dataSize);
-  return bytes;
 }
 
 }  // namespace headscope::attention

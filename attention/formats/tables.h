@@ -37,8 +37,6 @@ std::string formatCsv(const Table& table);
 /// Parses NumPy's .npy, versions 1 to 3: 1-D (one row) or 2-D, little-endian f2, f4, f8, i4, i8, C or Fortran
 /// order. NaN and infinite values are Errors that name row and column, counted from 1.
 Result<Table> parseNpy(std::span<const std::uint8_t> bytes, const std::string& name);
-/// Formats as version 1.0, float32 in C order.
-std::vector<std::uint8_t> formatNpy(const Matrix& values);
 
 /// Reads a file as .npy if its name ends so, otherwise as CSV.
 Result<Table> readTable(const std::filesystem::path& path);

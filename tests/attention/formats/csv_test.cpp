@@ -6,6 +6,7 @@
 #include "attention/formats/tables.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/zip_bytes.h"
 
 namespace headscope::attention {
 namespace {
@@ -145,7 +146,7 @@ TEST(Csv, RoundTripsBitForBit) {
 TEST(ReadTable, ChoosesFormatByExtension) {
   const headscope::test::TemporaryFolder folder;
   headscope::test::putFile(folder / "t.csv", "1,2\n");
-  headscope::test::putFile(folder / "t.NPY", formatNpy(matrix({{3, 4}})));
+  headscope::test::putFile(folder / "t.NPY", headscope::test::npyBytes<float>("<f4", "(1, 2)", {3, 4}));
   headscope::test::putFile(folder / "bad.npy", "1,2\n");
   EXPECT_EQ(readTable(folder / "t.csv")->values, matrix({{1, 2}}));
   EXPECT_EQ(readTable(folder / "t.NPY")->values, matrix({{3, 4}}));

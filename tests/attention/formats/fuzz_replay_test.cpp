@@ -47,7 +47,7 @@ TEST(FuzzReplay, Csv) {
 }
 
 TEST(FuzzReplay, Npy) {
-  replay("npy", {formatNpy(Matrix::Random(3, 4))}, fuzz::fuzzNpy);
+  replay("npy", {fuzz::npyFile(Matrix::Random(3, 4))}, fuzz::fuzzNpy);
 }
 
 TEST(FuzzReplay, Npz) {

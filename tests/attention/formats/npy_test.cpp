@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "attention/formats/npy_header.h"
 #include "attention/formats/tables.h"
 #include "tests/support/matchers.h"
 
@@ -159,11 +160,13 @@ TEST(Npy, RefusesNonFiniteValues) {
 }
 
 TEST(Npy, RoundTripsWithAlignedData) {
-  const auto bytes = formatNpy(kTwoByThree);
-  EXPECT_EQ(parsed(bytes).values, kTwoByThree);
-  const std::size_t header = bytes[8] + 256u * bytes[9];
-  EXPECT_EQ((10 + header) % 64, 0u) << "the data is not aligned";
-  EXPECT_EQ(bytes[10 + header - 1], '\n');
+  std::string file = npyPreamble("<f4", {2, 3});
+  EXPECT_EQ(file.size() % 64, 0u) << "the data is not aligned";
+  EXPECT_EQ(file.back(), '\n');
+  const std::size_t header = static_cast<std::uint8_t>(file[8]) + 256u * static_cast<std::uint8_t>(file[9]);
+  EXPECT_EQ(10 + header, file.size());
+  file.append(reinterpret_cast<const char*>(kTwoByThree.data()), 6 * sizeof(float));
+  EXPECT_EQ(parsed({file.begin(), file.end()}).values, kTwoByThree);
 }
 
 }  // namespace
