@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "attention/formats/files/file_io.h"
-#include "attention/formats/files/regular_file.h"
 #include "attention/formats/float_formats.h"
 #include "attention/formats/layers/load.h"
 #include "attention/formats/quote.h"
@@ -76,30 +75,6 @@ std::optional<std::uint64_t> byteExtent(DType dtype, const std::vector<std::uint
 
 std::string shapeText(const std::vector<std::uint64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
-}
-
-Result<SafetensorsFile> parseSafetensors(std::span<const std::uint8_t> bytes, const std::string& name) {
-  const auto headerSize = safetensorsHeaderSize(bytes, bytes.size(), name);
-  if (!headerSize) return headerSize.error();
-  const auto data = bytes.subspan(kHeaderLengthBytes + *headerSize);
-  const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + kHeaderLengthBytes, *headerSize);
-  auto header = parseSafetensorsHeader(json, data.size(), name);
-  if (!header) return header.error();
-
-  SafetensorsFile file;
-  file.metadata = std::move(header->metadata);
-  for (auto& [tensor, entry] : header->tensors) {
-    const auto part = data.subspan(entry.begin, entry.end - entry.begin);
-    file.tensors.emplace(tensor,
-                         NamedTensor{entry.dtype, std::move(entry.shape), {part.begin(), part.end()}});
-  }
-  return file;
-}
-
-Result<SafetensorsFile> readSafetensors(const std::filesystem::path& path) {
-  const auto bytes = readFile(path);
-  if (!bytes) return bytes.error();
-  return parseSafetensors(*bytes, shownPath(path));
 }
 
 namespace {
@@ -205,13 +180,6 @@ Status convertToFloats(DType dtype, std::span<const std::uint8_t> bytes, std::sp
     default:
       return Error{name + " is " + std::string(attention::name(dtype)) + ", expected F32, F16, BF16 or F64"};
   }
-}
-
-Result<std::vector<float>> toFloats(const NamedTensor& tensor, const std::string& name) {
-  std::vector<float> values(tensor.bytes.size() / byteSize(tensor.dtype));
-  if (const auto status = convertToFloats(tensor.dtype, tensor.bytes, values, name); !status)
-    return status.error();
-  return values;
 }
 
 NamedTensor fromFloats(std::span<const float> values, std::vector<std::uint64_t> shape) {

@@ -33,12 +33,6 @@ struct SafetensorsFile {
   std::map<std::string, std::string> metadata;
 };
 
-/// Parses untrusted bytes. Before allocating, checks that the header lies within the file, is valid JSON
-/// without duplicate names and has known dtypes; that each extent is shape × dtype without overflow and
-/// inside the data; and that tensors neither overlap nor leave gaps. Messages are prefixed by `name`.
-Result<SafetensorsFile> parseSafetensors(std::span<const std::uint8_t> bytes, const std::string& name);
-/// Reads a file. A directory, pipe, unreadable or missing file is an Error, in one sentence.
-Result<SafetensorsFile> readSafetensors(const std::filesystem::path& path);
 /// Returns the bytes of the file, with data aligned to its type. Throws std::invalid_argument if a tensor's
 /// bytes don't match its shape. Returns an Error if a name or a metadata text isn't UTF-8.
 Result<std::vector<std::uint8_t>> formatSafetensors(const SafetensorsFile& file);
@@ -57,11 +51,9 @@ struct TensorPieces {
 Status writeSafetensors(const std::filesystem::path& path, std::vector<TensorPieces> tensors,
                         const std::map<std::string, std::string>& metadata);
 
-/// Converts a tensor's F32, F16, BF16 or F64 values to float (F64 is rounded). Returns an Error for other
-/// types and for values beyond float's range, with `name`, what was found and what was expected.
-Result<std::vector<float>> toFloats(const NamedTensor& tensor, const std::string& name);
-/// Converts part of a tensor: `bytes` of `dtype` into `values`. Throws std::invalid_argument if their counts
-/// differ.
+/// Converts `bytes` of F32, F16, BF16 or F64 to float (F64 is rounded). Returns an Error for other types and
+/// for values beyond float's range, with `name`, what was found and what was expected. Throws
+/// std::invalid_argument if the counts of `bytes` and `values` differ.
 Status convertToFloats(DType dtype, std::span<const std::uint8_t> bytes, std::span<float> values,
                        const std::string& name);
 NamedTensor fromFloats(std::span<const float> values, std::vector<std::uint64_t> shape);

@@ -29,6 +29,7 @@
 #include "attention/models/tokenizer/text_tokenizer.h"
 #include "attention/text/tokenizer.h"
 #include "tests/support/memory_file.h"
+#include "tests/support/safetensors_file.h"
 
 /// Properties that hold for any bytes at all: a parser returns a value or an error, and an accepted value can
 /// be written and read back. Used by the libFuzzer programs and by the replay in the normal tests. A
@@ -43,16 +44,16 @@ inline void hold(bool condition) {
 
 inline void fuzzSafetensors(Bytes bytes) {
   using namespace attention;
-  const auto file = parseSafetensors(bytes, "fuzz");
+  const auto file = headscope::test::parseSafetensors(bytes, "fuzz");
   if (!file) return hold(file.error().message.starts_with("fuzz: "));
   const auto written = formatSafetensors(*file);
   hold(written.ok());
-  const auto back = parseSafetensors(*written, "fuzz");
+  const auto back = headscope::test::parseSafetensors(*written, "fuzz");
   hold(back.ok() && back->metadata == file->metadata && back->tensors.size() == file->tensors.size());
   for (const auto& [name, tensor] : file->tensors) {
     const auto& other = back->tensors.at(name);
     hold(other.dtype == tensor.dtype && other.shape == tensor.shape && other.bytes == tensor.bytes);
-    (void)toFloats(tensor, name);
+    (void)headscope::test::toFloats(tensor, name);
   }
 }
 
@@ -60,7 +61,7 @@ inline void fuzzSafetensors(Bytes bytes) {
 inline void holdSameHead(const attention::Result<attention::Matrix>& read, const attention::QkTensor& tensor,
                          attention::Index head, const attention::SafetensorsFile& file) {
   using namespace attention;
-  const auto whole = toFloats(file.tensors.at(tensor.name), "fuzz");
+  const auto whole = headscope::test::toFloats(file.tensors.at(tensor.name), "fuzz");
   if (!read) return hold(read.error().message.starts_with("/proc/"));
   hold(read->rows() == tensor.tokens && read->cols() == tensor.headDim && read->allFinite());
   // If another head holds a number beyond float's range, there are no floats to compare with.
@@ -72,7 +73,7 @@ inline void fuzzQkFile(Bytes bytes) {
   const headscope::test::MemoryFile memory(bytes);
   const auto file = QkFile::open(memory.path());
   if (!file) return hold(file.error().message.starts_with(memory.path() + ": "));
-  const auto whole = parseSafetensors(bytes, "fuzz");
+  const auto whole = headscope::test::parseSafetensors(bytes, "fuzz");
   hold(whole.ok() && !file->layers().empty());
   for (Index i = 0; i < std::min<Index>(std::ssize(file->layers()), 8); ++i) {
     const QkLayer& layer = file->layers()[static_cast<std::size_t>(i)];
@@ -223,7 +224,7 @@ inline void fuzzSchedule(Bytes bytes) {
 
 inline void fuzzAttentionFile(Bytes bytes) {
   using namespace attention;
-  const auto file = parseSafetensors(bytes, "fuzz");
+  const auto file = headscope::test::parseSafetensors(bytes, "fuzz");
   if (!file) return;
   const auto problem = readProblem(*file, {}, "fuzz");
   if (!problem) return hold(problem.error().message.starts_with("fuzz: "));

@@ -12,6 +12,7 @@
 
 #include "attention/formats/layers/attention_file.h"
 #include "test_paths.h"
+#include "tests/support/safetensors_file.h"
 
 /// Compares results with those in tests/golden, which were computed in float64. Each value has its own
 /// tolerance: eight standard deviations of the rounding errors that lead to it. Rounding errors behave like
@@ -44,7 +45,7 @@ struct Expected {
 inline Wide valuesOf(const attention::SafetensorsFile& file, const std::string& name, std::size_t i,
                      std::size_t batch) {
   const auto& tensor = file.tensors.at(name);
-  const auto values = attention::toFloats(tensor, name);
+  const auto values = toFloats(tensor, name);
   if (!values) throw std::runtime_error(values.error().message);
   const auto cols = static_cast<Index>(tensor.shape.back());
   const auto rows = static_cast<Index>(values->size() / batch) / cols;

@@ -13,6 +13,7 @@
 #include "tests/app/commands/run_headscope.h"
 #include "tests/support/golden.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 
@@ -44,7 +45,7 @@ class Attend : public testing::Test {
     return run(flags);
   }
   SafetensorsFile result() {
-    auto file = attention::readSafetensors(out_);
+    auto file = test::readSafetensors(out_);
     EXPECT_TRUE(file.ok()) << file.error().message;
     return file ? *file : SafetensorsFile{};
   }
@@ -67,7 +68,7 @@ TEST_P(AttendGolden, MatchesFloat64Reference) {
   const auto outcome = run({"attend", GetParam().string(), "-o", out.string()});
   ASSERT_EQ(outcome.exitCode, 0) << outcome.output;
   EXPECT_EQ(outcome.output, "");
-  const auto golden = attention::readSafetensors(GetParam()), result = attention::readSafetensors(out);
+  const auto golden = test::readSafetensors(GetParam()), result = test::readSafetensors(out);
   ASSERT_TRUE(golden.ok() && result.ok());
   const auto wrong = test::mismatch(*golden, *result);
   EXPECT_FALSE(wrong) << *wrong;
@@ -84,7 +85,7 @@ TEST_F(Attend, FlagsOverrideTheFile) {
   const auto masked = [&](const std::vector<std::string>& flags) {
     const auto outcome = attend(flags);
     EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
-    const auto scores = attention::toFloats(result().tensors.at("scores"), "scores");
+    const auto scores = test::toFloats(result().tensors.at("scores"), "scores");
     return std::count(scores->begin(), scores->end(), -INFINITY) / 4;
   };
   EXPECT_EQ(masked({}), 6);
@@ -95,13 +96,13 @@ TEST_F(Attend, FlagsOverrideTheFile) {
 }
 
 TEST_F(Attend, ReadsTheRequestedLayer) {
-  const auto golden = attention::readSafetensors(HEADSCOPE_TEST_DIR "/golden/names_c_attn.safetensors");
+  const auto golden = test::readSafetensors(HEADSCOPE_TEST_DIR "/golden/names_c_attn.safetensors");
   ASSERT_TRUE(golden.ok());
   put(*golden);
   const auto outputOf = [&](const std::vector<std::string>& flags) {
     const auto outcome = attend(flags);
     EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
-    return *attention::toFloats(result().tensors.at("output"), "output");
+    return *test::toFloats(result().tensors.at("output"), "output");
   };
   EXPECT_EQ(outputOf({}), outputOf({"--layer", "3"}));
   EXPECT_NE(outputOf({}), outputOf({"--layer", "4"}));

@@ -12,6 +12,7 @@
 #include "tests/app/commands/run_headscope.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -304,7 +305,7 @@ class SnapshotCommand : public Commands {
     const Outcome outcome = runHeadscope({"snapshot", put("a.json", scene), "-o", out_.string()});
     EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
     EXPECT_EQ(outcome.output + outcome.errors, "");
-    const auto file = attention::readSafetensors(out_);
+    const auto file = test::readSafetensors(out_);
     EXPECT_TRUE(file.ok()) << file.error().message;
     return file.ok() ? *file : attention::SafetensorsFile{};
   }
@@ -365,9 +366,9 @@ TEST_F(SnapshotCommand, ReportsOmittedLayersAndCausalRule) {
   // attend computes the same from the file.
   const fs::path again = folder_ / "again.safetensors";
   ASSERT_EQ(runHeadscope({"attend", out_.string(), "-o", again.string()}).exitCode, 0);
-  const auto first = attention::readSafetensors(out_), second = attention::readSafetensors(again);
-  const auto wanted = *attention::toFloats(first->tensors.at("weights"), "weights"),
-             found = *attention::toFloats(second->tensors.at("weights"), "weights");
+  const auto first = test::readSafetensors(out_), second = test::readSafetensors(again);
+  const auto wanted = *test::toFloats(first->tensors.at("weights"), "weights"),
+             found = *test::toFloats(second->tensors.at("weights"), "weights");
   ASSERT_EQ(wanted.size(), found.size());
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-5F);
 }

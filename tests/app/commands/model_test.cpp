@@ -9,6 +9,7 @@
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -23,7 +24,7 @@ std::string folderOf(const std::string& family) {
 }
 
 SafetensorsFile fileAt(const std::filesystem::path& path) {
-  auto file = attention::readSafetensors(path);
+  auto file = test::readSafetensors(path);
   EXPECT_TRUE(file.ok()) << file.error().message;
   return file ? *file : SafetensorsFile{};
 }
@@ -43,7 +44,7 @@ std::string listed(const std::vector<std::int64_t>& ids) {
 
 double distance(const attention::NamedTensor& a, const attention::NamedTensor& b) {
   if (a.shape != b.shape) return INFINITY;
-  const auto left = *attention::toFloats(a, "a"), right = *attention::toFloats(b, "b");
+  const auto left = *test::toFloats(a, "a"), right = *test::toFloats(b, "b");
   double most = 0;
   for (std::size_t i = 0; i < left.size(); ++i)
     most = std::max(most, std::abs(double{left[i]} - double{right[i]}));

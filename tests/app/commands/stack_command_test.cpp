@@ -13,6 +13,7 @@
 #include "tests/app/commands/run_headscope.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
@@ -39,14 +40,13 @@ class StackCommands : public testing::Test {
     all.insert(all.end(), {"-o", out});
     const Outcome outcome = runHeadscope(all);
     EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
-    const auto file = attention::readSafetensors(out);
+    const auto file = readSafetensors(out);
     EXPECT_TRUE(file.ok());
     return file.ok() ? *file : attention::SafetensorsFile{};
   }
   static double apart(const attention::SafetensorsFile& a, const attention::SafetensorsFile& b,
                       const std::string& name) {
-    const auto x = *attention::toFloats(a.tensors.at(name), name),
-               y = *attention::toFloats(b.tensors.at(name), name);
+    const auto x = *toFloats(a.tensors.at(name), name), y = *toFloats(b.tensors.at(name), name);
     double most = x.size() == y.size() ? 0 : INFINITY;
     for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i)
       most = std::max(most, std::abs(static_cast<double>(x[i]) - static_cast<double>(y[i])));

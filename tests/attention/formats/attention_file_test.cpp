@@ -7,6 +7,7 @@
 
 #include "attention/core/attention.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
 
 namespace headscope::attention {
@@ -187,7 +188,7 @@ TEST(ReadProblem, SplitsABatch) {
   const auto problem = problemOf(file);
   ASSERT_EQ(problem.x.size(), 2u);
   EXPECT_TRUE(problem.batched);
-  const auto all = toFloats(file.tensors.at("x"), "x");
+  const auto all = headscope::test::toFloats(file.tensors.at("x"), "x");
   EXPECT_EQ(problem.x[1], MatrixView(all->data() + 24, 3, 8));
   EXPECT_EQ(problem.context[1].rows(), 5);
   EXPECT_TRUE(visible(problem.masks[0], 3, 2, 4));

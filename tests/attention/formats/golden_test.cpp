@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/safetensors_file.h"
+
 namespace headscope::attention {
 namespace {
 
@@ -12,7 +14,7 @@ std::string caseName(const testing::TestParamInfo<std::filesystem::path>& info) 
 class Golden : public testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(Golden, EveryArrayMatchesFloat64) {
-  const auto file = readSafetensors(GetParam());
+  const auto file = headscope::test::readSafetensors(GetParam());
   ASSERT_TRUE(file.ok()) << file.error().message;
   const auto problem = readProblem(*file, {}, GetParam().filename().string());
   ASSERT_TRUE(problem.ok()) << problem.error().message;
@@ -25,7 +27,7 @@ TEST_P(Golden, EveryArrayMatchesFloat64) {
 
 /// The tolerances would be worthless if they let a wrong computation pass.
 TEST_P(Golden, NoticesSlightlyWrongScale) {
-  const auto file = readSafetensors(GetParam());
+  const auto file = headscope::test::readSafetensors(GetParam());
   ASSERT_TRUE(file.ok());
   auto problem = readProblem(*file, {}, "golden");
   ASSERT_TRUE(problem.ok());
@@ -34,7 +36,7 @@ TEST_P(Golden, NoticesSlightlyWrongScale) {
 }
 
 TEST_P(Golden, NoticesSlightlyWrongWeight) {
-  const auto file = readSafetensors(GetParam());
+  const auto file = headscope::test::readSafetensors(GetParam());
   ASSERT_TRUE(file.ok());
   auto problem = readProblem(*file, {}, "golden");
   ASSERT_TRUE(problem.ok());
@@ -49,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(headscope::test::golde
 SafetensorsFile goldenCase(const std::string& name) {
   for (const auto& path : headscope::test::goldenFiles())
     if (path.stem() == name) {
-      auto file = readSafetensors(path);
+      auto file = headscope::test::readSafetensors(path);
       EXPECT_TRUE(file.ok()) << file.error().message;
       return file ? *file : SafetensorsFile{};
     }

@@ -4,6 +4,7 @@
 
 #include "attention/formats/layers/attention_file.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
 
 namespace headscope::attention {
@@ -114,7 +115,8 @@ TEST(LayerNames, ShapesDistinguishConv1DFromLinear) {
   auto linear = layersCalled({{"c_attn.weight", "c_proj.weight"}});
   auto conv = linear;
   for (const auto& [name, rows, cols] : {std::tuple{"c_attn.weight", 24, 8}, {"c_proj.weight", 8, 8}}) {
-    const Matrix weight = MatrixView(toFloats(linear.tensors.at(name), name)->data(), rows, cols);
+    const Matrix weight =
+        MatrixView(headscope::test::toFloats(linear.tensors.at(name), name)->data(), rows, cols);
     const Matrix turned = weight.transpose();
     conv.tensors[name] = fromFloats({turned.data(), static_cast<std::size_t>(turned.size())},
                                     {static_cast<std::uint64_t>(cols), static_cast<std::uint64_t>(rows)});

@@ -7,6 +7,7 @@
 #include "tests/attention/formats/mask_file_fixture.h"
 #include "tests/support/float_limits.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_file.h"
 
 namespace headscope::attention {
 namespace {
@@ -98,13 +99,13 @@ TEST_F(MaskWriteTest, WritesFilesForOtherPrograms) {
   EXPECT_EQ(headscope::test::fileText(folder_ / "v.csv"), "1,0\n1,1\n");
   const PictureMask two(std::vector<Rows>{Rows{"#.", "##"}, Rows{"##", "##"}});
   ASSERT_TRUE(writeMaskFile(folder_ / "m.safetensors", two, MaskConvention::additive).ok());
-  const auto file = readSafetensors(folder_ / "m.safetensors");
+  const auto file = headscope::test::readSafetensors(folder_ / "m.safetensors");
   ASSERT_TRUE(file.ok()) << file.error().message;
   EXPECT_EQ(file->metadata.at("convention"), "additive");
   const NamedTensor& tensor = file->tensors.at("attn_mask");
   EXPECT_EQ(tensor.dtype, DType::F32);
   EXPECT_THAT(tensor.shape, ElementsAre(2, 2, 2));
-  EXPECT_THAT(*toFloats(tensor, "t"), ElementsAre(0, -kInfinity, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(*headscope::test::toFloats(tensor, "t"), ElementsAre(0, -kInfinity, 0, 0, 0, 0, 0, 0));
 }
 
 /// Sees everything, at any size.

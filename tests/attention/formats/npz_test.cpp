@@ -7,6 +7,7 @@
 #include "attention/formats/tensor_source.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/zip_bytes.h"
@@ -31,7 +32,8 @@ std::string pythonShape(const std::vector<std::uint64_t>& shape) {
 Files asArrays(const SafetensorsFile& file) {
   Files files;
   for (const auto& [name, tensor] : file.tensors)
-    files.push_back({name + ".npy", npyBytes("<f4", pythonShape(tensor.shape), *toFloats(tensor, name))});
+    files.push_back({name + ".npy",
+                     npyBytes("<f4", pythonShape(tensor.shape), *headscope::test::toFloats(tensor, name))});
   return files;
 }
 

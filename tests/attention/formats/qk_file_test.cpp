@@ -10,6 +10,7 @@
 #include "attention/formats/tensor_reader.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 
@@ -34,7 +35,7 @@ class QkFiles : public ::testing::Test {
 
 /// `tensor` in another type, with its values rounded to it.
 NamedTensor as(DType dtype, const NamedTensor& tensor) {
-  const auto values = *toFloats(tensor, "t");
+  const auto values = *headscope::test::toFloats(tensor, "t");
   NamedTensor out{dtype, tensor.shape, {}};
   const auto append = [&](const auto& value) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
@@ -56,7 +57,7 @@ NamedTensor as(DType dtype, const NamedTensor& tensor) {
 
 /// Head `head` of a tensor in memory.
 Matrix headOf(const NamedTensor& tensor, Index head) {
-  const auto values = *toFloats(tensor, "t");
+  const auto values = *headscope::test::toFloats(tensor, "t");
   const auto rank = tensor.shape.size();
   const auto rows = static_cast<Index>(tensor.shape[rank - 2]),
              cols = static_cast<Index>(tensor.shape[rank - 1]);
@@ -188,7 +189,7 @@ TEST_F(QkFiles, AppliesMetadata) {
 
 TEST_F(QkFiles, NamesNonFiniteValue) {
   SafetensorsFile file;
-  auto values = *toFloats(gaussianTensor({2, 5, 3}, 1), "q");
+  auto values = *headscope::test::toFloats(gaussianTensor({2, 5, 3}, 1), "q");
   values[1 * 15 + 4 * 3 + 2] = INFINITY;
   file.tensors["q"] = fromFloats(values, {2, 5, 3});
   values[0] = NAN;

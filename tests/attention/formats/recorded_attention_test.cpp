@@ -5,6 +5,7 @@
 #include "attention/formats/recorded/recorded_names.h"
 #include "tests/support/matchers.h"
 #include "tests/support/peak_memory.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/zip_bytes.h"
@@ -133,7 +134,7 @@ TEST_F(Recorded, ReadsQueriesKeysAndValuesIfPresent) {
   ASSERT_TRUE(layer.q && layer.k && layer.v);
   EXPECT_FALSE(recorded->layers()[0].v);
   const auto q = recorded->readArray(*layer.q, 1);
-  const auto all = *toFloats(file.tensors["q"], "q");
+  const auto all = *headscope::test::toFloats(file.tensors["q"], "q");
   EXPECT_EQ(*q, MatrixView(all.data() + (1 * 2 + 1) * 24, 4, 6));
   EXPECT_THROW((void)recorded->readArray(*layer.k, 1), std::invalid_argument);
 }

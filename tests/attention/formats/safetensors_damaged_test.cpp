@@ -6,6 +6,7 @@
 #include "test_paths.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention {
@@ -15,12 +16,12 @@ using headscope::test::safetensorsBytes;
 
 /// The error for a file with this header and `dataSize` bytes of data.
 std::string errorOfHeader(std::string_view header, std::size_t dataSize = 0) {
-  const auto file = parseSafetensors(safetensorsBytes(header, dataSize), "some.safetensors");
+  const auto file = headscope::test::parseSafetensors(safetensorsBytes(header, dataSize), "some.safetensors");
   return file ? "no error" : file.error().message;
 }
 
 std::string errorForBytes(const std::vector<std::uint8_t>& bytes) {
-  const auto file = parseSafetensors(bytes, "some.safetensors");
+  const auto file = headscope::test::parseSafetensors(bytes, "some.safetensors");
   return file ? "no error" : file.error().message;
 }
 
@@ -28,7 +29,7 @@ constexpr const char* kGood = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":
 
 TEST(DamagedSafetensors, RefusesEveryTruncation) {
   const auto whole = safetensorsBytes(kGood, 8);
-  ASSERT_TRUE(parseSafetensors(whole, "f").ok());
+  ASSERT_TRUE(headscope::test::parseSafetensors(whole, "f").ok());
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const std::vector<std::uint8_t> part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
     const auto message = errorForBytes(part);
@@ -42,10 +43,10 @@ TEST(DamagedSafetensors, RefusesTruncatedRealFile) {
   ASSERT_GT(whole.size(), 1000u);
   const headscope::test::TemporaryFolder folder;
   for (std::size_t length = 0; length < whole.size(); ++length) {
-    EXPECT_FALSE(parseSafetensors(std::span(whole).first(length), "f").ok()) << length;
+    EXPECT_FALSE(headscope::test::parseSafetensors(std::span(whole).first(length), "f").ok()) << length;
   }
   headscope::test::putFile(folder / "half", std::span(whole).first(whole.size() / 2));
-  EXPECT_FALSE(readSafetensors(folder / "half").ok());
+  EXPECT_FALSE(headscope::test::readSafetensors(folder / "half").ok());
 }
 
 TEST(DamagedSafetensors, RefusesHeaderBeyondFileEnd) {
@@ -177,10 +178,10 @@ TEST(DamagedSafetensors, EscapesControlBytesInNames) {
 
 TEST(DamagedSafetensors, ReportsFoldersAndMissingFiles) {
   const headscope::test::TemporaryFolder folder;
-  const auto directory = readSafetensors(folder.path());
+  const auto directory = headscope::test::readSafetensors(folder.path());
   ASSERT_FALSE(directory.ok());
   EXPECT_EQ(directory.error().message, folder.path().string() + ": is a directory, expected a regular file");
-  EXPECT_FALSE(readSafetensors(folder / "none").ok());
+  EXPECT_FALSE(headscope::test::readSafetensors(folder / "none").ok());
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention {
@@ -37,7 +38,7 @@ double valueOfBits(unsigned bits, int exponentBits, int fractionBits) {
 void expectAllValues(DType dtype, int exponentBits, int fractionBits) {
   std::vector<std::uint16_t> all(1 << 16);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint16_t>(i);
-  const auto values = toFloats(tensorOf(dtype, all), "t");
+  const auto values = headscope::test::toFloats(tensorOf(dtype, all), "t");
   ASSERT_TRUE(values.ok());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double expected = valueOfBits(all[i], exponentBits, fractionBits);
@@ -55,17 +56,18 @@ TEST(ToFloats, ReadsEveryBfloat16) {
 }
 
 TEST(ToFloats, RoundsDoubles) {
-  const auto values = toFloats(tensorOf<double>(DType::F64, {0.1, -2.5, 1e-60, -INFINITY}), "t");
+  const auto values =
+      headscope::test::toFloats(tensorOf<double>(DType::F64, {0.1, -2.5, 1e-60, -INFINITY}), "t");
   ASSERT_TRUE(values.ok());
   EXPECT_THAT(*values, ElementsAre(0.1F, -2.5F, 0.0F, -INFINITY));
-  const auto beyond = toFloats(tensorOf<double>(DType::F64, {1, -4e38}), "tensor \"x\"");
+  const auto beyond = headscope::test::toFloats(tensorOf<double>(DType::F64, {1, -4e38}), "tensor \"x\"");
   ASSERT_FALSE(beyond.ok());
   EXPECT_THAT(beyond.error().message, HasSubstr("tensor \"x\" holds a value beyond 3.4e38"));
 }
 
 TEST(ToFloats, RefusesIntegers) {
   for (const auto dtype : {DType::I64, DType::I32, DType::U8, DType::Bool}) {
-    const auto values = toFloats(NamedTensor{dtype, {0}, {}}, "t");
+    const auto values = headscope::test::toFloats(NamedTensor{dtype, {0}, {}}, "t");
     ASSERT_FALSE(values.ok());
     EXPECT_EQ(values.error().message,
               "t is " + std::string(name(dtype)) + ", expected F32, F16, BF16 or F64");
@@ -127,7 +129,7 @@ TEST(Safetensors, RoundTripsEveryType) {
   const auto file = everyKind();
   const auto status = writeSafetensors(path, file);
   ASSERT_TRUE(status.ok()) << status.error().message;
-  const auto back = readSafetensors(path);
+  const auto back = headscope::test::readSafetensors(path);
   ASSERT_TRUE(back.ok()) << back.error().message;
   expectSame(file, *back);
 }
@@ -146,7 +148,7 @@ TEST(Safetensors, AlignsTensorsToTheirValueSize) {
 }
 
 TEST(Safetensors, AcceptsAFileWithoutTensors) {
-  const auto file = parseSafetensors(safetensorsBytes("{}"), "f");
+  const auto file = headscope::test::parseSafetensors(safetensorsBytes("{}"), "f");
   ASSERT_TRUE(file.ok()) << file.error().message;
   EXPECT_TRUE(file->tensors.empty());
 }
@@ -154,7 +156,7 @@ TEST(Safetensors, AcceptsAFileWithoutTensors) {
 TEST(Safetensors, AcceptsKeysInAnyOrderAndPadding) {
   const auto header = R"({"b":{"data_offsets":[4,6],"shape":[1],"dtype":"F16"},
       "a":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"__metadata__":{}}   )";
-  const auto file = parseSafetensors(safetensorsBytes(header, 6), "f");
+  const auto file = headscope::test::parseSafetensors(safetensorsBytes(header, 6), "f");
   ASSERT_TRUE(file.ok()) << file.error().message;
   EXPECT_EQ(file->tensors.at("a").bytes.size(), 4u);
   EXPECT_EQ(file->tensors.at("b").dtype, DType::F16);

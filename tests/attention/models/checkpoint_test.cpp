@@ -12,6 +12,7 @@
 #include "attention/models/checkpoint/shard_index.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/safetensors_bytes.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention::test {
@@ -268,7 +269,7 @@ TEST(Checkpoint, ReportsTensorsThatDoNotMatchConfig) {
     EXPECT_EQ(folder.refusal(),
               "F: has no tensor \"model.layers.2.self_attn.q_proj.weight\", expected one of [32, 32]");
   }
-  auto file = *readSafetensors(goldenModel("gpt2") / "model.safetensors");
+  auto file = *headscope::test::readSafetensors(goldenModel("gpt2") / "model.safetensors");
   const ModelFolder folder("gpt2");
   const std::string name = "transformer.h.0.attn.c_proj.weight";
   {

@@ -11,6 +11,7 @@
 #include "attention/formats/safetensors.h"
 #include "attention/models/session.h"
 #include "test_paths.h"
+#include "tests/support/safetensors_file.h"
 
 namespace headscope::attention::test {
 
@@ -31,7 +32,7 @@ inline std::shared_ptr<const Model> openModel(const std::filesystem::path& folde
 class Golden {
  public:
   Golden(const std::string& family, const std::string& prompt) : prompt_(prompt) {
-    auto file = readSafetensors(goldenModel(family) / "expected.safetensors");
+    auto file = headscope::test::readSafetensors(goldenModel(family) / "expected.safetensors");
     if (!file) throw std::runtime_error(file.error().message);
     file_ = std::move(*file);
   }
@@ -51,7 +52,7 @@ class Golden {
   /// A tensor as matrices of its last two axes.
   Stack stack(const std::string& name) const {
     const NamedTensor& found = tensor(name);
-    const auto values = *toFloats(found, name);
+    const auto values = *headscope::test::toFloats(found, name);
     const auto cols = static_cast<Index>(found.shape.back());
     const auto rows = static_cast<Index>(found.shape.at(found.shape.size() - 2));
     Stack stack(static_cast<Index>(values.size()) / (rows * cols), rows, cols);

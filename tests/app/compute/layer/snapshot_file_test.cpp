@@ -7,6 +7,7 @@
 #include "attention/formats/layers/attention_file.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_file.h"
 
 namespace headscope::app {
 namespace {
@@ -32,7 +33,7 @@ Scene sceneOf(app::Setup setup) {
 std::vector<float> floatsOf(const SafetensorsFile& file, const std::string& name) {
   EXPECT_TRUE(file.tensors.contains(name)) << name;
   if (!file.tensors.contains(name)) return {};
-  const auto values = attention::toFloats(file.tensors.at(name), name);
+  const auto values = test::toFloats(file.tensors.at(name), name);
   EXPECT_TRUE(values.ok());
   return *values;
 }

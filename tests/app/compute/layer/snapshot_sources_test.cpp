@@ -6,6 +6,7 @@
 #include "app/scene/mask_rules.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 
@@ -121,7 +122,7 @@ TEST_F(SnapshotWeights, ReadsWeightsFromTheFile) {
   put(file);
   const Snapshot snapshot = computed(fileSetup());
   // Three times the queries give three times the scores.
-  auto values = *attention::toFloats(file.tensors.at("q_proj.weight"), "q");
+  auto values = *test::toFloats(file.tensors.at("q_proj.weight"), "q");
   for (float& value : values) value *= 3;
   file.tensors["q_proj.weight"] = attention::fromFloats(values, {16, 8});
   put(file);

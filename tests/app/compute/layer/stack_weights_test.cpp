@@ -7,6 +7,7 @@
 #include "app/compute/model/model_study.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 
@@ -48,7 +49,7 @@ class StackFromFile : public testing::Test {
     const attention::NamedTensor tensor =
         gaussianTensor({static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols)},
                        static_cast<std::uint64_t>(10 * layer + which));
-    const auto values = *attention::toFloats(tensor, "drawn");
+    const auto values = *toFloats(tensor, "drawn");
     return Eigen::Map<const Matrix>(values.data(), rows, cols).cast<double>();
   }
 

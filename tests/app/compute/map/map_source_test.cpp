@@ -9,6 +9,7 @@
 #include "attention/core/positions.h"
 #include "attention/formats/safetensors.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 
@@ -177,8 +178,8 @@ TEST(MapSource, ReadsAHeadFromAFile) {
   EXPECT_EQ(head.field.head, 3);
   EXPECT_EQ(head.field.config.cacheLength, 4);
   // Head 3 reads kv head 1; both are rotated to their positions.
-  Matrix q = attention::MatrixView(attention::toFloats(file.tensors["q"], "q")->data() + 3 * 40, 5, 8);
-  Matrix k = attention::MatrixView(attention::toFloats(file.tensors["k"], "k")->data() + 72, 9, 8);
+  Matrix q = attention::MatrixView(toFloats(file.tensors["q"], "q")->data() + 3 * 40, 5, 8);
+  Matrix k = attention::MatrixView(toFloats(file.tensors["k"], "k")->data() + 72, 9, 8);
   attention::applyRope({q.data(), 5, 8}, 4, 10000);
   attention::applyRope({k.data(), 9, 8}, 0, 10000);
   EXPECT_EQ(head.field.q, q);

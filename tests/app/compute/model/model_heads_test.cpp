@@ -12,6 +12,7 @@
 #include "tests/app/compute/layer/golden_scene.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/support/safetensors_file.h"
 
 namespace headscope::test {
 namespace {
@@ -117,11 +118,11 @@ TEST(HeadCopying, MatchesEigenvaluesOfFullProduct) {
   const Scene scene = goldenScene("llama", "a");
   const auto opened = scene.setup.subject.opened;
   const attention::ModelConfig& config = opened->config();
-  const auto file = attention::readSafetensors(goldenModel("llama") / "model.safetensors");
+  const auto file = readSafetensors(goldenModel("llama") / "model.safetensors");
   ASSERT_TRUE(file.ok());
   const auto matrix = [&](const std::string& name) {
     const auto& tensor = file->tensors.at(name);
-    const auto values = *attention::toFloats(tensor, name);
+    const auto values = *toFloats(tensor, name);
     return Matrix(Eigen::Map<const Matrix>(values.data(), static_cast<Index>(tensor.shape[0]),
                                            static_cast<Index>(tensor.shape[1])));
   };

@@ -14,6 +14,7 @@
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
@@ -30,7 +31,7 @@ using attention::test::goldenModel;
 constexpr double kAttention = 1e-5, kStream = 6e-5;
 
 std::string goldenText(const std::string& family, const std::string& prompt) {
-  const auto file = attention::readSafetensors(goldenModel(family) / "expected.safetensors");
+  const auto file = readSafetensors(goldenModel(family) / "expected.safetensors");
   return file->metadata.at(prompt + ".text");
 }
 

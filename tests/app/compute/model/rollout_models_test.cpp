@@ -7,6 +7,7 @@
 #include "app/compute/model/model_study.h"
 #include "tests/app/compute/layer/golden_scene.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/safetensors_file.h"
 
 namespace headscope::test {
 namespace {
@@ -50,8 +51,7 @@ void expectRollout(const attention::Matrix& shown, const MatrixXd& expected, boo
 class RolloutOfModels : public testing::TestWithParam<std::string> {};
 
 TEST_P(RolloutOfModels, IsProductOfGoldenWeightsUpToEachLayer) {
-  const auto file =
-      attention::readSafetensors(attention::test::goldenModel(GetParam()) / "expected.safetensors");
+  const auto file = readSafetensors(attention::test::goldenModel(GetParam()) / "expected.safetensors");
   ASSERT_TRUE(file.ok());
   for (const std::string prompt : {"short", "long"}) {
     Scene scene = goldenScene(GetParam(), file->metadata.at(prompt + ".text"));

@@ -5,6 +5,7 @@
 #include "attention/core/linear_maps.h"
 #include "attention/formats/gguf/gguf_type.h"
 #include "tests/attention/models/gguf/gguf_files.h"
+#include "tests/support/safetensors_file.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -15,7 +16,7 @@ TEST(GgufBlocks, UnpacksEveryTypeAtAnyByteOffset) {
   const headscope::test::TemporaryFolder folder;
   const auto path = folder / "blocks.safetensors";
   ASSERT_TRUE(writeGguf(python, "blocks '" + path.string() + "'"));
-  const auto file = readSafetensors(path);
+  const auto file = headscope::test::readSafetensors(path);
   ASSERT_TRUE(file.ok()) << file.error().message;
   int types = 0;
   for (std::uint32_t id = 0; id < 64; ++id) {
@@ -23,7 +24,7 @@ TEST(GgufBlocks, UnpacksEveryTypeAtAnyByteOffset) {
     if (!type || !type->use || type->block.numbers == 1) continue;
     const std::string name(type->name);
     const NamedTensor& blocks = file->tensors.at(name + ".blocks");
-    const std::vector<float> expected = *toFloats(file->tensors.at(name + ".values"), name);
+    const std::vector<float> expected = *headscope::test::toFloats(file->tensors.at(name + ".values"), name);
     ASSERT_EQ(blocks.shape[1], type->block.bytes) << name;
     const kernels::WeightBlock block = kernels::weightBlock(*type->use);
     ASSERT_EQ(block.bytes, type->block.bytes) << name;
