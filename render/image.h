@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace headscope::render {
@@ -17,7 +16,5 @@ Image imageFromBottom(int width, int height, std::vector<std::uint8_t> rgba);
 
 /// Omits alpha if the image is opaque. Compresses on several threads if they are available.
 std::vector<std::uint8_t> encodePng(const Image& image);
-/// Throws std::runtime_error if the bytes are not a PNG.
-Image decodePng(std::span<const std::uint8_t> bytes);
 
 }  // namespace headscope::render

@@ -37,13 +37,6 @@ file(GLOB sources ${from}/zlib/*.c)
 list(FILTER sources EXCLUDE REGEX "/gz[a-z]+\\.c$")
 web_library(z SOURCES ${sources} INCLUDE ${from}/zlib)
 
-configure_file(${from}/libpng1.6/scripts/pnglibconf.h.prebuilt ${made}/png/pnglibconf.h COPYONLY)
-file(GLOB sources ${from}/libpng1.6/png*.c)
-list(FILTER sources EXCLUDE REGEX "pngtest")
-web_library(png SOURCES ${sources} INCLUDE ${from}/libpng1.6 ${made}/png ${from}/zlib)
-target_link_libraries(web_png INTERFACE web_z)
-add_library(PNG::PNG ALIAS web_png)
-
 set(sources base/ftsystem.c base/ftinit.c base/ftdebug.c base/ftbase.c base/ftbbox.c base/ftglyph.c base/ftbitmap.c
   base/ftsynth.c base/ftstroke.c base/ftmm.c autofit/autofit.c cff/cff.c psaux/psaux.c pshinter/pshinter.c
   psnames/psnames.c smooth/smooth.c sfnt/sfnt.c truetype/truetype.c gzip/ftgzip.c)

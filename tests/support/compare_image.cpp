@@ -1,10 +1,13 @@
 #include "tests/support/compare_image.h"
 
+#include <png.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -108,11 +111,26 @@ void writePng(const std::string& path, const render::Image& image) {
   if (!file) throw std::runtime_error("cannot write " + path);
 }
 
+render::Image decodePng(std::span<const std::uint8_t> bytes) {
+  png_image png{};
+  png.version = PNG_IMAGE_VERSION;
+  const std::unique_ptr<png_image, void (*)(png_image*)> freed(&png, png_image_free);
+  const auto check = [&png](int done) {
+    if (!done) throw std::runtime_error(std::string("cannot read PNG: ") + png.message);
+  };
+  check(png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()));
+  png.format = PNG_FORMAT_RGBA;
+  render::Image image{static_cast<int>(png.width), static_cast<int>(png.height), {}};
+  image.rgba.resize(PNG_IMAGE_SIZE(png));
+  check(png_image_finish_read(&png, nullptr, image.rgba.data(), 0, nullptr));
+  return image;
+}
+
 render::Image readPng(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot open " + path);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return render::decodePng({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  return decodePng({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
 ::testing::AssertionResult imagesMatch(const render::Image& actual, const std::string& goldenName,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "render/image.h"
@@ -42,6 +44,8 @@ render::Image cropped(const render::Image& image, int left, int top, int right, 
 
 /// Writes a PNG, creating folders as needed. Throws std::runtime_error if it can't.
 void writePng(const std::string& path, const render::Image& image);
+/// Throws std::runtime_error if the bytes aren't a PNG.
+render::Image decodePng(std::span<const std::uint8_t> bytes);
 /// Throws std::runtime_error if the file doesn't exist or isn't a PNG.
 render::Image readPng(const std::string& path);
 

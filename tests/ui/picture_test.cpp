@@ -13,8 +13,8 @@
 #include "app/platform/ui_state.h"
 #include "app/scene/talk.h"
 #include "app/session_figure.h"
-#include "render/image.h"
 #include "test_paths.h"
+#include "tests/support/compare_image.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
@@ -77,7 +77,7 @@ TEST_F(Pictures, CtrlPSavesThePagesPicture) {
   const std::string head = saved("head.svg");
   EXPECT_THAT(head, HasSubstr(">Head 3<"));
   EXPECT_EQ(head.find(">Head 4<"), std::string::npos);
-  EXPECT_GT(render::decodePng(fileBytes((saved("head.png"), folder / "head.png"))).width, 800);
+  EXPECT_GT(decodePng(fileBytes((saved("head.png"), folder / "head.png"))).width, 800);
   ui.key(static_cast<Key>('2'));
   EXPECT_THAT(saved("mask.svg"), HasSubstr(">causal &amp; padding<"));
   ui.key(static_cast<Key>('3'));
@@ -86,7 +86,7 @@ TEST_F(Pictures, CtrlPSavesThePagesPicture) {
   EXPECT_THAT(saved("cache.svg"), HasSubstr(">GQA (2 kv heads) is ¼ of MHA.<"));
   ui.key(static_cast<Key>('5'));
   EXPECT_THAT(saved("cost.svg"), HasSubstr(">KV cache of Llama-3.1-70B at 128 k tokens × batch 1<"));
-  EXPECT_GT(render::decodePng(fileBytes((saved("cost.png"), folder / "cost.png"))).width, 2000);
+  EXPECT_GT(decodePng(fileBytes((saved("cost.png"), folder / "cost.png"))).width, 2000);
 }
 
 TEST_F(Pictures, SavesThePageAsShown) {
@@ -243,7 +243,7 @@ TEST_F(Pictures, RefusesUnknownFileExtensions) {
   ui.draw();
   ASSERT_EQ(ui.dialog(), "Save a picture");
   answerAndWait("cache.png");
-  EXPECT_GT(render::decodePng(fileBytes(folder / "cache.png")).width, 800);
+  EXPECT_GT(decodePng(fileBytes(folder / "cache.png")).width, 800);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "render/image.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/compare_image.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
@@ -230,7 +231,7 @@ class RenderCommand : public Commands {
     const Outcome outcome = runHeadscope(arguments);
     EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
     EXPECT_EQ(outcome.output + outcome.errors, "");
-    return render::decodePng(test::fileBytes(out_));
+    return test::decodePng(test::fileBytes(out_));
   }
   /// The number of pixels in which two pictures of the same size differ.
   static std::size_t difference(const render::Image& a, const render::Image& b) {

@@ -6,6 +6,7 @@
 #include "attention/masks/compile.h"
 #include "render/image.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/compare_image.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
@@ -168,7 +169,7 @@ TEST_F(MaskCommand, WritesAllHeadsOrOne) {
 TEST_F(MaskCommand, DrawsCells) {
   EXPECT_EQ(printed({"causal", "--queries", "3", "--keys", "5", "--cache", "2", "-o", at("m.png")}),
             at("m.png") + ": 3 × 5, light = visible\n");
-  const render::Image image = render::decodePng(test::fileBytes(folder_ / "m.png"));
+  const render::Image image = test::decodePng(test::fileBytes(folder_ / "m.png"));
   ASSERT_EQ(image.width, 5);
   ASSERT_EQ(image.height, 3);
   for (int row = 0; row < 3; ++row)
@@ -180,7 +181,7 @@ TEST_F(MaskCommand, PoolsLargeMasksInPictures) {
   EXPECT_EQ(printed({"sinks(1) | dilated(window=0)", "--queries", "9000", "--keys", "8193", "--cache", "0",
                      "-o", at("m.png")}),
             at("m.png") + ": 9000 × 8193, light = visible, a pixel is 3 × 3 cells\n");
-  const render::Image image = render::decodePng(test::fileBytes(folder_ / "m.png"));
+  const render::Image image = test::decodePng(test::fileBytes(folder_ / "m.png"));
   ASSERT_EQ(image.width, 2731);
   ASSERT_EQ(image.height, 3000);
   const auto light = [&](int row, int col) {

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "render/image.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/compare_image.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
@@ -55,9 +55,7 @@ TEST_F(Recorded, LastDecodeFrameMatchesTheWindow) {
   EXPECT_THAT(outcome.errors, HasSubstr("20 of 20 frames"));
   const auto frames = framesIn("frames");
   ASSERT_EQ(frames.size(), 20u);
-  const auto pixels = [&](const std::filesystem::path& file) {
-    return render::decodePng(fileBytes(file)).rgba;
-  };
+  const auto pixels = [&](const std::filesystem::path& file) { return decodePng(fileBytes(file)).rgba; };
   EXPECT_NE(pixels(frames.front()), pixels(frames.back()));
   const std::string shown = path("shown.png");
   const Outcome drawn = runHeadscope({"render", path("scene.json"), "-o", shown, "--present", "--step", "12",

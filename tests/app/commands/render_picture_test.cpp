@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <fstream>
 
-#include "render/image.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/compare_image.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
@@ -56,7 +56,7 @@ TEST_F(RenderPicture, WritesEveryKindAsSvgAndPng) {
     EXPECT_THAT(fileText(folder_ / (what + ".svg")), testing::StartsWith("<?xml"));
     const Outcome png = render({"--what", what, "--width", "500", "--theme", "dark"}, what + ".png");
     EXPECT_EQ(png.exitCode, 0) << png.errors;
-    EXPECT_EQ(render::decodePng(fileBytes(folder_ / (what + ".png"))).width, 500);
+    EXPECT_EQ(decodePng(fileBytes(folder_ / (what + ".png"))).width, 500);
   }
   EXPECT_THAT(fileText(folder_ / "page.svg"), testing::AllOf(HasSubstr("Head 7"), HasSubstr("Cache bytes")));
 }

@@ -9,9 +9,9 @@
 #include "app/scene/mask_rules.h"
 #include "app/scene/scene_json.h"
 #include "attention/formats/layers/attention_file.h"
-#include "render/image.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/compare_image.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
@@ -106,7 +106,7 @@ TEST_F(StackCommands, RenderDrawsEveryLayerOnEveryPage) {
       const Outcome outcome =
           runHeadscope({"render", put(scene), "--page", page, "--size", "900x640", "-o", out});
       EXPECT_EQ(outcome.exitCode, 0) << page << ": " << outcome.errors;
-      pictures.push_back(render::decodePng(fileBytes(out)).rgba);
+      pictures.push_back(decodePng(fileBytes(out)).rgba);
     }
     EXPECT_NE(pictures[0], pictures[1]) << page;
   }

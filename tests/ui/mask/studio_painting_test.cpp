@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/pages/mask/mask_state.h"
+#include "tests/support/compare_image.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 
@@ -227,7 +228,7 @@ TEST_F(Painting, SavesMaskInChosenConvention) {
     }
   ui.click("save_mask").replaceText("files.path", (folder / "mask.png").string());
   ui.key(Key::enter);
-  const render::Image image = render::decodePng(fileBytes(folder / "mask.png"));
+  const render::Image image = decodePng(fileBytes(folder / "mask.png"));
   EXPECT_EQ(image.width, 12);
   EXPECT_EQ(image.height, 12);
   EXPECT_GT(image.rgba[0], image.rgba[4]) << "the first query sees itself and not the next";

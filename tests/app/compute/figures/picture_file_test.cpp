@@ -7,6 +7,7 @@
 #include "app/compute/figures/drawing.h"
 #include "render/image.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/compare_image.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
@@ -41,7 +42,7 @@ TEST(PictureFile, PngHasRequestedSize) {
     const auto path = folder / "a.png";
     const auto written = writePicture(path, someDrawing(), size, kMemory);
     EXPECT_TRUE(written.ok()) << written.error().message;
-    const render::Image image = render::decodePng(fileBytes(path));
+    const render::Image image = decodePng(fileBytes(path));
     return std::pair(image.width, image.height);
   };
   EXPECT_EQ(sizeOf({}), std::pair(400, 200));
@@ -65,7 +66,7 @@ TEST(PictureFile, ClipsLastUntilTheNextAndColoursBlend) {
                     Clip{},
                     Area{{{{300, 0}, {400, 0}, {400, 200}, {300, 200}}}, {0, 0, 1, 1}}};
   ASSERT_TRUE(writePicture(folder / "a.png", drawing, {}, kMemory).ok());
-  const render::Image image = render::decodePng(fileBytes(folder / "a.png"));
+  const render::Image image = decodePng(fileBytes(folder / "a.png"));
   const auto at = [&](int x) {
     const std::uint8_t* pixel = &image.rgba[static_cast<std::size_t>(4 * (100 * 400 + x))];
     return std::array<int, 3>{pixel[0], pixel[1], pixel[2]};
@@ -82,7 +83,7 @@ TEST(PictureFile, CentresDrawingOfOtherAspectRatio) {
   ASSERT_TRUE(
       writePicture(folder / "a.png", someDrawing(), {.width = Length{300}, .height = Length{300}}, kMemory)
           .ok());
-  const render::Image image = render::decodePng(fileBytes(folder / "a.png"));
+  const render::Image image = decodePng(fileBytes(folder / "a.png"));
   const auto green = [&](int x, int y) {
     return image.rgba[static_cast<std::size_t>(4 * (y * 300 + x) + 1)];
   };
