@@ -81,10 +81,4 @@ void complement(const KeyRuns& a, Index keys, KeyRuns& out) {
   if (from < keys) out.push_back({from, keys});
 }
 
-Index keysIn(const KeyRuns& runs) {
-  Index keys = 0;
-  for (const KeyRun& run : runs) keys += run.end - run.begin;
-  return keys;
-}
-
 }  // namespace headscope::attention

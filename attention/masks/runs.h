@@ -24,7 +24,4 @@ void subtract(const KeyRuns& a, const KeyRuns& b, KeyRuns& out);
 /// Sets `out` to the keys of [0, keys) that are not in `a`.
 void complement(const KeyRuns& a, Index keys, KeyRuns& out);
 
-/// Returns the number of keys in all runs.
-Index keysIn(const KeyRuns& runs);
-
 }  // namespace headscope::attention

@@ -104,10 +104,10 @@ TEST(SnapshotBatch, HidesEveryPaddedKey) {
   const auto seen = [](const SequenceSnapshot& sequence) {
     attention::KeyRuns runs;
     sequence.mask.formula->visibleRuns(0, 0, runs);
-    return attention::keysIn(runs);
+    return runs;
   };
-  EXPECT_EQ(seen(batch.sequences[1]), 5) << "the longest line has no padding";
-  EXPECT_EQ(seen(batch.sequences[2]), 1);
+  EXPECT_EQ(seen(batch.sequences[1]), (attention::KeyRuns{{0, 5}})) << "the longest line has no padding";
+  EXPECT_EQ(seen(batch.sequences[2]), (attention::KeyRuns{{0, 1}}));
   EXPECT_EQ(batch.sequences[2].queries.back().text, "<pad>");
 }
 
