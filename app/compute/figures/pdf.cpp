@@ -254,6 +254,11 @@ class PdfPage {
   bool clipped_ = false;
 };
 
+/// Without threads, work pauses wherever it checks a stop token (see app/web/). Nothing stops a write.
+void pauseWithoutThreads() {
+  (void)std::stop_token().stop_requested();
+}
+
 }  // namespace
 
 std::string pdfFile(const std::vector<Drawing>& pages, double width, double height, double dpi) {
@@ -272,8 +277,7 @@ std::string pdfFile(const std::vector<Drawing>& pages, double width, double heig
         "/Resources << /Font {} 0 R /ExtGState {} 0 R {} >> >>",
         tree, pdfNumber(width), pdfNumber(height), content, shownFonts, states, page.resources()));
     kids += fmt::format("{} 0 R ", number);
-    // Pages with many cells take long; without threads, work pauses here (see app/web/).
-    (void)std::stop_token().stop_requested();
+    pauseWithoutThreads();  // pages with many cells take long
   }
   fonts.write();
   for (const int alpha : parts.alphas)
