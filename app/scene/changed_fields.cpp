@@ -64,8 +64,8 @@ std::string valueText(const Field& field, const Scene& scene) {
       [&](const auto& member) -> std::string {
         if constexpr (std::is_same_v<decltype(member), const EnumMember&>) {
           const auto value = static_cast<std::size_t>(member.of(scene));
-          if (const auto* choice = std::get_if<Selection>(&field.control)) return choice->labels[value];
-          return std::string(std::get<Names>(field.values).names[value]);
+          const auto* choice = std::get_if<Selection>(&field.control);
+          return std::string(choice ? choice->labels[value] : std::get<Names>(field.values).names[value]);
         } else {
           return ValueText{field}(member.of(scene));
         }

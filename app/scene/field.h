@@ -100,7 +100,7 @@ struct Toggle {
 /// A choice of one value, with a label for each.
 struct Selection {
   const char* name;
-  std::span<const char* const> labels;
+  std::span<const std::string_view> labels;
   const char* when = "";
   bool list = false;  ///< a drop-down list; otherwise buttons in a row
 };

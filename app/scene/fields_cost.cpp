@@ -1,4 +1,4 @@
-#include <array>
+#include <string_view>
 
 #include "app/scene/enum_names.h"
 #include "app/scene/fields.h"
@@ -13,37 +13,32 @@ constexpr Access kCost = access<&Scene::cost, Members...>();
 template <auto Member>
 constexpr Access kCache = kCost<&CostSetup::cache, Member>;
 
-constexpr auto kFormatLabels = [] {
-  std::array<const char*, attention::kNumberFormats.size()> labels;
-  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = attention::kNumberFormats[i].name;
-  return labels;
-}();
-constexpr const char* kWeightFormatLabels[] = {"As published",
-                                               "fp32",
-                                               "fp16",
-                                               "bf16",
-                                               "fp8",
-                                               "int8",
-                                               "int4, no scales",
-                                               "AWQ, 4 bits",
-                                               "GPTQ, 4 bits",
-                                               "NF4, bitsandbytes",
-                                               "MXFP4",
-                                               "NVFP4",
-                                               "GGUF Q8_0",
-                                               "GGUF Q6_K",
-                                               "GGUF Q5_K_M",
-                                               "GGUF Q5_K",
-                                               "GGUF Q5_0",
-                                               "GGUF Q4_K_M",
-                                               "GGUF Q4_K",
-                                               "GGUF Q4_0",
-                                               "GGUF Q3_K",
-                                               "GGUF Q2_K"};
-constexpr const char* kMathLabels[] = {"As the weights", "fp32", "fp16", "bf16", "fp8", "int8", "fp4"};
-constexpr const char* kPolicyLabels[] = {"None", "Window", "Sinks + window", "Heavy hitters", "Random"};
-constexpr const char* kMemoryLabels[] = {"Cache in GiB", "n² matrices in GiB"};
-constexpr const char* kWorkLabels[] = {"FLOPs of a prefill", "FLOPs of a decode step"};
+constexpr std::string_view kWeightFormatLabels[] = {"As published",
+                                                    "fp32",
+                                                    "fp16",
+                                                    "bf16",
+                                                    "fp8",
+                                                    "int8",
+                                                    "int4, no scales",
+                                                    "AWQ, 4 bits",
+                                                    "GPTQ, 4 bits",
+                                                    "NF4, bitsandbytes",
+                                                    "MXFP4",
+                                                    "NVFP4",
+                                                    "GGUF Q8_0",
+                                                    "GGUF Q6_K",
+                                                    "GGUF Q5_K_M",
+                                                    "GGUF Q5_K",
+                                                    "GGUF Q5_0",
+                                                    "GGUF Q4_K_M",
+                                                    "GGUF Q4_K",
+                                                    "GGUF Q4_0",
+                                                    "GGUF Q3_K",
+                                                    "GGUF Q2_K"};
+constexpr std::string_view kMathLabels[] = {"As the weights", "fp32", "fp16", "bf16", "fp8", "int8", "fp4"};
+constexpr std::string_view kPolicyLabels[] = {"None", "Window", "Sinks + window", "Heavy hitters", "Random"};
+constexpr std::string_view kMemoryLabels[] = {"Cache in GiB", "n² matrices in GiB"};
+constexpr std::string_view kWorkLabels[] = {"FLOPs of a prefill", "FLOPs of a decode step"};
 
 constexpr Field kCostRows[] = {
     {"cost.model", kCost<&CostSetup::model>, Anything{"a shape's name, `opened model`, or nothing"},
@@ -51,7 +46,7 @@ constexpr Field kCostRows[] = {
     {"cost.config", kCost<&CostSetup::config>, Anything{"a path"}, Elsewhere{"a file dialog"},
      "A config.json to use instead, relative to the scene."},
     {"cost.dtype", kCost<&CostSetup::format>, Names{attention::kNumberFormatNames},
-     Selection{"cost.dtype", kFormatLabels, "cursor.page=cost"},
+     Selection{"cost.dtype", attention::kNumberFormatNames, "cursor.page=cost"},
      "Number format of the cache; scales aren't counted."},
     {"cost.weights_dtype", kCost<&CostSetup::weights>, Names{attention::kWeightFormatNames},
      Selection{"cost.weights_dtype", kWeightFormatLabels, "cursor.page=cost", true},
@@ -82,7 +77,7 @@ constexpr Field kCostRows[] = {
     {"cost.work_plot", kCost<&CostSetup::work>, Names{kWorkPlotNames},
      Selection{"work_plot", kWorkLabels, "cursor.page=cost", true}, "Operations shown in the second plot."},
     {"cost.cache.stored", kCache<&CacheSetup::stored>, Names{attention::kNumberFormatNames},
-     Selection{"cache.stored", kFormatLabels, "cursor.page=cache"},
+     Selection{"cache.stored", attention::kNumberFormatNames, "cursor.page=cache"},
      "Number format of the cache; integers add scales of 2 B per token and kv head."},
     {"cost.cache.layers", kCache<&CacheSetup::layers>, Range{1, 1024, "layers"},
      Slider{"cache.layers", "Layers", {1, 128, Scale::logarithmic}, "cursor.page=cache"},

@@ -14,11 +14,11 @@ constexpr Access kModel = access<&Scene::setup, &Setup::model, Member>();
 template <auto Member>
 constexpr Access kWeights = access<&Scene::setup, &Setup::weights, Member>();
 
-constexpr const char* kTokenizationLabels[] = {"Words", "Characters", "Bytes"};
-constexpr const char* kEmbeddingLabels[] = {"From text", "Typed table"};
-constexpr const char* kPositionLabels[] = {"None", "Sine", "RoPE", "ALiBi", "T5"};
-constexpr const char* kWeightLabels[] = {"Random", "Planted", "File"};
-constexpr const char* kInitLabels[] = {"Xavier", "Normal"};
+constexpr std::string_view kTokenizationLabels[] = {"Words", "Characters", "Bytes"};
+constexpr std::string_view kEmbeddingLabels[] = {"From text", "Typed table"};
+constexpr std::string_view kPositionLabels[] = {"None", "Sine", "RoPE", "ALiBi", "T5"};
+constexpr std::string_view kWeightLabels[] = {"Random", "Planted", "File"};
+constexpr std::string_view kInitLabels[] = {"Xavier", "Normal"};
 
 constexpr Anything kText{"text"}, kSeed{"a whole number from 0"}, kFile{"a path"};
 constexpr Track kSeeds{0, 99};

@@ -26,22 +26,21 @@ constexpr Access kInLab = kCursor<&Cursor::lab, Member>;
 template <auto Member>
 constexpr Access kInMap = kCursor<&Cursor::map, Member>;
 
-constexpr const char* kQuantityLabels[] = {"Weights", "Scores", "After dropout"};
-constexpr const char* kColormapLabels[] = {"viridis", "cividis", "magma", "blues", "greys", "diverging"};
-constexpr const char* kRangeLabels[] = {"Range per head", "Range shared", "Range 0–1", "Logarithmic"};
+constexpr std::string_view kQuantityLabels[] = {"Weights", "Scores", "After dropout"};
+constexpr std::string_view kRangeLabels[] = {"Range per head", "Range shared", "Range 0–1", "Logarithmic"};
 constexpr Index kBytes[] = {4, 2, 1};
-constexpr const char* kBytesLabels[] = {"fp32", "fp16", "fp8"};
-constexpr const char* kSourceLabels[] = {"This text", "Generated", "File"};
-constexpr const char* kPoolingLabels[] = {"The largest cell", "The mean"};
-constexpr const char* kTabLabels[] = {"Mask", "Biases", "A / B"};
-constexpr const char* kCacheViewLabels[] = {"Growth", "Shapes", "Precision", "Eviction", "Paging"};
-constexpr const char* kReadsLabels[] = {"Weights", "Value-weighted", "Without the first token"};
-constexpr const char* kOrderLabels[] = {"By number", "By score", "By similarity"};
-constexpr const char* kLikenessLabels[] = {"Cosine", "Jensen–Shannon"};
-constexpr const char* kAblationViewLabels[] = {"Heads off", "Convex hull", "Patching"};
-constexpr const char* kAblationMeasureLabels[] = {"‖Δoutput‖ / ‖output‖", "cosine of share and output"};
-constexpr const char* kOffByLabels[] = {"by zero", "by its mean"};
-constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
+constexpr std::string_view kBytesLabels[] = {"fp32", "fp16", "fp8"};
+constexpr std::string_view kSourceLabels[] = {"This text", "Generated", "File"};
+constexpr std::string_view kPoolingLabels[] = {"The largest cell", "The mean"};
+constexpr std::string_view kTabLabels[] = {"Mask", "Biases", "A / B"};
+constexpr std::string_view kCacheViewLabels[] = {"Growth", "Shapes", "Precision", "Eviction", "Paging"};
+constexpr std::string_view kReadsLabels[] = {"Weights", "Value-weighted", "Without the first token"};
+constexpr std::string_view kOrderLabels[] = {"By number", "By score", "By similarity"};
+constexpr std::string_view kLikenessLabels[] = {"Cosine", "Jensen–Shannon"};
+constexpr std::string_view kAblationViewLabels[] = {"Heads off", "Convex hull", "Patching"};
+constexpr std::string_view kAblationMeasureLabels[] = {"‖Δoutput‖ / ‖output‖", "cosine of share and output"};
+constexpr std::string_view kOffByLabels[] = {"by zero", "by its mean"};
+constexpr std::string_view kEditedLabels[] = {"Mask A", "Mask B"};
 
 constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"}, kLabPage{"the page Lab"},
     kLessonPage{"the page of lessons"}, kTalkPage{"the strip of the page Talk"};
@@ -55,9 +54,9 @@ constexpr Field kViewRows[] = {
      Selection{"quantity", kQuantityLabels, "model.dropout=0.5", true},
      "What heatmaps show: weights after the softmax, scores before it, or weights after dropout."},
     {"look.colormap", kLook<&Look::colormap>, Names{kColormapNames},
-     Selection{"colormap", kColormapLabels, "", true}, "Colours of weights."},
+     Selection{"colormap", kColormapNames, "", true}, "Colours of weights."},
     {"look.score_colormap", kLook<&Look::scoreColormap>, Names{kColormapNames},
-     Selection{"colormap", kColormapLabels, "look.quantity=scores look.range=shared", true},
+     Selection{"colormap", kColormapNames, "look.quantity=scores look.range=shared", true},
      "Colours of scores."},
     {"look.range", kLook<&Look::range>, Names{kRangeNames}, Selection{"range", kRangeLabels, "", true},
      "Range of the colours: each head's own, shared by all heads, 0 to 1, or 10⁻⁴ to 1 logarithmically."},

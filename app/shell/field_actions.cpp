@@ -55,7 +55,7 @@ void addChoices(std::vector<Action>& actions, const Field& field, View& view) {
     const std::string id = "set." + std::string(field.path) + "." + choiceName(field, i);
     const bool needsFile = field.path == "weights.source" && choiceName(field, i) == "file";
     actions.push_back({.id = id,
-                       .name = nameOf(field, selection.labels[i]),
+                       .name = nameOf(field, std::string(selection.labels[i])),
                        .whileTyping = true,
                        .run = [&field, &view, i, needsFile](Scene& scene) {
                          if (needsFile && scene.setup.weights.file.empty())

@@ -129,8 +129,8 @@ void SettingsDialog::draw(Scene& scene, View& view, bool opening) {
       any = true;
       const Field& field = fieldAt("look.colormap");
       std::vector<Choice> choices;
-      for (const char* label : std::get<Selection>(field.control).labels)
-        choices.push_back({label, "", label});
+      for (const std::string_view label : std::get<Selection>(field.control).labels)
+        choices.push_back({std::string(label), "", std::string(label)});
       int chosen = chosenIn(field, scene);
       sectionTitle(view, "COLORMAP AND COLOUR VISION");
       if (dropdown(view, "settings.colormap", choices, chosen, view.px(180)))

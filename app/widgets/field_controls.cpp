@@ -99,7 +99,7 @@ std::vector<Choice> choicesOf(const Field& field, const std::vector<std::string>
   std::vector<Choice> choices;
   for (std::size_t i = 0; i < labels.size(); ++i)
     choices.push_back(
-        {labels[i], i < disabledReasons.size() ? disabledReasons[i] : "", choiceName(field, i)});
+        {std::string(labels[i]), i < disabledReasons.size() ? disabledReasons[i] : "", choiceName(field, i)});
   return choices;
 }
 

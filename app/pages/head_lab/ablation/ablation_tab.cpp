@@ -151,7 +151,7 @@ class AblationTab : public Tab {
     const auto list = [&](const char* path) {
       ImGui::SetCursorScreenPos(ImVec2(x, y));
       const Field& field = fieldAt(path);
-      const char* label =
+      const std::string_view label =
           std::get<Selection>(field.control).labels[static_cast<std::size_t>(chosenIn(field, scene))];
       x += textWidth(view.fonts->text, label) + view.px(44);
       return fieldChoice(view, scene, path);
