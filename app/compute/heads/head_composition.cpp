@@ -65,18 +65,14 @@ Result<HeadCompositions> headCompositions(const CompositionQuestion& question, s
   return all;
 }
 
-Result<std::vector<ComposedPair>> allCompositions(const attention::Model& model, std::stop_token stop) {
+Result<std::vector<ComposedPair>> allCompositions(const attention::Model& model) {
   if (const attention::Status status = model.config().checkHeadMaps(); !status) return status.error();
   const std::vector<HeadPlace> places = placesOf(model);
   std::vector<HeadCircuits> maps;
-  for (const HeadPlace& place : places) {
-    if (stop.stop_requested()) return Error{"stopped"};
-    maps.push_back(headCircuits(model, place));
-  }
+  for (const HeadPlace& place : places) maps.push_back(headCircuits(model, place));
   std::vector<ComposedPair> pairs;
   for (std::size_t from = 0; from < places.size(); ++from)
     for (std::size_t to = 0; to < places.size(); ++to) {
-      if (stop.stop_requested()) return Error{"stopped"};
       const attention::Reads reads = readsOf(places[from], places[to]);
       if (reads.any())
         pairs.push_back({places[from].layer, places[from].head, places[to].layer, places[to].head,

@@ -44,7 +44,6 @@ struct ComposedPair {
 };
 /// Returns all pairs for which composition is defined, ordered by layer and head. Needs all attention weights
 /// as floats at once. Errors as for headCompositions().
-attention::Result<std::vector<ComposedPair>> allCompositions(const attention::Model& model,
-                                                             std::stop_token stop = {});
+attention::Result<std::vector<ComposedPair>> allCompositions(const attention::Model& model);
 
 }  // namespace headscope::app
