@@ -21,8 +21,6 @@ class TensorSource {
   /// Reads and checks only the header; the tensor of a .npy file is called "array". Returns the errors of
   /// RegularFile and of the format, and an Error for PyTorch pickles and GGUF, which it names.
   static Result<TensorSource> open(const std::filesystem::path& path);
-  /// Wraps a file in memory, which must outlive this object.
-  TensorSource(const SafetensorsFile& file);
 
   const SafetensorsHeader& header() const { return layout_.header; }
   /// Fills `to` with a tensor's bytes, starting at `offset`. Throws if there is no such tensor or range.
@@ -44,7 +42,6 @@ class TensorSource {
   // Exactly one of these is set.
   std::shared_ptr<const RegularFile> file_;
   std::shared_ptr<const NpzFile> archive_;
-  const SafetensorsFile* memory_ = nullptr;
 };
 
 }  // namespace headscope::attention

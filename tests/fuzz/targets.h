@@ -30,6 +30,7 @@
 #include "attention/text/tokenizer.h"
 #include "tests/support/memory_file.h"
 #include "tests/support/safetensors_file.h"
+#include "tests/support/tensor_source.h"
 
 /// Properties that hold for any bytes at all: a parser returns a value or an error, and an accepted value can
 /// be written and read back. Used by the libFuzzer programs and by the replay in the normal tests. A
@@ -226,7 +227,7 @@ inline void fuzzAttentionFile(Bytes bytes) {
   using namespace attention;
   const auto file = headscope::test::parseSafetensors(bytes, "fuzz");
   if (!file) return;
-  const auto problem = readProblem(*file, {}, "fuzz");
+  const auto problem = readProblem(headscope::test::sourceOf(*file), {}, "fuzz");
   if (!problem) return hold(problem.error().message.starts_with("fuzz: "));
   constexpr std::uint64_t kBudget = 1 << 20;
   if (!checkBudget(*problem, kBudget)) return;

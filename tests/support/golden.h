@@ -13,6 +13,7 @@
 #include "attention/formats/layers/attention_file.h"
 #include "test_paths.h"
 #include "tests/support/safetensors_file.h"
+#include "tests/support/tensor_source.h"
 
 /// Compares results with those in tests/golden, which were computed in float64. Each value has its own
 /// tolerance: eight standard deviations of the rounding errors that lead to it. Rounding errors behave like
@@ -213,7 +214,7 @@ class GoldenSequence {
 /// Describes the first value of `result` that differs from `golden`, or returns nullopt if all agree.
 inline std::optional<std::string> mismatch(const attention::SafetensorsFile& golden,
                                            const attention::SafetensorsFile& result) {
-  const auto problem = attention::readProblem(golden, {}, "golden");
+  const auto problem = attention::readProblem(sourceOf(golden), {}, "golden");
   if (!problem) return problem.error().message;
   for (std::size_t i = 0; i < problem->x.size(); ++i) {
     const GoldenSequence sequence(golden, *problem, i);

@@ -16,6 +16,7 @@
 #include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/tensor_source.h"
 
 namespace headscope::app {
 namespace {
@@ -151,7 +152,7 @@ TEST_F(Attend, EveryFlagReachesTheComputation) {
   const auto outcome = attend(flags);
   ASSERT_EQ(outcome.exitCode, 0) << outcome.output;
   const auto found = result();
-  const auto problem = attention::readProblem(file, options, "in");
+  const auto problem = attention::readProblem(test::sourceOf(file), options, "in");
   ASSERT_TRUE(problem.ok()) << problem.error().message;
   const auto expected = attention::resultFile(attention::solve(*problem), false);
   for (const auto& [name, tensor] : expected.tensors)
@@ -161,7 +162,7 @@ TEST_F(Attend, EveryFlagReachesTheComputation) {
     if (option == "heads" || option == "kv_heads" || option == "head_dim") continue;
     auto fewer = options;
     fewer.erase(option);
-    const auto other = attention::readProblem(file, fewer, "in");
+    const auto other = attention::readProblem(test::sourceOf(file), fewer, "in");
     ASSERT_TRUE(other.ok()) << option << ": " << other.error().message;
     const auto changed = attention::resultFile(attention::solve(*other), false);
     EXPECT_NE(changed.tensors.at("output").bytes, expected.tensors.at("output").bytes) << option;

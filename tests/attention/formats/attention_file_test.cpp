@@ -9,6 +9,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
+#include "tests/support/tensor_source.h"
 
 namespace headscope::attention {
 namespace {
@@ -18,13 +19,13 @@ using headscope::test::smallProblem;
 using headscope::test::tensorOf;
 
 AttentionProblem problemOf(const SafetensorsFile& file, const AttentionOptions& options = {}) {
-  auto problem = readProblem(file, options, "in");
+  auto problem = readProblem(headscope::test::sourceOf(file), options, "in");
   EXPECT_TRUE(problem.ok()) << problem.error().message;
   return problem ? *problem : AttentionProblem{};
 }
 
 std::string errorOf(const SafetensorsFile& file, const AttentionOptions& options = {}) {
-  const auto problem = readProblem(file, options, "in");
+  const auto problem = readProblem(headscope::test::sourceOf(file), options, "in");
   return problem ? "no error" : problem.error().message;
 }
 
@@ -288,7 +289,7 @@ TEST(ReadLayer, NeedsNoInput) {
   auto file = smallProblem();
   file.tensors.erase("x");
   file.tensors["q_proj.bias"] = gaussianTensor({16}, 7);
-  const auto layer = readLayer(file, {}, "in");
+  const auto layer = readLayer(headscope::test::sourceOf(file), {}, "in");
   ASSERT_TRUE(layer.ok()) << layer.error().message;
   EXPECT_EQ(layer->projections.q.weight.rows(), 16);
   EXPECT_EQ(layer->projections.q.bias.size(), 16);

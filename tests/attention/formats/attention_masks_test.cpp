@@ -5,6 +5,7 @@
 #include "attention/formats/layers/attention_file.h"
 #include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"
+#include "tests/support/tensor_source.h"
 
 // Masks under other programs' names and conventions.
 
@@ -45,7 +46,7 @@ NamedTensor tensorOfType(DType type, const Shape& shape, const std::vector<std::
 }
 
 Result<AttentionProblem> read(const SafetensorsFile& file) {
-  return readProblem(file, {}, "in");
+  return readProblem(headscope::test::sourceOf(file), {}, "in");
 }
 
 std::string maskErrorOf(const SafetensorsFile& file) {
@@ -249,13 +250,13 @@ TEST(Names, RefusesUnknownNamesWithSuggestions) {
             "in: \"temperature\" is not an option, expected one of heads, kv_heads, head_dim, layer, causal, "
             "window, sinks, cache_length, rope_theta, alibi, softcap, scale, dropout, dropout_seed");
   EXPECT_EQ(withOption("format"), "no error");
-  EXPECT_EQ(readProblem(smallProblem(), {{"windwo", "3"}}, "in").error().message,
+  EXPECT_EQ(readProblem(headscope::test::sourceOf(smallProblem()), {{"windwo", "3"}}, "in").error().message,
             "in: \"windwo\" is not an option; did you mean window?");
   // Another program's weights file may contain more than a layer.
   auto file = smallProblem();
   file.metadata["author"] = "someone";
   file.tensors["q_norm.weight"] = gaussianTensor({4}, 1);
-  EXPECT_TRUE(readLayer(file, {}, "in").ok());
+  EXPECT_TRUE(readLayer(headscope::test::sourceOf(file), {}, "in").ok());
 }
 
 TEST(PositionRule, NotesAmbiguousCausalPositions) {

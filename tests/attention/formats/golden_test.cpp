@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/safetensors_file.h"
+#include "tests/support/tensor_source.h"
 
 namespace headscope::attention {
 namespace {
@@ -16,7 +17,7 @@ class Golden : public testing::TestWithParam<std::filesystem::path> {};
 TEST_P(Golden, EveryArrayMatchesFloat64) {
   const auto file = headscope::test::readSafetensors(GetParam());
   ASSERT_TRUE(file.ok()) << file.error().message;
-  const auto problem = readProblem(*file, {}, GetParam().filename().string());
+  const auto problem = readProblem(headscope::test::sourceOf(*file), {}, GetParam().filename().string());
   ASSERT_TRUE(problem.ok()) << problem.error().message;
   EXPECT_TRUE(problem->notes.empty()) << problem->notes[0];
   const auto results = solve(*problem);
@@ -29,7 +30,7 @@ TEST_P(Golden, EveryArrayMatchesFloat64) {
 TEST_P(Golden, NoticesSlightlyWrongScale) {
   const auto file = headscope::test::readSafetensors(GetParam());
   ASSERT_TRUE(file.ok());
-  auto problem = readProblem(*file, {}, "golden");
+  auto problem = readProblem(headscope::test::sourceOf(*file), {}, "golden");
   ASSERT_TRUE(problem.ok());
   problem->config.scale = problem->config.effectiveScale() * 1.001F;
   EXPECT_TRUE(headscope::test::mismatch(*file, resultFile(solve(*problem), problem->batched)));
@@ -38,7 +39,7 @@ TEST_P(Golden, NoticesSlightlyWrongScale) {
 TEST_P(Golden, NoticesSlightlyWrongWeight) {
   const auto file = headscope::test::readSafetensors(GetParam());
   ASSERT_TRUE(file.ok());
-  auto problem = readProblem(*file, {}, "golden");
+  auto problem = readProblem(headscope::test::sourceOf(*file), {}, "golden");
   ASSERT_TRUE(problem.ok());
   problem->projections.o.weight *= 1.001F;
   const auto wrong = headscope::test::mismatch(*file, resultFile(solve(*problem), problem->batched));
@@ -61,7 +62,7 @@ SafetensorsFile goldenCase(const std::string& name) {
 
 /// Expects the case, with its mask under another name, to give the golden result.
 void expectGolden(const SafetensorsFile& file, const std::string& name) {
-  const auto problem = readProblem(file, {}, name);
+  const auto problem = readProblem(headscope::test::sourceOf(file), {}, name);
   ASSERT_TRUE(problem.ok()) << problem.error().message;
   const auto wrong = headscope::test::mismatch(file, resultFile(solve(*problem), problem->batched));
   EXPECT_FALSE(wrong) << name << ": " << *wrong;

@@ -6,6 +6,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
+#include "tests/support/tensor_source.h"
 
 namespace headscope::attention {
 namespace {
@@ -25,13 +26,13 @@ SafetensorsFile layersCalled(const std::vector<std::pair<std::string, std::strin
 }
 
 std::string nameErrorOf(const SafetensorsFile& file, const AttentionOptions& options = {}) {
-  const auto problem = readProblem(file, options, "in");
+  const auto problem = readProblem(headscope::test::sourceOf(file), options, "in");
   return problem ? "no error" : problem.error().message;
 }
 
 std::vector<std::string> prefixesOf(const SafetensorsFile& file) {
   std::vector<std::string> prefixes;
-  const TensorSource source(file);
+  const TensorSource source = headscope::test::sourceOf(file);
   for (const LayerPlace& place : findLayers(source.header())) prefixes.push_back(place.prefix);
   return prefixes;
 }
@@ -121,7 +122,8 @@ TEST(LayerNames, ShapesDistinguishConv1DFromLinear) {
     conv.tensors[name] = fromFloats({turned.data(), static_cast<std::size_t>(turned.size())},
                                     {static_cast<std::uint64_t>(cols), static_cast<std::uint64_t>(rows)});
   }
-  const auto a = readProblem(linear, {}, "in"), b = readProblem(conv, {}, "in");
+  const auto a = readProblem(headscope::test::sourceOf(linear), {}, "in"),
+             b = readProblem(headscope::test::sourceOf(conv), {}, "in");
   ASSERT_TRUE(a.ok() && b.ok());
   EXPECT_EQ(a->projections.k.weight, b->projections.k.weight);
   EXPECT_EQ(a->projections.o.weight, b->projections.o.weight);

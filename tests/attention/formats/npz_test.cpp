@@ -10,6 +10,7 @@
 #include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/tensor_source.h"
 #include "tests/support/zip_bytes.h"
 
 namespace headscope::attention {
@@ -50,7 +51,7 @@ class Npz : public testing::Test {
 
 TEST_F(Npz, ReadsLayerLikeSafetensors) {
   const SafetensorsFile plain = headscope::test::smallProblem();
-  const auto expected = readProblem(plain, {}, "in");
+  const auto expected = readProblem(headscope::test::sourceOf(plain), {}, "in");
   for (const bool compressed : {false, true}) {
     Files files = asArrays(plain);
     files.push_back({"heads.npy", npyBytes<std::int64_t>("<i8", "()", {4})});

@@ -8,6 +8,7 @@
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"
+#include "tests/support/tensor_source.h"
 
 namespace headscope::app {
 namespace {
@@ -44,7 +45,7 @@ std::string shapeOf(const SafetensorsFile& file, const std::string& name) {
 
 /// Expects attend to compute from the file what the snapshot computed from the scene.
 void expectAttendAgrees(const SafetensorsFile& file) {
-  const auto problem = attention::readProblem(file, {}, "snapshot");
+  const auto problem = attention::readProblem(test::sourceOf(file), {}, "snapshot");
   ASSERT_TRUE(problem.ok()) << problem.error().message;
   const SafetensorsFile again = attention::resultFile(attention::solve(*problem), problem->batched);
   for (const auto& [name, tensor] : again.tensors) {
@@ -118,7 +119,7 @@ TEST(SnapshotFile, AttendRefusesT5Biases) {
   setup.model.position = PositionKind::t5;
   const SafetensorsFile file = fileOf(sceneOf(setup));
   EXPECT_EQ(shapeOf(file, "snapshot.bias"), "[4, 3, 3]");
-  const auto problem = attention::readProblem(file, {}, "snapshot");
+  const auto problem = attention::readProblem(test::sourceOf(file), {}, "snapshot");
   ASSERT_FALSE(problem.ok()) << "it would compute something else";
   EXPECT_THAT(problem.error().message, HasSubstr("\"t5_"));
 }
