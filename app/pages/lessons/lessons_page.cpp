@@ -3,28 +3,39 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-
-#include "app/platform/assets.h"
-#include "app/platform/configuration.h"
+#include <utility>
 
 namespace headscope::app::lessons_page {
 
 namespace {
 
-std::filesystem::path shippedFolder() {
-  return assetFolder() / "lessons";
+/// "step 3 of Why divide by √d".
+std::string stepPlace(const Lesson& lesson, Index step) {
+  return fmt::format("step {} of {}", step + 1, lesson.title);
 }
 
-std::filesystem::path ownFolder() {
-  const std::filesystem::path folder = configurationFolder();
-  return folder.empty() ? folder : folder / "lessons";
+auto studying(PageServices& services) {
+  return [&services](const StepQuestion& question, std::stop_token stop) {
+    return studyStep(*question.lesson, static_cast<std::size_t>(question.step), services.resources, stop);
+  };
 }
 
 }  // namespace
 
+Scene stageScene(const Lesson& lesson, const LessonStep& step, bool after) {
+  if (after) return step.scene;
+  Scene scene = sceneBefore(lesson, step);
+  // The mistake shown may itself be the answer.
+  const attention::Mistake mistake = scene.cursor.lab.mistake;
+  scene.cursor = step.scene.cursor;
+  scene.cursor.lab.mistake = mistake;
+  return scene;
+}
+
 Page::Page(PageServices& services)
     : services_(services),
       page_(services.view),
+      files_(services, page_),
       library_(services.workers,
                [](const LibraryQuestion& question, std::stop_token stop)
                    -> attention::Result<std::shared_ptr<const std::pair<LessonLibrary, Progress>>> {
@@ -32,18 +43,114 @@ Page::Page(PageServices& services)
                      readLessons(question, stop), readProgress(question.progress));
                }),
       cover_(services.workers,
-             [this](const CoverQuestion& question, std::stop_token stop) {
-               return LessonRunner(*question.lesson, services_.resources, stop).cover();
+             [this](const std::shared_ptr<const Lesson>& lesson, std::stop_token stop) {
+               return LessonRunner(*lesson, services_.resources, stop).cover();
              }),
-      study_(services.workers,
-             [this](const StepQuestion& question, std::stop_token stop) {
-               return studyStep(*question.lesson, static_cast<std::size_t>(question.step),
-                                services_.resources, stop);
-             }),
-      ahead_(services.workers, [this](const StepQuestion& question, std::stop_token stop) {
-        return studyStep(*question.lesson, static_cast<std::size_t>(question.step), services_.resources,
-                         stop);
-      }) {}
+      study_(services.workers, studying(services)),
+      ahead_(services.workers, studying(services)) {}
+
+void Page::arrange(Document& own) {
+  View& view = services_.view;
+  if (std::exchange(page_.asked.take, false) && staged()) {
+    // One undo step; the person's scene stays in its file.
+    Scene taken = staged()->scene();
+    taken.cursor.lesson = own.scene().cursor.lesson;
+    own.openInTalk(std::move(taken), *staged()->file());
+    view.say("You now have the lesson's scene. Undo restores your own.");
+  }
+  if (page_.here.lesson && page_.asked.move == Move::restore) {
+    stage_.restore();
+    renewStage();
+  }
+  applyMoves(services_, page_, own.scene().cursor.lesson);
+  place(own.scene().cursor.lesson);
+  page_.stage.shown = services_.layer.snapshot();
+  files_.check();
+  view.guessedRow.clear();
+  if (!page_.here.study || !page_.here.answered || page_.here.guess < 0) return;
+  const OptionStudy& option = page_.here.study->options[static_cast<std::size_t>(page_.here.guess)];
+  if (option.picture.rows() == 1)
+    view.guessedRow.assign(option.picture.data(), option.picture.data() + option.picture.size());
+}
+
+/// Updates the stage to the person's place in the lesson.
+void Page::place(LessonCursor& at) {
+  const LessonEntry* entry = page_.list.library ? page_.list.library->find(at.lesson) : nullptr;
+  if (entry) at.lesson = entry->lesson->id;  // a link may have named it by number
+  if (entry && entry->lesson != placed_.lesson) files_.watch(*entry);
+  // An open lesson stays while its file is broken.
+  const bool open = placed_.lesson && placed_.lesson->id == at.lesson;
+  LessonPlace& here = page_.here;
+  here.lesson = entry ? entry->lesson : open ? placed_.lesson : nullptr;
+  if (!here.lesson) {
+    clearStage();
+    here.problem.clear();
+    return;
+  }
+  at.step = std::clamp<Index>(at.step, 0, static_cast<Index>(here.lesson->steps.size()) - 1);
+  here.step = at.step;
+  const LessonStep& step = page_.at();
+  const auto options = step.question ? static_cast<Index>(step.question->options.size()) : 0;
+  if (at.guess >= options) at.guess = -1;
+  here.guess = at.guess;
+  here.answered = at.answered && step.question;
+  if (const Placed now{here.lesson, at.step, !page_.asking()}; now != placed_) {
+    if (now.lesson != placed_.lesson || now.step != placed_.step) {
+      here.study = nullptr;
+      here.put = false;
+      here.problem.clear();
+      studied_ = {};
+    }
+    setStage(now);
+    remember(services_, page_);
+    takeStudy();
+  }
+  page_.stage.document = stage_.document().get();
+  page_.stage.changed = stage_.changed();
+}
+
+/// Stages the step with the person's changes, if it has any, else as the lesson defines it.
+void Page::setStage(const Placed& now) {
+  clearStage();
+  const LessonStep& step = now.lesson->steps[static_cast<std::size_t>(now.step)];
+  Scene written = stageScene(*now.lesson, step, now.after);
+  // A stage can't contain another stage.
+  if (written.cursor.page == "lessons" || written.cursor.page == "talk") written.cursor.page = "heads";
+  const auto left = waiting_.extract({now.lesson->id, step.id, now.after});
+  stage_.put(std::move(written), left.empty() ? nullptr : left.mapped().document);
+  placed_ = now;
+  page_.stage.waiting.clear();
+  for (const auto& [where, staged] : waiting_)
+    if (std::get<0>(where) == now.lesson->id) page_.stage.waiting.insert(std::get<1>(where));
+  renewStage();
+}
+
+/// Empties the stage, keeping its changes until the person returns.
+void Page::clearStage() {
+  const Placed left = std::exchange(placed_, {});
+  page_.stage.document = nullptr;
+  const std::shared_ptr<Document> document = stage_.take();
+  if (!document) return;
+  const std::string& step = left.lesson->steps[static_cast<std::size_t>(left.step)].id;
+  waiting_[{left.lesson->id, step, left.after}] = {document, stepPlace(*left.lesson, left.step)};
+  if (!services_.view.present)
+    services_.view.say(fmt::format("Your changes are kept in {}.", stepPlace(*left.lesson, left.step)));
+}
+
+/// Call when another scene is on the stage.
+void Page::renewStage() {
+  page_.stage.settled = false;
+  stillFrames_ = 0;
+  services_.view.controls = {};
+  services_.view.redraw();
+}
+
+std::vector<Staged> Page::stages() const {
+  std::vector<Staged> stages;
+  for (const auto& [where, staged] : waiting_) stages.push_back(staged);
+  if (staged()) stages.push_back({staged(), stepPlace(*placed_.lesson, placed_.step)});
+  return stages;
+}
 
 bool Page::take(const Scene&) {
   const bool library = takeLibrary(), covers = takeCovers(), study = takeStudy();
@@ -72,7 +179,7 @@ bool Page::takeCovers() {
   const auto answer = cover_.current();
   if (!answer || !page_.list.library) return false;
   for (std::size_t i = 0; i < page_.list.covers.size(); ++i) {
-    if (page_.list.covers[i] || page_.list.library->lessons[i].lesson != answer->request.lesson) continue;
+    if (page_.list.covers[i] || page_.list.library->lessons[i].lesson != answer->request) continue;
     page_.list.covers[i] = answer->value.ok() ? *answer->value : attention::Matrix();
     return true;
   }
@@ -95,19 +202,14 @@ bool Page::takeStudy() {
 }
 
 void Page::ask(const Scene&) {
-  const bool remembers = services_.view.showTimings;
-  asked_.shipped = shippedFolder();
-  asked_.own = remembers ? ownFolder() : "";
-  asked_.progress = remembers ? stateFolder() : "";
-  library_.ask(asked_, Lane::front);
+  library_.ask(files_.question(), Lane::front);
   if (!page_.list.library) return;
   if (!placed_.lesson) {
-    const auto missing = std::find(page_.list.covers.begin(), page_.list.covers.end(), std::nullopt);
-    if (missing != page_.list.covers.end())
-      cover_.ask(
-          {page_.list.library->lessons[static_cast<std::size_t>(missing - page_.list.covers.begin())].lesson},
-          Lane::back);
-    return;
+    const auto& covers = page_.list.covers;
+    const auto missing = std::find(covers.begin(), covers.end(), std::nullopt);
+    if (missing == covers.end()) return;
+    const auto at = static_cast<std::size_t>(missing - covers.begin());
+    return cover_.ask(page_.list.library->lessons[at].lesson, Lane::back);
   }
   const StepQuestion now{placed_.lesson, placed_.step}, next{placed_.lesson, placed_.step + 1};
   if (studied_ != now) return study_.ask(now, Lane::front);
@@ -132,8 +234,8 @@ void Page::leave() {
 void Page::reset() {
   stage_ = {};
   placed_ = {};
-  page_.here.lesson = nullptr;
   page_.stage.document = nullptr;
+  page_.here.lesson = nullptr;
 }
 
 /// The stage gets the space the column leaves, with the page's own side panel if the step refers to it.
@@ -219,8 +321,20 @@ std::optional<std::string> Page::error(const Scene& scene) const {
 }
 
 double Page::nextFrameIn() const {
-  if (library_.busySeconds() > 0 || study_.busySeconds() > 0) return 0.2;
-  return watched_.path.empty() ? std::numeric_limits<double>::infinity() : kWatchInterval;
+  return library_.busySeconds() > 0 || study_.busySeconds() > 0 ? 0.2 : files_.nextCheckIn();
+}
+
+bool Page::open(const NamedFile& file, const Requester&, const Outcome& outcome) {
+  if (file.folder || file.path.extension() != ".json" || file.path.filename() == "config.json") return false;
+  files_.open(file.path, outcome);
+  return true;
+}
+
+std::vector<Action> Page::actions() {
+  std::vector<Action> actions = stepActions(services_, page_);
+  const std::vector<Action> more = files_.actions();
+  actions.insert(actions.end(), more.begin(), more.end());
+  return actions;
 }
 
 }  // namespace headscope::app::lessons_page

@@ -2,10 +2,25 @@
 
 #include "app/pages/common/page.h"
 #include "app/pages/common/page_stage.h"
+#include "app/pages/lessons/lesson_files.h"
 #include "app/pages/lessons/lessons_state.h"
 #include "app/scene/text/number_text.h"
 
 namespace headscope::app::lessons_page {
+
+struct StepQuestion {
+  std::shared_ptr<const Lesson> lesson;
+  Index step = -1;
+  NumberStyle numbers = numberStyle();  ///< the number format of the texts
+  bool operator==(const StepQuestion&) const = default;
+};
+
+/// Moves through the lessons as the person asked since the last frame.
+void applyMoves(PageServices& services, State& page, LessonCursor& at);
+/// Records that the person saw the step.
+void remember(PageServices& services, State& page);
+/// The actions that move, choose an option, or reset the person's progress.
+std::vector<Action> stepActions(PageServices& services, State& page);
 
 /// The list of lessons, or one open lesson next to a stage with the page it is about. The stage shows the
 /// lesson's scene; the window's own scene stays unchanged.
@@ -34,16 +49,6 @@ class Page : public app::Page {
   const State& state() const { return page_; }
 
  private:
-  struct StepQuestion {
-    std::shared_ptr<const Lesson> lesson;
-    Index step = -1;
-    NumberStyle numbers = numberStyle();  ///< the number format of the texts
-    bool operator==(const StepQuestion&) const = default;
-  };
-  struct CoverQuestion {
-    std::shared_ptr<const Lesson> lesson;
-    bool operator==(const CoverQuestion&) const = default;
-  };
   /// What is on the stage.
   struct Placed {
     std::shared_ptr<const Lesson> lesson;
@@ -51,53 +56,27 @@ class Page : public app::Page {
     bool after = false;  ///< the step's scene, instead of the one before its question
     bool operator==(const Placed&) const = default;
   };
-  static constexpr double kWatchInterval = 1;  ///< seconds between checks of an edited lesson file
   using StudyAnswer = Answer<StepQuestion, std::shared_ptr<const StepStudy>>;
 
   bool takeLibrary();
   bool takeCovers();
   bool takeStudy();
-  void applyMoves(Scene& own);
-  void moveOn(LessonCursor& at);
-  void moveBack(LessonCursor& at);
-  void answer(LessonCursor& at);
-  void goTo(LessonCursor& at, Index step);
   void place(LessonCursor& at);
   void setStage(const Placed& now);
   void clearStage();
-  void restoreStep();
   void renewStage();
-  void remember(const LessonCursor& at);
-  void saveProgress();
-  void watchFile();
-  void takeToPage(Document& own);
-  void openLesson(const std::filesystem::path& path, const Outcome& outcome);
-  void saveAsLesson(const Scene& scene);
-  void addStep(const Scene& scene);
-  std::vector<Action> movingActions();
-  std::vector<Action> progressActions();
-  std::vector<Action> answerActions();
-  std::vector<Action> writingActions();
 
   PageServices& services_;
   State page_;
+  LessonFiles files_;
   PageStage stage_;
   Placed placed_;
   /// Changed documents that left the stage, by lesson id, step id and Placed::after; they return with it.
   std::map<std::tuple<std::string, std::string, bool>, Staged> waiting_;
-  LibraryQuestion asked_;
-  StepQuestion studied_;           ///< the question that page_.here.study answers
-  int stillFrames_ = 0;            ///< consecutive frames without work for the step
-  bool takes_ = false;             ///< the staged scene was requested as the window's own
-  std::filesystem::path writing_;  ///< the lesson file to which steps are added
-  /// The last opened lesson of the person's own, and when the version read was written.
-  struct Watched {
-    std::filesystem::path path;
-    std::filesystem::file_time_type writtenAt;
-  } watched_;
-  double watchedAt_ = 0;  ///< time of the last check
+  StepQuestion studied_;  ///< the question that page_.here.study answers
+  int stillFrames_ = 0;   ///< consecutive frames without work for the step
   Answer<LibraryQuestion, std::shared_ptr<const std::pair<LessonLibrary, Progress>>> library_;
-  Answer<CoverQuestion, attention::Matrix> cover_;
+  Answer<std::shared_ptr<const Lesson>, attention::Matrix> cover_;
   StudyAnswer study_, ahead_;
 };
 

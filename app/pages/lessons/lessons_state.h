@@ -66,6 +66,7 @@ struct LessonRequests {
   std::string lesson;           ///< id of a lesson to open
   bool first = false;           ///< open the first lesson
   bool fromStart = false;       ///< open the lesson at its first step instead of continuing
+  bool take = false;            ///< open the staged scene as the window's own
 };
 
 /// The page's view state, which its panels may change.

@@ -1,8 +1,8 @@
-// Page's support for writing lessons: from scenes, and while a file is edited elsewhere.
+#include "app/pages/lessons/lesson_files.h"
 
-#include <fmt/core.h>
+#include <limits>
 
-#include "app/pages/lessons/lessons_page.h"
+#include "app/platform/assets.h"
 #include "app/platform/configuration.h"
 #include "app/widgets/file_picker.h"
 #include "attention/formats/files/file_io.h"
@@ -11,8 +11,26 @@
 
 namespace headscope::app::lessons_page {
 
-/// Requests a new reading of the person's own lesson when its file changes, also while that file is invalid.
-void Page::watchFile() {
+constexpr double kWatchInterval = 1;  ///< seconds between checks of an edited lesson file
+
+const LibraryQuestion& LessonFiles::question() {
+  const bool remembers = services_.view.showTimings;
+  const std::filesystem::path folder = remembers ? configurationFolder() : "";
+  question_.shipped = assetFolder() / "lessons";
+  question_.own = folder.empty() ? folder : folder / "lessons";
+  question_.progress = remembers ? stateFolder() : "";
+  return question_;
+}
+
+void LessonFiles::watch(const LessonEntry& entry) {
+  watched_ = entry.own ? Watched{entry.path, entry.writtenAt} : Watched{};
+}
+
+double LessonFiles::nextCheckIn() const {
+  return watched_.path.empty() ? std::numeric_limits<double>::infinity() : kWatchInterval;
+}
+
+void LessonFiles::check() {
   const double now = services_.view.time;
   if (watched_.path.empty() || now - watchedAt_ < kWatchInterval) return;
   watchedAt_ = now;
@@ -27,23 +45,17 @@ void Page::watchFile() {
       [this, path = watched_.path](attention::Result<Time> written) {
         if (!written || path != watched_.path || *written == watched_.writtenAt) return;
         watched_.writtenAt = *written;
-        ++asked_.reading;
+        ++question_.reading;
       });
 }
 
-bool Page::open(const NamedFile& file, const Requester&, const Outcome& outcome) {
-  if (file.folder || file.path.extension() != ".json" || file.path.filename() == "config.json") return false;
-  openLesson(file.path, outcome);
-  return true;
-}
-
-void Page::openLesson(const std::filesystem::path& path, const Outcome& outcome) {
+void LessonFiles::open(const std::filesystem::path& path, const Outcome& outcome) {
   services_.files.read<std::shared_ptr<const Lesson>>(
       path, [path, stop = services_.files.stopToken()] { return readLesson(path, stop); },
       [this, path, outcome](attention::Result<std::shared_ptr<const Lesson>> lesson) {
         if (!lesson) return outcome.fail(lesson.error().message);
-        asked_.opened.push_back(std::filesystem::absolute(path));
-        writing_ = asked_.opened.back();
+        question_.opened.push_back(std::filesystem::absolute(path));
+        writing_ = question_.opened.back();
         page_.asked.lesson = (*lesson)->id;
         page_.asked.fromStart = true;
         services_.view.request("page.lessons");
@@ -51,7 +63,7 @@ void Page::openLesson(const std::filesystem::path& path, const Outcome& outcome)
       });
 }
 
-void Page::saveAsLesson(const Scene& scene) {
+void LessonFiles::save(const Scene& scene) {
   auto saved = std::make_shared<const Scene>(scene);
   const auto write = [this, saved](Scene&, const std::filesystem::path& path, const Outcome& outcome) {
     services_.files.write(
@@ -62,8 +74,8 @@ void Page::saveAsLesson(const Scene& scene) {
         [this, path, outcome](attention::Status written) {
           if (!written) return outcome.fail(written.error().message);
           writing_ = std::filesystem::absolute(path);
-          asked_.opened.push_back(writing_);
-          ++asked_.reading;
+          question_.opened.push_back(writing_);
+          ++question_.reading;
           outcome.tell("Saved the lesson " + attention::shownPath(path.filename()));
         });
   };
@@ -71,7 +83,7 @@ void Page::saveAsLesson(const Scene& scene) {
       FileQuestion{"Save the scene as a lesson", {".json"}, "lesson.json", write}, services_.folders);
 }
 
-void Page::addStep(const Scene& scene) {
+void LessonFiles::addStep(const Scene& scene) {
   View& view = services_.view;
   if (writing_.empty())
     return view.messages.fail("No lesson to add to. Save the scene as a lesson, or open your own.");
@@ -89,17 +101,17 @@ void Page::addStep(const Scene& scene) {
       },
       [this](attention::Status written) {
         if (!written) return services_.view.messages.fail(written.error().message);
-        ++asked_.reading;
+        ++question_.reading;
         services_.view.tell("Added a step to " + attention::shownPath(writing_.filename()),
                             services_.view.pressedAt);
       });
 }
 
-std::vector<Action> Page::writingActions() {
+std::vector<Action> LessonFiles::actions() {
   return {{.id = "lesson.save",
            .name = "Save the scene as a lesson…",
            .whileTyping = true,
-           .run = [this](Scene& scene) { saveAsLesson(scene); }},
+           .run = [this](Scene& scene) { save(scene); }},
           {.id = "lesson.add_step",
            .name = "Add the scene as the lesson's next step",
            .whileTyping = true,
@@ -124,7 +136,7 @@ std::vector<Action> Page::writingActions() {
                               {".json"},
                               "",
                               [this](Scene&, const std::filesystem::path& path, const Outcome& outcome) {
-                                openLesson(path, outcome);
+                                open(path, outcome);
                               }},
                  services_.folders);
            }}};
