@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
@@ -23,8 +25,52 @@ const Json& jsonOf(const void* value) {
   return *static_cast<const Json*>(value);
 }
 
+/// Python's json module writes these numbers, which JSON lacks, as bare words: "time_step_limit": [0.0,
+/// Infinity].
+constexpr std::pair<std::string_view, double> kPythonNumbers[] = {
+    {"-Infinity", -std::numeric_limits<double>::infinity()},
+    {"Infinity", std::numeric_limits<double>::infinity()},
+    {"NaN", std::numeric_limits<double>::quiet_NaN()}};
+
+/// The text that stands for such a word until the file is parsed. It takes as many bytes, with its quotes, so
+/// that the positions in messages are the file's, and holds only the control character DEL.
+std::string standIn(std::string_view word) {
+  return std::string(word.size() - 2, '\x7f');
+}
+
+/// Replaces such words, except in texts and as names.
+std::string withStandIns(std::string_view text) {
+  std::string json(text);
+  bool inText = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') inText = !inText;
+    if (inText) {
+      i += text[i] == '\\';
+      continue;
+    }
+    for (const auto& [word, number] : kPythonNumbers) {
+      if (!text.substr(i).starts_with(word)) continue;
+      const auto next = text.find_first_not_of(" \t\r\n", i + word.size());
+      if (next != text.npos && text[next] == ':') break;
+      json.replace(i, word.size(), '"' + standIn(word) + '"');
+      i += word.size() - 1;
+      break;
+    }
+  }
+  return json;
+}
+
+void takeStandIns(Json& value) {
+  if (value.is_structured())
+    for (Json& each : value) takeStandIns(each);
+  for (const auto& [word, number] : kPythonNumbers)
+    if (value.is_string() && value == standIn(word)) value = number;
+}
+
 /// A value as shown in messages.
 std::string shown(const Json& value) {
+  if (value.is_number_float() && !std::isfinite(value.get<double>()))
+    return std::isnan(value.get<double>()) ? "NaN" : value.get<double>() < 0 ? "-Infinity" : "Infinity";
   if (value.is_object()) return "an object";
   if (value.is_array()) return fmt::format("a list of {}", value.size());
   if (value.is_string()) return quotedText(value.get_ref<const std::string&>());
@@ -54,9 +100,11 @@ std::optional<double> positiveNumber(const Json& value) {
 Result<ConfigReader> ConfigReader::parse(std::string_view text, const std::string& name) {
   auto document = std::make_shared<Document>();
   document->name = name;
-  auto root = parseJsonTree(text, name);
+  const bool python = text.find("Infinity") != text.npos || text.find("NaN") != text.npos;
+  auto root = python ? parseJsonTree(withStandIns(text), name) : parseJsonTree(text, name);
   if (!root) return root.error();
   document->root = *std::move(root);
+  if (python) takeStandIns(document->root);
   if (!document->root.is_object())
     return Error{name + ": is " + shown(document->root) + ", expected an object"};
   const void* const top = &document->root;

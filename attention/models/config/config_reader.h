@@ -21,7 +21,8 @@ inline constexpr Index kMaxPositions = Index{1} << 30, kMaxLayers = 4096;
 /// the end.
 class ConfigReader {
  public:
-  /// Returns an Error if the text isn't JSON or isn't an object.
+  /// Returns an Error if the text isn't JSON or isn't an object. Takes the numbers Infinity, -Infinity and
+  /// NaN, which Python writes and JSON lacks.
   static Result<ConfigReader> parse(std::string_view text, const std::string& name);
 
   bool has(std::string_view key) const;

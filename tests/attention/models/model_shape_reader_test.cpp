@@ -291,7 +291,6 @@ TEST(ModelShapeReader, HostileFilesGiveErrorsWithoutOverflow) {
   for (int i = 0; i < 10000; ++i) deep += R"({"a": )";
   EXPECT_EQ(shapeRefusal(deep + "1" + std::string(10001, '}')),
             "config.json: lists and objects are more than 32 deep");
-  EXPECT_EQ(shapeRefusal(R"({"num_hidden_layers": NaN})"), "config.json: is not valid JSON at byte 23");
   EXPECT_EQ(shapeRefusal(
                 R"({"attn_config": 3, "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8})"),
             "config.json: attn_config is 3, expected an object");
@@ -305,6 +304,24 @@ TEST(ModelShapeReader, HostileFilesGiveErrorsWithoutOverflow) {
     "vocab_size": 1048576})");
   EXPECT_EQ(parametersOf(huge).total, std::numeric_limits<std::uint64_t>::max());
   EXPECT_EQ(weightBytes(huge, {}), std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST(ModelShapeReader, AcceptsNumbersThatOnlyPythonWrites) {
+  const std::string sizes = R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
+    "num_attention_heads": 8, "vocab_size": 10)";
+  EXPECT_EQ(shapeFrom(sizes + R"(, "a": [Infinity, -Infinity,NaN], "b": {"c": "a\" NaN\\"}, "d": NaN})"),
+            shapeFrom(sizes + "}"));
+  EXPECT_EQ(shapeRefusal(R"({"num_hidden_layers": NaN})"),
+            "config.json: num_hidden_layers is NaN, expected a whole number from 1 to 4096");
+  EXPECT_EQ(shapeRefusal(R"({"num_hidden_layers": -Infinity})"),
+            "config.json: num_hidden_layers is -Infinity, expected a whole number from 1 to 4096");
+  EXPECT_EQ(shapeRefusal(R"({"model_type": Infinity})"),
+            "config.json: model_type is Infinity, expected a text");
+  // Positions are those in the file.
+  EXPECT_EQ(shapeRefusal(R"({"a": NaN, "b": Infinit})"), "config.json: is not valid JSON at byte 17");
+  EXPECT_EQ(shapeRefusal(R"({"a": Infinity, NaN: 1})"), "config.json: is not valid JSON at byte 17");
+  EXPECT_EQ(shapeRefusal(R"({"a": "NaN, "b": Infinity})"), "config.json: is not valid JSON at byte 14");
+  EXPECT_EQ(shapeRefusal(R"({"a": -NaN})"), "config.json: is not valid JSON at byte 8");
 }
 
 TEST(ModelShapeReader, RefusesInconsistentSizes) {
