@@ -41,6 +41,7 @@ std::string negative(const ModelShape& shape) {
                                                  {"value_dim", shape.valueDim},
                                                  {"inner_dim", shape.innerDim},
                                                  {"vocabulary", shape.vocabulary},
+                                                 {"embedding_dim", shape.embeddingDim},
                                                  {"positions", shape.positions},
                                                  {"dense_layers", shape.denseLayers},
                                                  {"experts", shape.experts},
@@ -169,9 +170,9 @@ ShapeParameters parametersOf(const ModelShape& shape) {
           saturatingSum({always, each.experts > 0 ? times(expert, each.activeExperts) : expert}));
     if (each.encoder) addTo(all.encoder, saturatingSum({always, expert}));
   }
-  all.embedding = saturatingSum({saturatingProduct({shape.vocabulary, shape.modelDim}),
-                                 saturatingProduct({shape.positions, shape.modelDim})});
-  all.head = saturatingProduct({shape.vocabulary, shape.modelDim});
+  const Index width = shape.embeddingDim > 0 ? shape.embeddingDim : shape.modelDim;
+  all.embedding = saturatingProduct({shape.vocabulary + shape.positions, width});
+  all.head = saturatingProduct({shape.vocabulary, width});
   const std::uint64_t rest =
       saturatingSum({all.attention, all.embedding, shape.tied ? 0 : all.head, shape.otherParameters});
   all.active = saturatingSum({rest, all.activeFeedForward});

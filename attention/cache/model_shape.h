@@ -68,9 +68,10 @@ struct ModelShape {
   Index innerDim = 0;  ///< of dense feed-forward parts
   bool gated = false;  ///< three matrices instead of two
   Index vocabulary = 0;
-  Index positions = 0;    ///< rows of learned positions
-  bool tied = false;      ///< the head is the embedding table
-  Index denseLayers = 0;  ///< with experts: layers without them
+  Index embeddingDim = 0;  ///< width of the embeddings, which are mapped to modelDim; 0 = modelDim, no map
+  Index positions = 0;     ///< rows of learned positions
+  bool tied = false;       ///< the head is the embedding table
+  Index denseLayers = 0;   ///< with experts: layers without them
   Index experts = 0, activeExperts = 0, sharedExperts = 0, expertDim = 0;  ///< mixture of experts; 0 = dense
 
   /// The same by kind of layer; empty if the sizes above describe all layers. Read them through layerGroups()

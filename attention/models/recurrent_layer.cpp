@@ -85,7 +85,8 @@ Recurrent linearRecurrent(const ConfigReader& json, Index d) {
 
 /// Qin et al. 2024, Lightning Attention, as in MiniMax-01: one matrix per head.
 Recurrent lightning(const ConfigReader& json, Index d) {
-  const Index heads = json.size("num_attention_heads"), dim = json.size("head_dim");
+  const Index heads = json.size("num_attention_heads");
+  const Index dim = json.size("head_dim", std::max<Index>(1, d / heads));
   return {heads * dim * dim, sumOf({{d, 5, heads, dim}})};
 }
 

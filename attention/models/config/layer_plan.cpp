@@ -28,6 +28,7 @@ std::optional<CacheKind> kindNamed(std::string_view name, CacheKind attention) {
       {"recurrent", CacheKind::recurrent},
       {"conv", CacheKind::recurrent}};
   if (name == "full_attention" || name == "attention" || name == "global") return attention;
+  if (name == "deepseek_sparse_attention" && attention == CacheKind::latent) return attention;
   for (const auto& [each, kind] : kNames)
     if (each == name) return kind;
   return std::nullopt;
@@ -76,8 +77,9 @@ Kinds hybridKinds(const ConfigReader& json, Index layers, CacheKind attention) {
     const Index period = json.size("attn_layer_period"), offset = json.size("attn_layer_offset", 0, 0);
     return chosenKinds(layers, attention, recurrent, [=](Index i) { return i % period == offset; });
   }
-  if (json.has("attn_layer_indices")) {
-    const std::vector<Index> attends = json.tokens("attn_layer_indices");
+  for (const char* key : {"attn_layer_indices", "full_attn_idxs"}) {
+    if (!json.has(key)) continue;
+    const std::vector<Index> attends = json.tokens(key);
     return chosenKinds(layers, attention, recurrent, [&](Index i) { return isIn(attends, i); });
   }
   if (json.has("full_attention_interval")) {
@@ -94,6 +96,8 @@ Kinds hybridKinds(const ConfigReader& json, Index layers, CacheKind attention) {
     return chosenKinds(layers, attention, recurrent,
                        [&](Index i) { return types[static_cast<std::size_t>(i)] == 1; });
   }
+  if (json.isNull("attn_layer_indices"))  // no layer attends
+    return Kinds(static_cast<std::size_t>(layers), recurrent);
   return {};
 }
 
@@ -128,10 +132,27 @@ Kinds spanKinds(const ConfigReader& json, const ModelType* type, Index layers, C
 }
 
 /// Nemotron-H lists its layers one after another: M is a Mamba-2 layer, * attention, - a feed-forward layer,
-/// E experts.
+/// E experts. Files by transformers 5 name them instead.
+std::string patternOf(const ConfigReader& json) {
+  std::string pattern = json.text("hybrid_override_pattern", "");
+  if (json.has("hybrid_override_pattern")) return pattern;
+  for (const std::string& name : json.texts("layers_block_type")) {
+    const auto kind = kindNamed(name, CacheKind::full);
+    const char letter = name == "mlp"                  ? '-'
+                        : name == "moe"                ? 'E'
+                        : kind == CacheKind::recurrent ? 'M'
+                        : kind == CacheKind::full      ? '*'
+                                                       : '?';
+    if (letter == '?')
+      json.refuse("layers_block_type", quotedText(name), "linear_attention, full_attention, mlp or moe");
+    pattern += letter;
+  }
+  return pattern;
+}
+
 std::vector<PlannedLayer> patternLayers(const ConfigReader& json, Index layers) {
   using Inner = PlannedLayer::Inner;
-  const std::string pattern = json.text("hybrid_override_pattern", "");
+  const std::string pattern = patternOf(json);
   std::vector<PlannedLayer> plan;
   for (const char letter : pattern) {
     if (letter == 'M') plan.push_back({CacheKind::recurrent, Inner::none});
@@ -149,9 +170,12 @@ std::vector<PlannedLayer> patternLayers(const ConfigReader& json, Index layers) 
 class ExpertRule {
  public:
   explicit ExpertRule(const ConfigReader& json)
-      : dense_(json.tokens("mlp_only_layers")),
-        first_(json.size(
-            json.has("moe_layer_start_index") ? "moe_layer_start_index" : "first_k_dense_replace", 0, 0)),
+      : names_(json.texts("mlp_layer_types")),
+        dense_(json.tokens("mlp_only_layers")),
+        first_(json.size(json.has("moe_layer_start_index") ? "moe_layer_start_index"
+                         : json.has("num_dense_layers")    ? "num_dense_layers"
+                                                           : "first_k_dense_replace",
+                         0, 0)),
         last_(json.size("moe_layer_end_index", kMaxLayers, 0)),
         step_(json.size("decoder_sparse_step",
                         json.size("interleave_moe_layer_step", json.size("moe_layer_interval", 1)))),
@@ -159,11 +183,13 @@ class ExpertRule {
         offset_(json.size("expert_layer_offset", 0, 0)),
         frequency_(json.isList("moe_layer_freq") ? 1 : json.size("moe_layer_freq", 1)) {}
   bool operator()(Index i) const {
+    if (i < std::ssize(names_)) return names_[static_cast<std::size_t>(i)] != "dense";
     return !isIn(dense_, i) && i >= first_ && i <= last_ && (i + 1) % step_ == 0 && i % frequency_ == 0 &&
            i % period_ == offset_ % period_;
   }
 
  private:
+  std::vector<std::string> names_;  // "dense" or "sparse"
   std::vector<Index> dense_;
   Index first_, last_, step_, period_, offset_, frequency_;
 };
@@ -185,7 +211,8 @@ Index spanOf(const ConfigReader& json, const ModelType* type) {
 
 std::vector<PlannedLayer> planLayers(const ConfigReader& json, const ModelType* type, Index layers,
                                      bool experts) {
-  if (json.has("hybrid_override_pattern")) return patternLayers(json, layers);
+  if (json.has("hybrid_override_pattern") || isNamed(type, {"nemotron_h"}))
+    return patternLayers(json, layers);
   const CacheKind attention = json.has("kv_lora_rank") ? CacheKind::latent : CacheKind::full;
   const Index span = spanOf(json, type);
   Kinds kinds;

@@ -10,6 +10,7 @@
 #include "attention/models/config/config_reader.h"
 #include "attention/models/config/layer_plan.h"
 #include "attention/models/config/model_types.h"
+#include "attention/models/config/other_parameters.h"
 #include "attention/models/config/quantization.h"
 #include "attention/models/config/size_finder.h"
 
@@ -21,8 +22,8 @@ namespace {
 std::string architectureOf(const ConfigReader& json) {
   const std::string type = json.text("model_type", "");
   if (!type.empty()) return "model_type " + quotedText(type);
-  const std::vector<std::string> names = json.texts("architectures");
-  return names.empty() ? "a model without a model_type" : "the architecture " + quotedText(names[0]);
+  const std::string name = classOf(json);
+  return name.empty() ? "a model without a model_type" : "the architecture " + quotedText(name);
 }
 
 /// Refuses fields of layers that cache something other than keys and values. If an unknown type has them, its
@@ -48,8 +49,9 @@ struct StackKeys {
 };
 const StackKeys kDecoder{
     {"num_decoder_layers", "decoder_layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers"},
-    {"decoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads"},
-    {"decoder_ffn_dim", "intermediate_size", "n_inner", "ffn_dim", "d_ff", "ffn_hidden_size"}};
+    {"decoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"},
+    {"decoder_ffn_dim", "block_ff_dim", "intermediate_size", "n_inner", "ffn_dim", "d_ff", "ffn_hidden_size",
+     "hidden_dim"}};
 const StackKeys kEncoder{
     {"encoder_layers", "num_layers"}, {"encoder_attention_heads", "num_heads"}, {"encoder_ffn_dim", "d_ff"}};
 
@@ -64,10 +66,11 @@ class ShapeReader {
     readSizes();
     readFeedForward();
     if (!sizes_.missing().empty()) return shape_;
-    const bool pair = json_.has("decoder_layers") || hasType("t5") || hasType("mt5") || hasType("umt5");
+    const bool pair = json_.has("decoder_layers") || has("t5");
     addLayers(planLayers(json_, type_, shape_.layers, shape_.experts > 0));
     if (pair) addEncoder();
-    addTables();
+    shape_.positions = positionRows(json_, type_, shape_);
+    shape_.otherParameters = otherParameters(json_, type_, shape_);
     headline();
     return shape_;
   }
@@ -81,11 +84,15 @@ class ShapeReader {
   }
 
   void readSizes() {
-    shape_.layers = sizes_.needed("layers", kDecoder.layers, kMaxLayers);
+    const Index listed = json_.has("num_hidden_layers") ? 0 : std::ssize(json_.texts("layers_block_type"));
+    shape_.layers =
+        listed > 0 ? std::min(listed, kMaxLayers) : sizes_.needed("layers", kDecoder.layers, kMaxLayers);
     shape_.modelDim =
         sizes_.needed("the model's size", {"hidden_size", "n_embd", "d_model", "n_embed", "dim"});
     shape_.decodes = !has("encoder") && !json_.has("image_size");
     shape_.vocabulary = sizes_.optional({"padded_vocab_size", "vocab_size"}, 0, kMaxPositions);
+    shape_.embeddingDim = sizes_.optional({"embedding_size", "word_embed_proj_dim"});
+    if (shape_.embeddingDim == shape_.modelDim) shape_.embeddingDim = 0;
     shape_.context = sizes_.assumed(
         "the context length",
         {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "context_length",
@@ -134,17 +141,26 @@ class ShapeReader {
     } else if (attends()) {
       shape_.innerDim = sizes_.assumed("the feed-forward width", kDecoder.inner, usual);
     }
+    if (json_.flag("block_auto_adjust_ff_dim", false)) {  // LFM2
+      shape_.innerDim = 2 * shape_.innerDim / 3;
+      if (json_.has("block_ffn_dim_multiplier")) {
+        const double factor = std::min(json_.positive("block_ffn_dim_multiplier"), 1e3);
+        const Index step = json_.size("block_multiple_of", 256);
+        const auto scaled = static_cast<Index>(factor * static_cast<double>(shape_.innerDim));
+        shape_.innerDim = (scaled + step - 1) / step * step;
+      }
+    }
     // These files give the width of both inner matrices together.
     if (hasType("qwen") || hasType("recurrent_gemma")) shape_.innerDim /= 2;
     shape_.gated = !has("plain") && !hasType("rwkv");
-    if (hasType("t5") || hasType("mt5") || hasType("umt5"))
+    if (has("t5"))
       shape_.gated =
-          json_.text("feed_forward_proj", hasType("t5") ? "relu" : "gated-gelu").starts_with("gated");
+          json_.text("feed_forward_proj", has("plain") ? "relu" : "gated-gelu").starts_with("gated");
     const bool inside = nested.has("moe_num_experts");
     shape_.experts =
         inside ? nested.size("moe_num_experts")
                : sizes_.optional({"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"});
-    if (shape_.experts <= 1) {
+    if (shape_.experts <= 1 || !json_.flag("is_moe", true)) {
       shape_.experts = 0;
       return;
     }
@@ -157,15 +173,6 @@ class ShapeReader {
     shape_.sharedExperts =
         sizes_.optional({"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"});
     if (json_.has("intermediate_size_mlp")) shape_.innerDim = json_.size("intermediate_size_mlp");
-  }
-
-  /// Parameters in the biases and norms of a group's attention.
-  Index smallParts(const LayerGroup& group) const {
-    const bool biases =
-        has("biases") || json_.flag("attention_bias", false) || (type_ && type_->name.starts_with("qwen2"));
-    const Index rows =
-        (group.heads + 2 * group.kvHeads) * group.headDim + (has("biases") ? shape_.modelDim : 0);
-    return (biases ? rows : 0) + (has("biases") ? 4 : 2) * shape_.modelDim;
   }
 
   std::uint64_t attentionOf(const LayerGroup& group) const {
@@ -243,7 +250,8 @@ class ShapeReader {
     return shape_.decodes ? group.kind : group.span > 0 ? CacheKind::window : CacheKind::full;
   }
 
-  /// Adds the encoder of an encoder–decoder, and the decoder's attention to its output.
+  /// Adds the encoder of an encoder–decoder, and the decoder's attention to its output. A class such as
+  /// BartForCausalLM has the decoder alone, whose attention to an encoder is then never used.
   void addEncoder() {
     const Index layers = sizes_.optional(kEncoder.layers, shape_.layers, kMaxLayers);
     LayerGroup cross = shape_.groups.front();
@@ -253,53 +261,15 @@ class ShapeReader {
     encoder.kind = CacheKind::none;
     encoder.layers = layers;
     encoder.heads = encoder.kvHeads = sizes_.optional(kEncoder.heads, shape_.heads);
+    if (classOf(json_).ends_with("ForCausalLM")) cross.kind = CacheKind::none;
     shape_.groups.push_back(cross);
+    if (cross.kind == CacheKind::none) return;
     shape_.groups.push_back(encoder);
     FeedForward inner = shape_.feedForward.front();
     inner.layers = layers;
     inner.innerDim = sizes_.optional(kEncoder.inner, shape_.innerDim);
     inner.encoder = true;
     shape_.feedForward.push_back(inner);
-  }
-
-  /// Adds the parameters of positions, norms, biases and whatever else a type has outside its layers.
-  void addTables() {
-    const Index d = shape_.modelDim;
-    std::uint64_t other = saturatingProduct({has("biases") ? 2 : 1, d});  // the last norm
-    for (const LayerGroup& group : shape_.groups)
-      other = saturatingSum({other, saturatingProduct({group.layers, smallParts(group)})});
-    if (has("biases"))
-      for (const FeedForward& each : shape_.feedForward)
-        other = saturatingSum({other, saturatingProduct({each.layers, each.innerDim + d})});
-    if (hasType("gpt_oss"))  // biases of all experts
-      other = saturatingSum(
-          {other, saturatingProduct({shape_.layers, shape_.experts, 2 * shape_.expertDim + d})});
-    if (has("pooler")) other = saturatingSum({other, saturatingProduct({d, d})});
-    if (json_.has("vocab_size_per_layer_input")) {  // Gemma 3n: tables for each layer, LAuReL and AltUp
-      const Index per = json_.size("hidden_size_per_layer_input"), rank = json_.size("laurel_rank", 64);
-      const Index table = json_.size("vocab_size_per_layer_input", {}, 1, kMaxPositions);
-      other = saturatingSum({other, saturatingProduct({shape_.layers, table, per}),
-                             saturatingProduct({shape_.layers, d, 3 * per + 2 * rank}),
-                             saturatingProduct({2 * (json_.size("altup_num_inputs", 4) - 1), d, d})});
-    }
-    if (hasType("whisper")) {
-      const Index bins = json_.size("num_mel_bins", 80);
-      other = saturatingSum({other, saturatingProduct({3, d, bins + d})});
-    }
-    if (json_.has("patch_size") && !shape_.decodes) {
-      const Index patch = json_.size("patch_size"),
-                  side = json_.size("image_size") / std::max<Index>(1, patch);
-      other =
-          saturatingSum({other, saturatingProduct({3, patch, patch, d}), saturatingProduct({side, side, d})});
-    }
-    if (has("positions")) {
-      const bool two = hasType("opt") || hasType("bart") || hasType("mbart");
-      shape_.positions = shape_.context + (two ? 2 : 0);
-      if (hasType("bart") || hasType("mbart")) shape_.positions *= 2;
-      if (hasType("whisper")) shape_.positions += json_.size("max_source_positions", 1500, 1, kMaxPositions);
-    }
-    shape_.otherParameters = other;
-    // Types that embed words in fewer dimensions, such as Albert, were refused earlier.
   }
 
   /// Sets the sizes used in texts and plots: those of the layers that keep all tokens, or else of any
@@ -326,6 +296,12 @@ class ShapeReader {
     if (ahead > 0)
       shape_.notes.push_back(fmt::format("{} that {} further tokens {} not counted", countedLayers(ahead),
                                          ahead == 1 ? "predicts" : "predict", ahead == 1 ? "is" : "are"));
+    for (const LayerGroup& group : shape_.groups)
+      if (group.kind == CacheKind::shared)
+        shape_.notes.push_back(
+            fmt::format("maps to keys and values in {} with a shared cache are counted: published files hold "
+                        "them, but nothing uses them",
+                        countedLayers(group.layers)));
     if (json_.has("index_topk"))
       shape_.notes.push_back(
           "sparse attention reads only some of the cached tokens; times count all of them");
@@ -345,6 +321,22 @@ const char* nestedKey(const ConfigReader& root) {
   for (const char* key : {"text_config", "llm_config", "language_config"})
     if (root.isObject(key) && !root.has("num_hidden_layers")) return key;
   return "";
+}
+
+/// The names of a file's models besides its text model: "vision_config and audio_config".
+std::string otherModels(const ConfigReader& root, std::string_view text) {
+  static constexpr std::string_view kParts[] = {"attn_config",         "ffn_config",
+                                                "quantization_config", "generation_config",
+                                                "compression_config",  "per_layer_config"};
+  std::vector<std::string> models;
+  for (const std::string& name : root.names())
+    if (name.ends_with("_config") && name != text && root.isObject(name) &&
+        std::ranges::find(kParts, name) == std::end(kParts))
+      models.push_back(name);
+  std::string all;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    all += (i == 0 ? "" : i + 1 == models.size() ? " and " : ", ") + models[i];
+  return all;
 }
 
 }  // namespace
@@ -367,8 +359,8 @@ Result<ModelShape> readModelShape(std::string_view text, const std::string& name
   readWeightFormat(*root, json, shape);
   const std::string& assumed = reader.sizes().assumed();
   if (!assumed.empty()) shape.notes.insert(shape.notes.begin(), "the file does not say " + assumed);
-  if (!key.empty() && (root->has("vision_config") || root->has("audio_config")))
-    shape.notes.push_back("only the text model is counted, without vision and audio");
+  if (const std::string others = otherModels(*root, key); !others.empty())
+    shape.notes.push_back("only the text model is counted, without " + others);
   if (!type)
     shape.notes.insert(shape.notes.begin(), architectureOf(key.empty() ? *root : json) +
                                                 " is not known: counted as an ordinary decoder");

@@ -8,8 +8,10 @@ namespace headscope::attention {
 struct ModelType {
   std::string_view name;
   /// Words: plain (two feed-forward matrices), tied (the head is the embedding table unless the file says
-  /// otherwise), positions (learned), encoder, pooler, biases, 4d (the feed-forward part is 4 · modelDim wide
-  /// unless the file says otherwise), parallel (each layer has both an attention and a recurrent part).
+  /// otherwise), positions (learned), encoder, pooler (its own, or a head's d × d map), dense (such a map,
+  /// but only in a class with a head), biases, 4d (the feed-forward part is 4 · modelDim wide unless the file
+  /// says otherwise), t5 (an encoder–decoder with T5's fields), parallel (each layer has both an attention
+  /// and a recurrent part).
   std::string_view traits = {};
   /// JSON defaults for fields that a file may leave out, from the type's published code.
   std::string_view defaults = "{}";

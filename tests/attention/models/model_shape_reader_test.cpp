@@ -54,8 +54,7 @@ TEST(ModelShapeReader, ReadsSizesByTheirUsualNames) {
   EXPECT_EQ(gemma.order.size(), 62u);
   EXPECT_EQ(gemma.order[5], gemma.order[11]);
   EXPECT_NE(gemma.order[4], gemma.order[5]);
-  EXPECT_EQ(gemma.notes,
-            std::vector<std::string>{"only the text model is counted, without vision and audio"});
+  EXPECT_EQ(gemma.notes, std::vector<std::string>{"only the text model is counted, without vision_config"});
   EXPECT_EQ(shapeFrom(R"({"model_type": "mistral", "hidden_size": 64, "num_hidden_layers": 2,
     "num_attention_heads": 8, "sliding_window": null})")
                 .window,
@@ -232,7 +231,7 @@ std::string shapeRefusal(std::string_view json) {
 TEST(ModelShapeReader, UnknownArchitectureReportsMissingFields) {
   EXPECT_EQ(shapeRefusal(R"({"architectures": ["OddForCausalLM"], "d_model": 768, "n_layer": 24})"),
             "config.json: the architecture \"OddForCausalLM\" is not known, and it lacks heads "
-            "(decoder_attention_heads, num_attention_heads, n_head, n_heads or num_heads)");
+            "(decoder_attention_heads, num_attention_heads, n_head, n_heads, num_heads or attention_heads)");
   EXPECT_EQ(shapeRefusal("[1]"), "config.json: is a list of 1, expected an object");
   EXPECT_EQ(shapeRefusal("{"), "config.json: is not valid JSON at byte 2");
   EXPECT_EQ(shapeRefusal(R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 8})"),

@@ -1,0 +1,121 @@
+#include "attention/models/config/other_parameters.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "attention/core/saturating.h"
+
+namespace headscope::attention {
+
+namespace {
+
+bool isType(const ModelType* type, std::string_view name) {
+  return type && type->name == name;
+}
+
+bool hasEncoder(const ModelShape& shape) {
+  return std::ranges::any_of(shape.feedForward, &FeedForward::encoder);
+}
+
+/// Sums products, saturating.
+class Sum {
+ public:
+  void add(std::initializer_list<Index> factors) { sum_ = saturatingSum({sum_, saturatingProduct(factors)}); }
+  std::uint64_t value() const { return sum_; }
+
+ private:
+  std::uint64_t sum_ = 0;
+};
+
+/// Numbers in the biases and norms of a layer's attention.
+Index smallParts(const ConfigReader& json, const ModelType* type, const LayerGroup& group, Index d) {
+  const bool all = hasTrait(type, "biases");
+  const bool some = all || json.flag("attention_bias", false) || (type && type->name.starts_with("qwen2"));
+  const Index rows = (group.heads + 2 * group.kvHeads) * group.headDim + (all ? d : 0);
+  return (some ? rows : 0) + (all ? 4 : 2) * d;
+}
+
+/// Adds an encoder's pooler, or the d × d map of the head that its class has besides the embedding.
+void addHeadMap(Sum& sum, const ConfigReader& json, const ModelType* type, const ModelShape& shape) {
+  const std::string name = classOf(json);
+  const bool pooler = hasTrait(type, "pooler");
+  const bool labels = name.ends_with("ForTokenClassification") || name.ends_with("ForQuestionAnswering");
+  const bool words = name.ends_with("ForMaskedLM") || name.ends_with("ForCausalLM");
+  if (!pooler && !hasTrait(type, "dense")) return;
+  if (words) sum.add({shape.vocabulary});
+  if (pooler ? labels : name.ends_with("Model") || (labels && !isType(type, "modernbert"))) return;
+  const Index maps = pooler && name.ends_with("ForPreTraining") ? 2 : 1;
+  sum.add({maps, shape.modelDim, words && shape.embeddingDim > 0 ? shape.embeddingDim : shape.modelDim});
+}
+
+/// Adds DeBERTa's relative positions (He et al. 2021, DeBERTa, section 3.1): a table, maps of its rows in
+/// each layer unless those of the keys and queries are used, and the convolution beside the first layer.
+void addRelativePositions(Sum& sum, const ConfigReader& json, const ModelShape& shape) {
+  const Index d = shape.modelDim;
+  if (!json.flag("relative_attention", false)) return;
+  Index reach = json.size("position_buckets", -1, -1, kMaxPositions);
+  if (reach < 1) reach = json.size("max_relative_positions", -1, -1, kMaxPositions);
+  sum.add({2, reach < 1 ? shape.context : reach, d});
+  if (const Index kernel = json.size("conv_kernel_size", 0, 0); kernel > 0) sum.add({kernel, d, d});
+  if (json.flag("share_att_key", false)) return;
+  const bool one = json.isText("pos_att_type");  // "c2p|p2c"; newer files have a list
+  const std::string all = one ? json.text("pos_att_type", "") : "";
+  const Index maps = one ? (all.find("c2p") != all.npos) + (all.find("p2c") != all.npos)
+                         : std::ssize(json.texts("pos_att_type"));
+  sum.add({shape.layers, maps, d, d});
+}
+
+/// Adds Gemma 3n's tables for each layer, LAuReL and AltUp.
+void addTablesByLayer(Sum& sum, const ConfigReader& json, const ModelShape& shape) {
+  const Index d = shape.modelDim;
+  const Index per = json.size("hidden_size_per_layer_input"), rank = json.size("laurel_rank", 64);
+  sum.add({shape.layers, json.size("vocab_size_per_layer_input", {}, 1, kMaxPositions), per});
+  sum.add({shape.layers, d, 3 * per + 2 * rank});
+  sum.add({2 * (json.size("altup_num_inputs", 4) - 1), d, d});
+}
+
+}  // namespace
+
+std::string classOf(const ConfigReader& json) {
+  const std::vector<std::string> names = json.texts("architectures");
+  return names.empty() ? "" : names[0];
+}
+
+Index positionRows(const ConfigReader& json, const ModelType* type, const ModelShape& shape) {
+  if (!hasTrait(type, "positions") || !json.flag("position_biased_input", true)) return 0;
+  const bool pair = hasEncoder(shape);
+  const bool two = isType(type, "opt") || isType(type, "bart") || isType(type, "mbart");
+  const Index rows = shape.context + (two ? 2 : 0);
+  if (isType(type, "whisper"))
+    return rows + (pair ? json.size("max_source_positions", 1500, 1, kMaxPositions) : 0);
+  return pair ? 2 * rows : rows;
+}
+
+std::uint64_t otherParameters(const ConfigReader& json, const ModelType* type, const ModelShape& shape) {
+  const Index d = shape.modelDim;
+  const bool biases = hasTrait(type, "biases");
+  Sum sum;
+  sum.add({biases ? 2 : 1, d});  // the last norm
+  for (const LayerGroup& group : shape.groups) sum.add({group.layers, smallParts(json, type, group, d)});
+  if (biases)
+    for (const FeedForward& each : shape.feedForward) sum.add({each.layers, each.innerDim + d});
+  if (isType(type, "gpt_oss"))  // biases of all experts
+    sum.add({shape.layers, shape.experts, 2 * shape.expertDim + d});
+  if (const Index e = shape.embeddingDim; e > 0) {
+    const bool back = isType(type, "opt");  // OPT's positions are d wide, and its head maps back to e
+    sum.add({back ? 2 : 1, d, e});
+    if (back) sum.add({shape.positions, std::max<Index>(0, d - e)});
+  }
+  addHeadMap(sum, json, type, shape);
+  if (type && type->name.starts_with("deberta")) addRelativePositions(sum, json, shape);
+  if (json.has("vocab_size_per_layer_input")) addTablesByLayer(sum, json, shape);
+  if (isType(type, "whisper") && hasEncoder(shape)) sum.add({3, d, json.size("num_mel_bins", 80) + d});
+  if (json.has("patch_size") && !shape.decodes) {
+    const Index patch = json.size("patch_size"), side = json.size("image_size") / std::max<Index>(1, patch);
+    sum.add({3, patch, patch, d});
+    sum.add({side, side, d});
+  }
+  return sum.value();
+}
+
+}  // namespace headscope::attention
