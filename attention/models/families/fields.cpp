@@ -211,9 +211,9 @@ void readRotations(const ConfigReader& json, const RopeDefaults& defaults, doubl
   for (LayerKind& layer : config.layers) layer.rotation = layer.window ? 1 : 0;
 }
 
-std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue) {
+std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue, Index low) {
   if (json.isNull("sliding_window")) return std::nullopt;
-  return json.size("sliding_window", defaultValue, 1, kMaxPositions);
+  return json.size("sliding_window", defaultValue, low, kMaxPositions);
 }
 
 void readWindows(const ConfigReader& json, std::optional<Index> window,
@@ -239,9 +239,9 @@ void readWindows(const ConfigReader& json, std::optional<Index> window,
 }
 
 void readQwenWindows(const ConfigReader& json, ModelConfig& config) {
-  // What is in sliding_window doesn't matter then: transformers 5 writes 0 or null.
   const bool slides = json.flag("use_sliding_window", false);
-  const auto window = slides ? readWindow(json, 4096) : std::nullopt;
+  auto window = readWindow(json, 4096, slides ? 1 : 0);  // transformers 5 writes 0 for none
+  if (!slides) window.reset();
   const Index first = json.size("max_window_layers", 28, 0, kMaxLayers);
   readWindows(
       json, window, [](Index layer, Index from) { return layer >= from; }, window ? first : kMaxLayers,

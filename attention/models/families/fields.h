@@ -95,8 +95,8 @@ struct MixtureKeys {
 /// Fills config.mixture and makes all layers use it.
 void readMixture(const ConfigReader& json, const MixtureKeys& keys, ModelConfig& config);
 
-/// Reads sliding_window; nothing if it is null.
-std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue);
+/// Reads sliding_window, at least `low`; nothing if it is null.
+std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue, Index low = 1);
 /// Sets windows of `window` keys on the layers that are "sliding_attention" in `layer_types` or, if that is
 /// absent, on those that `standard` picks. Refuses such layers if there is no window.
 void readWindows(const ConfigReader& json, std::optional<Index> window,

@@ -99,7 +99,8 @@ void readT5(const ConfigReader& json, ModelConfig& config) {
 
 void readMt5(const ConfigReader& json, ModelConfig& config) {
   // transformers 5 writes every mT5 as tied and never scales; 4 scaled if it was tied.
-  const bool scales = json.text("transformers_version", "").starts_with("4.");
+  constexpr std::string_view kVersion = "transformers_version";
+  const bool scales = json.isText(kVersion) && json.text(kVersion, "").starts_with("4.");
   readT5Fields(json, {"gated-gelu", 250112, scales}, config);
 }
 
