@@ -178,7 +178,7 @@ attention::AttentionResult attendMade(const AttentionConfig& config, const MadeL
   if (made.projected) {
     Stack* const to[] = {&result.q, &result.k, &result.v};
     const Stack* const from[] = {&made.projected->q, &made.projected->k, &made.projected->v};
-    attention::forEach(std::ssize(to), stop, [&](Index i) { *to[i] = *from[i]; });
+    if (!attention::forEach(std::ssize(to), stop, [&](Index i) { *to[i] = *from[i]; })) return result;
     attention::attendProjected(config, made.projections, sequence.mask, result, stop);
   } else {
     const Matrix& context = made.input.context.size() ? made.input.context : made.input.x;
