@@ -72,8 +72,8 @@ HWY_INLINE Lanes sumEach(const float* HWY_RESTRICT vectors) {
 /// Prefetches the cache line that far after `at`, which points to the first number of a line.
 template <typename Number>
 HWY_INLINE void fetchAhead(const Number* at) {
-  if constexpr (kDecodeAhead < Number >> 0)
-    hwy::Prefetch(reinterpret_cast<const unsigned char*>(at) + kDecodeAhead<Number>);
+  constexpr size_t kAhead = kDecodeAhead<Number>;
+  if constexpr (kAhead > 0) hwy::Prefetch(reinterpret_cast<const unsigned char*>(at) + kAhead);
 }
 
 /// Computes sums[h] += q[h]·key over kWide vectors of dimensions.

@@ -323,16 +323,20 @@ const char* nestedKey(const ConfigReader& root) {
   return "";
 }
 
-/// The names of a file's models besides its text model: "vision_config and audio_config".
+/// The names of a file's models besides its text model: "vision and audio" for vision_config and
+/// audio_config.
 std::string otherModels(const ConfigReader& root, std::string_view text) {
   static constexpr std::string_view kParts[] = {"attn_config",         "ffn_config",
                                                 "quantization_config", "generation_config",
                                                 "compression_config",  "per_layer_config"};
+  static constexpr std::string_view kEnd = "_config";
   std::vector<std::string> models;
   for (const std::string& name : root.names())
-    if (name.ends_with("_config") && name != text && root.isObject(name) &&
-        std::ranges::find(kParts, name) == std::end(kParts))
-      models.push_back(name);
+    if (name.ends_with(kEnd) && name != text && root.isObject(name) &&
+        std::ranges::find(kParts, name) == std::end(kParts)) {
+      models.push_back(name.substr(0, name.size() - kEnd.size()));
+      std::ranges::replace(models.back(), '_', ' ');
+    }
   std::string all;
   for (std::size_t i = 0; i < models.size(); ++i)
     all += (i == 0 ? "" : i + 1 == models.size() ? " and " : ", ") + models[i];

@@ -54,7 +54,7 @@ TEST(ModelShapeReader, ReadsSizesByTheirUsualNames) {
   EXPECT_EQ(gemma.order.size(), 62u);
   EXPECT_EQ(gemma.order[5], gemma.order[11]);
   EXPECT_NE(gemma.order[4], gemma.order[5]);
-  EXPECT_EQ(gemma.notes, std::vector<std::string>{"only the text model is counted, without vision_config"});
+  EXPECT_EQ(gemma.notes, std::vector<std::string>{"only the text model is counted, without vision"});
   EXPECT_EQ(shapeFrom(R"({"model_type": "mistral", "hidden_size": 64, "num_hidden_layers": 2,
     "num_attention_heads": 8, "sliding_window": null})")
                 .window,
