@@ -49,7 +49,7 @@ SessionFigure::~SessionFigure() {
 attention::Status SessionFigure::begin(const FigurePage& page) {
   attention::Result<Scene> painted = paintedScene(page.kind, page.scene);
   if (!painted) return painted.error();
-  picture_.emplace();
+  picture_ = Picture{};
   session_.view().figure = page.how;
   session_.setScene(*std::move(painted));
   if (page.step.lesson) words_.ask(page.step, Lane::back);
