@@ -8,6 +8,7 @@
 #include "render/gl_objects.h"
 #include "render/heatmap.h"
 #include "render/heatmap_layout.h"
+#include "render/heatmap_lookup.h"
 #include "render/heatmap_shader.h"
 
 namespace headscope::render {
@@ -55,48 +56,8 @@ void checkFits(const HeatmapTextures& current, const HeatmapTextures* previous, 
   }
 }
 
-/// The contents of a lookup texture.
-struct Lookup {
-  Colormap colormap;
-  std::optional<Tint> tint;  ///< replaces the colormap if set
-  Color masked, dead, nan;
-  bool operator==(const Lookup&) const = default;
-};
-
-/// RGBA colours: 256 values, then masked, dead and NaN.
-using LookupTable = std::array<std::uint8_t, 259 * 4>;
-
-void setEntry(LookupTable& entries, std::size_t at, const Color& color) {
-  const float channels[] = {color.r, color.g, color.b, 1};
-  for (std::size_t c = 0; c < 4; ++c)
-    entries[4 * at + c] = static_cast<std::uint8_t>(std::lround(std::clamp(channels[c], 0.0f, 1.0f) * 255));
-}
-
-LookupTable tableOf(const Lookup& lookup) {
-  LookupTable entries;
-  if (lookup.tint) {
-    const auto& [low, high, middle] = *lookup.tint;
-    for (std::size_t i = 0; i < 256; ++i) {
-      const float along = static_cast<float>(i) / 255;
-      const bool upper = middle && along >= 0.5f;
-      setEntry(entries, i,
-               over(upper ? *middle : low, middle && !upper ? *middle : high,
-                    !middle ? along
-                    : upper ? 2 * along - 1
-                            : 2 * along));
-    }
-  } else {
-    const auto& colors = table(lookup.colormap);
-    std::copy(colors.begin(), colors.end(), entries.begin());
-  }
-  setEntry(entries, 256, lookup.masked);
-  setEntry(entries, 257, lookup.dead);
-  setEntry(entries, 258, lookup.nan);
-  return entries;
-}
-
 /// Creates the texture on the active unit.
-Texture makeLookup(const LookupTable& entries) {
+Texture makeLookup(const HeatmapLookup& lookup) {
   Texture texture = makeTexture();
   glBindTexture(GL_TEXTURE_2D, texture.id());
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
@@ -107,8 +68,8 @@ Texture makeLookup(const LookupTable& entries) {
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
   glPixelStorei(GL_UNPACK_SKIP_PIXELS, 0);
   glPixelStorei(GL_UNPACK_SKIP_ROWS, 0);
-  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, static_cast<GLsizei>(entries.size() / 4), 1, 0, GL_RGBA,
-               GL_UNSIGNED_BYTE, entries.data());
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, lookup.columns(), lookup.rows(), 0, GL_RGBA, GL_UNSIGNED_BYTE,
+               lookup.texels().data());
   return texture;
 }
 
@@ -130,15 +91,15 @@ struct HeatmapPainter::State {
   const std::string vertexSource, fragmentSource;
   std::map<int, HeatmapShader> shaders;         ///< by HeatmapShader::Feature bits
   VertexArray vertexArray = makeVertexArray();  ///< empty; the core profile draws only with one bound
-  std::vector<std::pair<Lookup, Texture>> lookups;
+  std::vector<std::pair<HeatmapLookup, Texture>> lookups;
 
   /// Returns a lookup texture, created on first use. Binds on the active unit.
-  GLuint lookupTexture(const Lookup& lookup) {
+  GLuint lookupTexture(const HeatmapLookup& lookup) {
     constexpr std::size_t kMaxLookups = 64;  // a theme needs only a few
     for (const auto& [known, texture] : lookups)
       if (known == lookup) return texture.id();
     if (lookups.size() == kMaxLookups) lookups.clear();
-    lookups.emplace_back(lookup, makeLookup(tableOf(lookup)));
+    lookups.emplace_back(lookup, makeLookup(lookup));
     return lookups.back().second.id();
   }
 };
@@ -164,26 +125,27 @@ void HeatmapPainter::draw(const HeatmapTextures& current, const HeatmapTextures*
   }
   if (layout.cells.empty()) return;
 
-  const HeatmapMarks marks(style, static_cast<float>(std::min(layout.cellWidth, layout.cellHeight)));
+  const auto smallestCell = static_cast<float>(std::min(layout.cellWidth, layout.cellHeight));
+  const HeatmapGap gap(style, smallestCell);
+  const HeatmapLookup lookup(style, smallestCell);
   const bool mixes = previous != nullptr && blend < 1.0f;
-  const bool pools =
-      !mixes && view.pooling != CellPooling::none && std::min(layout.cellWidth, layout.cellHeight) < 1;
+  const bool pools = !mixes && view.pooling != CellPooling::none && smallestCell < 1;
+  const bool marked = gap.strength > 0 || lookup.period() > 1;
   const int features =
       (style.logarithmic ? HeatmapShader::kLogarithmic : 0) |
       (view.litRows < current.rows() ? HeatmapShader::kFade : 0) |
       (pools ? HeatmapShader::kPool
-             : (mixes ? HeatmapShader::kMixPrevious : 0) | (marks.any() ? HeatmapShader::kMarks : 0));
+             : (mixes ? HeatmapShader::kMixPrevious : 0) | (marked ? HeatmapShader::kMarks : 0));
   const HeatmapShader& shader = state_->shader(features);
   shader.use();
   shader.setValues(style, blend);
   shader.setGeometry(view, layout, current.rows(), current.cols());
-  shader.setMarks(style.background, marks, framebufferHeight);
+  shader.setMarks(style.background, gap, lookup.period(), framebufferHeight);
 
   bindTexture(0, current.texture(view.layer));
   if (mixes) bindTexture(1, previous->texture(view.layer));
   glActiveTexture(GL_TEXTURE2);
-  bindTexture(2, state_->lookupTexture(
-                     {style.colormap, style.tint, marks.maskedColor(), marks.deadColor(), style.nan}));
+  bindTexture(2, state_->lookupTexture(lookup));
   glViewport(0, 0, framebufferWidth, framebufferHeight);
   setScissor(layout.cells, framebufferHeight);
   glBindVertexArray(state_->vertexArray.id());

@@ -4,14 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "render/heatmap_lookup.h"
+
 namespace headscope::render {
 namespace {
-
-/// Returns 0 up to `from`, 1 from `to` on, and a smooth ramp between.
-float smoothStep(float from, float to, float x) {
-  const float t = std::clamp((x - from) / (to - from), 0.0f, 1.0f);
-  return t * t * (3.0f - 2.0f * t);
-}
 
 void setColor(GLint at, const Color& color) {
   glUniform3f(at, color.r, color.g, color.b);
@@ -29,24 +25,9 @@ std::string definesOf(int features) {
 
 }  // namespace
 
-Color over(const Color& ground, const Color& ink, float amount) {
-  return {std::lerp(ground.r, ink.r, amount), std::lerp(ground.g, ink.g, amount),
-          std::lerp(ground.b, ink.b, amount), 1};
-}
-
-HeatmapMarks::HeatmapMarks(const HeatmapStyle& style, float smallestCell) {
-  gap = std::max(style.gap, 0.0f);
-  gapStrength = gap > 0.0f ? smoothStep(6.0f, 10.0f, smallestCell / gap) : 0.0f;
-  spacing = std::max(style.hatchSpacing, 4.0f);
-  lineWidth = std::max(spacing / 12.0f, 1.0f);
-  // Below about one line per cell, lines look like noise.
-  lines = smoothStep(0.75f, 1.5f, smallestCell / spacing);
-  maskedTone = lineWidth * std::sqrt(2.0f) / spacing;
-  deadTone = 1.0f - (1.0f - maskedTone) * (1.0f - maskedTone);
-  ground = over(style.background, style.masked, style.masked.a);
-  maskedLines = over(ground, style.maskedHatch, style.maskedHatch.a);
-  deadLines = over(ground, style.deadHatch, style.deadHatch.a);
-}
+HeatmapGap::HeatmapGap(const HeatmapStyle& style, float smallestCell)
+    : width(std::max(style.gap, 0.0f)),
+      strength(width > 0.0f ? smoothStep(6.0f, 10.0f, smallestCell / width) : 0.0f) {}
 
 HeatmapShader::HeatmapShader(const std::string& vertexSource, const std::string& fragmentSource, int features)
     : program_(makeProgram("heatmap", vertexSource, fragmentSource, definesOf(features))) {
@@ -63,12 +44,7 @@ HeatmapShader::HeatmapShader(const std::string& vertexSource, const std::string&
          .litRows = at("litRows"),
          .fade = at("fade"),
          .background = at("background"),
-         .hatchGround = at("hatchGround"),
-         .maskedLines = at("maskedLines"),
-         .deadLines = at("deadLines"),
-         .hatchWave = at("hatchWave"),
-         .hatchLine = at("hatchLine"),
-         .hatchTone = at("hatchTone"),
+         .hatch = at("hatch"),
          .pooled = at("pooled"),
          .poolMean = at("poolMean")};
   use();
@@ -114,19 +90,16 @@ void HeatmapShader::setGeometry(const HeatmapView& view, const HeatmapLayout& la
   glUniform1f(at_.fade, view.fade);
 }
 
-void HeatmapShader::setMarks(const Color& background, const HeatmapMarks& marks,
+void HeatmapShader::setMarks(const Color& background, const HeatmapGap& gap, int hatchPeriod,
                              int framebufferHeight) const {
   setColor(at_.background, background);
-  setColor(at_.hatchGround, marks.ground);
-  setColor(at_.maskedLines, marks.maskedLines);
-  setColor(at_.deadLines, marks.deadLines);
-  // The hatch follows x + y and x − y with y from the top; the shift converts OpenGL's y from the bottom.
-  const double shift = std::fmod(framebufferHeight / double{marks.spacing}, 1.0);
-  glUniform3f(at_.hatchWave, 1.0f / marks.spacing, static_cast<float>(shift),
-              static_cast<float>(1.0 - shift));
-  glUniform2f(at_.hatchLine, 0.5f * marks.lineWidth + 0.5f, marks.spacing * std::sqrt(0.5f));
-  glUniform3f(at_.hatchTone, marks.maskedTone, marks.deadTone, 1.0f - marks.lines);
-  glUniform2f(at_.gap, 1.0f + marks.gap, marks.gapStrength);
+  // The hatch follows x + y and x − y with y from the top; the shift converts OpenGL's y from the bottom. The
+  // half pixel keeps whole numbers off the edges of fract().
+  const double period = hatchPeriod, shift = framebufferHeight % hatchPeriod;
+  glUniform4f(at_.hatch, static_cast<float>(period), static_cast<float>(1 / period),
+              static_cast<float>((shift + 0.5) / period),
+              static_cast<float>((period - shift + 0.5) / period));
+  glUniform2f(at_.gap, 1.0f + gap.width, gap.strength);
 }
 
 }  // namespace headscope::render

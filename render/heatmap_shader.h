@@ -8,21 +8,11 @@
 
 namespace headscope::render {
 
-/// Returns `ground` covered by `amount` of `ink`, opaque.
-Color over(const Color& ground, const Color& ink, float amount);
+/// The gaps between large cells.
+struct HeatmapGap {
+  float width, strength;  ///< pixels; 0..1
 
-/// Marks that only large cells show: gaps, and hatch lines on masked and dead cells.
-struct HeatmapMarks {
-  float gap, gapStrength;      ///< pixels; 0..1
-  float spacing, lineWidth;    ///< hatch, pixels
-  float lines;                 ///< 1 = lines, 0 = an even tone of the same weight
-  float maskedTone, deadTone;  ///< weight of that tone, 0..1
-  Color ground, maskedLines, deadLines;
-
-  HeatmapMarks(const HeatmapStyle& style, float smallestCell);
-  Color maskedColor() const { return over(ground, maskedLines, maskedTone); }
-  Color deadColor() const { return over(ground, deadLines, deadTone); }
-  bool any() const { return gapStrength > 0.0f || lines > 0.0f; }
+  HeatmapGap(const HeatmapStyle& style, float smallestCell);
 };
 
 /// One variant of the heatmap shader. The second fetch and the marks slow down a software rasteriser even
@@ -38,14 +28,14 @@ class HeatmapShader {
   void use() const { glUseProgram(program_.id()); }
   void setValues(const HeatmapStyle& style, float blend) const;
   void setGeometry(const HeatmapView& view, const HeatmapLayout& layout, int rows, int cols) const;
-  void setMarks(const Color& background, const HeatmapMarks& marks, int framebufferHeight) const;
+  void setMarks(const Color& background, const HeatmapGap& gap, int hatchPeriod, int framebufferHeight) const;
 
  private:
   Program program_;
   // Uniform locations; −1 if this variant lacks the uniform, which OpenGL ignores.
   struct {
     GLint blend, cellsPerPixel, firstPixel, cellSize, firstCell, perCell, lastCell, gap, range, litRows, fade,
-        background, hatchGround, maskedLines, deadLines, hatchWave, hatchLine, hatchTone, pooled, poolMean;
+        background, hatch, pooled, poolMean;
   } at_;
 };
 

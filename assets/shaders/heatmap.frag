@@ -7,7 +7,7 @@ uniform sampler2D currentValues;
 uniform sampler2D previousValues;
 uniform float blend;  // how much of the current values
 #endif
-uniform sampler2D colormap;  // 259 × 1: of 256 values, and of masked cells, dead ones, and what is no number
+uniform sampler2D colormap;  // the layout is HeatmapLookup's
 
 uniform vec2 cellsPerPixel, firstPixel;  // from gl_FragCoord to cells; rows are counted downwards
 uniform vec2 firstCell;                  // the middle of the cell at 0, 0 of the above
@@ -26,10 +26,7 @@ uniform bool poolMean;
 #ifdef MARKS  // gaps and hatch lines, which small cells do without
 uniform vec2 cellSize;  // pixels
 uniform vec2 gap;  // width in pixels, plus one; how strong
-uniform vec3 hatchGround, maskedLines, deadLines;
-uniform vec3 hatchWave;  // lines to a pixel; where the rising and the falling ones begin
-uniform vec2 hatchLine;  // half a line's width plus half a pixel; pixels from line to line
-uniform vec3 hatchTone;  // how much lines cover of masked, of dead cells; how much of this even tone is shown
+uniform vec4 hatch;  // pixels between lines and its inverse; where falling and rising ones begin, as parts of it
 #endif
 
 out vec4 pixel;
@@ -43,23 +40,20 @@ vec3 colorOf(float value, uint bits) {
 #ifdef LOGARITHMIC
   value = log2(max(value, 1.17549435e-38));
 #endif
-  int entry = int(clamp((value - range.x) * range.y + 0.5, 0.0, 255.0));
-  entry = (bits & kExponent) == kExponent ? (bits == kMasked ? 256 : 258) : entry;
-  entry = bits == kDead ? 257 : entry;
-  return texelFetch(colormap, ivec2(entry, 0), 0).rgb;
-}
-
 #ifdef MARKS
-vec3 hatched(bool dead) {
   // Diagonals of the screen, not of the cell, so that they run on from cell to cell.
   vec2 along = vec2(gl_FragCoord.x - gl_FragCoord.y, gl_FragCoord.x + gl_FragCoord.y);
-  vec2 off = abs(fract(along * hatchWave.x + hatchWave.yz) - 0.5);
-  float nearest = dead ? min(off.x, off.y) : off.x;
-  float tone = dead ? hatchTone.y : hatchTone.x;
-  float line = clamp(hatchLine.x - nearest * hatchLine.y, 0.0, 1.0);
-  return mix(hatchGround, dead ? deadLines : maskedLines, mix(line, tone, hatchTone.z));
-}
+  ivec2 place = ivec2(fract(along * hatch.y + hatch.zw) * hatch.x);
+  int period = int(hatch.x);
+#else
+  const ivec2 place = ivec2(0);
+  const int period = 1;
 #endif
+  ivec2 entry = ivec2(clamp((value - range.x) * range.y + 0.5, 0.0, 255.0), 0);
+  if ((bits & kExponent) == kExponent) entry = bits == kMasked ? ivec2(256 + place.x, period) : ivec2(0, 1);
+  if (bits == kDead) entry = ivec2(256 + place.x, place.y);
+  return texelFetch(colormap, entry, 0).rgb;
+}
 
 #ifdef POOL
 // Every cell belongs to the pixel its middle lies in; what is left over at the edge of what is shown, to the last one.
@@ -103,9 +97,6 @@ void main() {
   value = isSpecial(floatBitsToUint(before)) ? value : mix(before, value, blend);
 #endif
   vec3 color = colorOf(value, bits);
-#ifdef MARKS
-  color = bits == kDead || bits == kMasked ? hatched(bits == kDead) : color;
-#endif
 
 #if defined(FADE) || defined(MARKS)
   float shown = middle.y < litRows ? 1.0 : fade;
