@@ -14,8 +14,9 @@ using render::PixelBox;
 namespace {
 
 constexpr int kSquare = 16;  ///< pixels per side
-/// Each box costs one pass over the triangles.
 constexpr std::size_t kMaxBoxes = 48;
+/// What the commands of one more box cost, in pixels drawn by a software rasteriser.
+constexpr long kBoxCost = 4096;
 
 int squaresIn(int pixels) {
   return (pixels + kSquare - 1) / kSquare;
@@ -138,8 +139,8 @@ long areaOf(const PixelBox& box) {
   return box.empty() ? 0 : long{box.x1 - box.x0} * (box.y1 - box.y0);
 }
 
-/// Merges boxes until at most kMaxBoxes remain, at the cost of the fewest extra pixels, and any that
-/// overlap.
+/// Merges boxes that overlap or are cheaper to draw as one, and then others until at most kMaxBoxes remain,
+/// at the cost of the fewest extra pixels.
 void merge(std::vector<PixelBox>& boxes) {
   constexpr std::size_t kMaxCompared = 64;  // pairs of more take longer to compare than to draw
   while (boxes.size() > kMaxCompared) {
@@ -148,7 +149,7 @@ void merge(std::vector<PixelBox>& boxes) {
   }
   while (true) {
     std::size_t first = 0, second = 0;
-    long least = boxes.size() > kMaxBoxes ? std::numeric_limits<long>::max() : 0;
+    long least = boxes.size() > kMaxBoxes ? std::numeric_limits<long>::max() : kBoxCost;
     for (std::size_t i = 0; i < boxes.size(); ++i)
       for (std::size_t j = i + 1; j < boxes.size(); ++j) {
         const bool overlap = !intersect(boxes[i], boxes[j]).empty();
