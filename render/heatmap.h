@@ -75,7 +75,7 @@ struct HeatmapStyle {
   Color nan{1, 0, 0.85f, 1};
   float gap = 1;  ///< pixels between cells, at their right and lower edges; fades out as cells shrink from 10
                   ///< to 6 gaps across
-  float hatchSpacing = 12;  ///< pixels between lines along a row; lines are a twelfth of it thick
+  float hatchSpacing = 12;  ///< pixels between lines along a row, rounded; lines are a twelfth of it thick
 };
 
 /// The value shown by a pixel that covers several cells: the cell at its centre, or the maximum or mean of
