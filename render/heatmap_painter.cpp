@@ -134,7 +134,7 @@ void HeatmapPainter::draw(const HeatmapTextures& current, const HeatmapTextures*
   const int features =
       (style.logarithmic ? HeatmapShader::kLogarithmic : 0) |
       (view.litRows < current.rows() ? HeatmapShader::kFade : 0) |
-      (pools ? HeatmapShader::kPool
+      (pools ? HeatmapShader::kPool | (view.pooling == CellPooling::mean ? HeatmapShader::kMean : 0)
              : (mixes ? HeatmapShader::kMixPrevious : 0) | (marked ? HeatmapShader::kMarks : 0));
   const HeatmapShader& shader = state_->shader(features);
   shader.use();

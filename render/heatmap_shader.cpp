@@ -20,6 +20,7 @@ std::string definesOf(int features) {
   if ((features & HeatmapShader::kPool) != 0) defines += "#define POOL\n";
   if ((features & HeatmapShader::kLogarithmic) != 0) defines += "#define LOGARITHMIC\n";
   if ((features & HeatmapShader::kFade) != 0) defines += "#define FADE\n";
+  if ((features & HeatmapShader::kMean) != 0) defines += "#define MEAN\n";
   return defines;
 }
 
@@ -45,8 +46,7 @@ HeatmapShader::HeatmapShader(const std::string& vertexSource, const std::string&
          .fade = at("fade"),
          .background = at("background"),
          .hatch = at("hatch"),
-         .pooled = at("pooled"),
-         .poolMean = at("poolMean")};
+         .pooled = at("pooled")};
   use();
   glUniform1i(at("currentValues"), 0);
   glUniform1i(at("previousValues"), 1);
@@ -83,7 +83,6 @@ void HeatmapShader::setGeometry(const HeatmapView& view, const HeatmapLayout& la
   const auto left = static_cast<float>(view.firstCol - wholeCol),
              top = static_cast<float>(view.firstRow - wholeRow);
   glUniform4f(at_.pooled, left, top, left + view.cols, top + view.rows);
-  glUniform1i(at_.poolMean, view.pooling == CellPooling::mean ? 1 : 0);
   // Rounding can put an edge pixel one row past the last. It shows the last row and must not fade.
   glUniform1f(at_.litRows,
               view.litRows < rows ? static_cast<float>(view.litRows) : std::numeric_limits<float>::max());

@@ -19,8 +19,17 @@ struct HeatmapGap {
 /// when they are invisible, so they are compiled in only when used.
 class HeatmapShader {
  public:
-  /// Pooled cells are smaller than a pixel and have no marks.
-  enum Feature { kPlain = 0, kMixPrevious = 1, kMarks = 2, kPool = 4, kLogarithmic = 8, kFade = 16 };
+  /// Pooled cells are smaller than a pixel and have no marks; kMean pools their mean instead of their
+  /// maximum.
+  enum Feature {
+    kPlain = 0,
+    kMixPrevious = 1,
+    kMarks = 2,
+    kPool = 4,
+    kLogarithmic = 8,
+    kFade = 16,
+    kMean = 32
+  };
 
   HeatmapShader(const std::string& vertexSource, const std::string& fragmentSource, int features);
 
@@ -35,7 +44,7 @@ class HeatmapShader {
   // Uniform locations; −1 if this variant lacks the uniform, which OpenGL ignores.
   struct {
     GLint blend, cellsPerPixel, firstPixel, cellSize, firstCell, perCell, lastCell, gap, range, litRows, fade,
-        background, hatch, pooled, poolMean;
+        background, hatch, pooled;
   } at_;
 };
 

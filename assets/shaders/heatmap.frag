@@ -21,7 +21,6 @@ uniform vec3 background;
 #ifdef POOL  // cells smaller than a pixel
 uniform vec4 pooled;  // the part of the matrix that is shown, as firstPixel: its first column and row, and behind its last
 uniform ivec2 lastCell;  // of the matrix
-uniform bool poolMean;
 #endif
 #ifdef MARKS  // gaps and hatch lines, which small cells do without
 uniform vec2 cellSize;  // pixels
@@ -56,6 +55,10 @@ vec3 colorOf(float value, uint bits) {
 }
 
 #ifdef POOL
+// Masked is −∞ and dead the lowest number there is: the order of floats is the order of meaning.
+float larger(float a, float b) { return b > a ? b : a; }
+float cellAt(ivec2 cell) { return textureLod(currentValues, (vec2(cell) + 0.5) * perCell, 0.0).r; }
+
 // Every cell belongs to the pixel its middle lies in; what is left over at the edge of what is shown, to the last one.
 float pooledValue(vec2 at) {
   vec2 radius = 0.5 * abs(cellsPerPixel);
@@ -69,16 +72,25 @@ float pooledValue(vec2 at) {
   ivec2 origin = ivec2(floor(firstCell));
   first = clamp(first + origin, ivec2(0), lastCell);
   last = clamp(last + origin, first, min(lastCell, first + 7));
-  // Masked is −∞ and dead the lowest number there is: the order of floats is the order of meaning.
+#ifdef MEAN
   float most = uintBitsToFloat(kMasked), sum = 0.0, cells = 0.0;
   for (int y = first.y; y <= last.y; ++y)
     for (int x = first.x; x <= last.x; ++x) {
-      float value = texelFetch(currentValues, ivec2(x, y), 0).r;
-      most = value > most ? value : most;
+      float value = cellAt(ivec2(x, y));
+      most = larger(most, value);
       sum += isSpecial(floatBitsToUint(value)) ? 0.0 : value;
       cells += 1.0;
     }
-  return poolMean && !isSpecial(floatBitsToUint(most)) ? sum / cells : most;
+  return isSpecial(floatBitsToUint(most)) ? most : sum / cells;
+#else
+  // Two cells a side come without a loop, which costs a software rasteriser more; only edges have a third.
+  ivec2 next = min(first + 1, last);
+  float most = larger(larger(uintBitsToFloat(kMasked), cellAt(first)), cellAt(ivec2(next.x, first.y)));
+  most = larger(larger(most, cellAt(ivec2(first.x, next.y))), cellAt(next));
+  for (int y = first.y; y <= last.y; ++y)
+    for (int x = y < first.y + 2 ? first.x + 2 : first.x; x <= last.x; ++x) most = larger(most, cellAt(ivec2(x, y)));
+  return most;
+#endif
 }
 #endif
 
