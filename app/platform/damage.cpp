@@ -35,14 +35,20 @@ PixelBox scissorOf(const ImDrawCmd& command, int height) {
   return {x0, y1 - static_cast<int>(clip.w - clip.y), x0 + static_cast<int>(clip.z - clip.x), y1};
 }
 
-/// The corners of one triangle in a draw command.
-struct Triangle {
-  ImVec2 a, b, c;
-  Triangle(const ImDrawVert* vertices, const ImDrawIdx* indices)
-      : a(vertices[indices[0]].pos), b(vertices[indices[1]].pos), c(vertices[indices[2]].pos) {}
-  ImRect bounds() const {
-    return {std::min({a.x, b.x, c.x}), std::min({a.y, b.y, c.y}), std::max({a.x, b.x, c.x}),
-            std::max({a.y, b.y, c.y})};
+/// One triangle of a draw command, or the two of a rectangle or letter, which are compared and cut together.
+struct Shape {
+  const ImDrawIdx* indices;
+  unsigned count;  ///< of indices
+  ImRect bounds;
+
+  /// The shape at the first of `left` indices.
+  Shape(const ImDrawVert* vertices, const ImDrawIdx* from, unsigned left)
+      : indices(from),
+        count(left >= 6 && from[3] == from[0] && from[4] == from[2] ? 6 : 3),
+        bounds(vertices[from[0]].pos, vertices[from[0]].pos) {
+    bounds.Add(vertices[from[1]].pos);
+    bounds.Add(vertices[from[2]].pos);
+    if (count == 6) bounds.Add(vertices[from[5]].pos);
   }
 };
 
@@ -86,10 +92,13 @@ void addTriangles(const ImDrawList& list, const ImDrawCmd& command, std::uint64_
   const ImDrawVert* const vertices = list.VtxBuffer.Data + command.VtxOffset;
   const std::uint64_t* const printed = prints.data() + command.VtxOffset;
   const ImDrawIdx* const indices = list.IdxBuffer.Data + command.IdxOffset;
-  for (unsigned at = 0; at + 2 < command.ElemCount; at += 3) {
+  for (unsigned at = 0; at + 2 < command.ElemCount;) {
+    const Shape shape(vertices, indices + at, command.ElemCount - at);
     Fingerprint print(state);
-    for (unsigned corner = 0; corner < 3; ++corner) print.add(printed[indices[at + corner]]);
-    squares.add(Triangle(vertices, indices + at).bounds(), scissor, print.value());
+    for (unsigned corner = 0; corner < 3; ++corner) print.add(printed[shape.indices[corner]]);
+    if (shape.count == 6) print.add(printed[shape.indices[5]]);
+    squares.add(shape.bounds, scissor, print.value());
+    at += shape.count;
   }
 }
 
@@ -264,9 +273,13 @@ class CutList {
                     int height) {
     const ImDrawVert* const vertices = list_.VtxBuffer.Data + command.VtxOffset;
     const ImDrawIdx* const from = list_.IdxBuffer.Data + command.IdxOffset;
-    for (unsigned at = 0; at + 2 < command.ElemCount; at += 3)
-      finder.find(Triangle(vertices, from + at).bounds(),
-                  [&](std::size_t box) { kept_[box].insert(kept_[box].end(), from + at, from + at + 3); });
+    for (unsigned at = 0; at + 2 < command.ElemCount;) {
+      const Shape shape(vertices, from + at, command.ElemCount - at);
+      finder.find(shape.bounds, [&](std::size_t box) {
+        kept_[box].insert(kept_[box].end(), shape.indices, shape.indices + shape.count);
+      });
+      at += shape.count;
+    }
     const PixelBox scissor = scissorOf(command, height);
     for (std::size_t i = 0; i < boxes.size(); ++i) {
       const PixelBox box = intersect(scissor, boxes[i]);
