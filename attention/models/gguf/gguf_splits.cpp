@@ -35,6 +35,12 @@ constexpr std::string_view kTekken = HEADSCOPE_SEQUENCE(HEADSCOPE_SPLIT(
 constexpr std::string_view kDigits =
     HEADSCOPE_SEQUENCE(R"({"type":"Digits","individual_digits":true},)" HEADSCOPE_GPT2);
 
+constexpr std::string_view kFalcon =
+    HEADSCOPE_SEQUENCE(R"({"type":"Punctuation","behavior":"Contiguous"},)" HEADSCOPE_GPT2
+                       R"(,{"type":"Digits","individual_digits":false},)" HEADSCOPE_SPLIT("[0-9][0-9][0-9]"));
+constexpr std::string_view kBloom =
+    HEADSCOPE_SEQUENCE(HEADSCOPE_SPLIT(R"( ?[^(\\s|.,!?…。，、।۔،)]+)") "," HEADSCOPE_BYTES);
+
 // DeepSeek's rules, one per kind of character, applied in sequence. The rule for letters takes those with a
 // case, except Georgian ones; the rule for Han also covers Hangul.
 constexpr std::string_view kDeepSeek = HEADSCOPE_SEQUENCE(
@@ -57,7 +63,9 @@ constexpr GgufSplit kGgufSplits[] = {
     {" olmo ", HEADSCOPE_GPT2, kNfc},
     {" starcoder refact command-r smollm codeshell exaone minerva-7b ", kDigits},
     {" llama-bpe llama3 llama-v3 falcon3 pixtral ", kLlama3, "null", true, true},
-    {" dbrx smaug-bpe ", kLlama3},
+    {" dbrx smaug-bpe glm4 chatglm-bpe ", kLlama3},
+    {" falcon ", kFalcon},
+    {" bloom ", kBloom},
     {" qwen2 deepseek-r1-qwen hunyuan ", kQwen, kNfc},
     {" stablelm2 ", kQwen},
     {" gpt-4o ", kGpt4o},

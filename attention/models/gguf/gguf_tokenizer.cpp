@@ -98,8 +98,12 @@ class GgufTokenizerWriter {
 
   void writeBytePairs() {
     std::string pre(metadata_.text("tokenizer.ggml.pre").value_or(""));
-    // The earliest files lack it; this architecture had only one at the time.
-    if (pre.empty() && metadata_.architecture() == "gpt2") pre = "gpt-2";
+    // The earliest files lack it; these architectures had only one at the time.
+    constexpr std::pair<std::string_view, const char*> kFirst[] = {
+        {"gpt2", "gpt-2"}, {"falcon", "falcon"}, {"bloom", "bloom"},          {"mpt", "mpt"},
+        {"phi2", "phi-2"}, {"gptneox", "olmo"},  {"starcoder2", "starcoder"}, {"qwen2", "qwen2"}};
+    for (const auto& [architecture, split] : kFirst)
+      if (pre.empty() && metadata_.architecture() == architecture) pre = split;
     const GgufSplit* const split = ggufSplit(pre);
     if (!split)
       return metadata_.fail(

@@ -33,6 +33,9 @@ TEST(GgufSplits, SplitsAsOtherModelsDo) {
   EXPECT_EQ(piecesBy("llama-bpe", "DON'T 1234"), "|DON|'T| |123|4");
   EXPECT_EQ(piecesBy("qwen2", "a 12"), "|a| |1|2");
   EXPECT_EQ(piecesBy("gpt-4o", "CamelCase's"), "|Camel|Case's");
+  EXPECT_EQ(piecesBy("glm4", "DON'T 1234"), "|DON|'T| |123|4");
+  EXPECT_EQ(piecesBy("falcon", "Hi--there, 12345 don't"), "|Hi|--|there|,| |123|45| don|'|t");
+  EXPECT_EQ(piecesBy("bloom", "Hi, there (a) 12"), "|Hi|,| there| (|a|)| 12");
   EXPECT_EQ(ggufSplit("of nobody"), nullptr);
 }
 
