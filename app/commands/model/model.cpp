@@ -109,7 +109,11 @@ Status openTokenizer(const ModelOptions& options, ModelReport& run) {
   if (!needed && !attention::isGguf(folder) && !std::filesystem::exists(folder / "tokenizer.json", ignored))
     return attention::success();
   auto tokenizer = attention::TextTokenizer::open(folder);
-  if (!tokenizer) return tokenizer.error();
+  if (!tokenizer) {
+    if (needed) return tokenizer.error();
+    run.note = "Ids are shown without texts: " + tokenizer.error().message;
+    return attention::success();
+  }
   run.tokenizer = std::make_shared<const attention::TextTokenizer>(std::move(*tokenizer));
   return attention::success();
 }

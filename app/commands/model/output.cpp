@@ -95,6 +95,12 @@ Index firstGuess(const attention::Model& model, const Matrix& logits) {
   return model.config().causal ? std::max<Index>(logits.rows() - 1, 0) : 0;
 }
 
+std::vector<std::string> notesOf(const attention::ModelConfig& config, const ModelReport& run) {
+  std::vector<std::string> notes = config.notes;
+  if (!run.note.empty()) notes.push_back(run.note);
+  return notes;
+}
+
 /// A token's readable text; "" if unknown.
 std::string readable(const ModelReport& run, Index id) {
   if (run.picture) return run.picture->names()[static_cast<std::size_t>(id)];
@@ -231,7 +237,7 @@ std::string modelTable(const attention::Model& model, const ModelReport& run) {
                   config.picture ? fmt::format("patches of {0} × {0} pixels", config.picture->patch)
                                  : fmt::format("vocabulary {}", config.vocabulary),
                   static_cast<double>(model.checkpoint().bytes()) / 1e6);
-  for (const std::string& note : config.notes) text += note + "\n";
+  for (const std::string& note : notesOf(config, run)) text += note + "\n";
   if (!run.sourceIds.empty()) {
     text += "the encoder reads " + tokenCountText(std::ssize(run.sourceIds)) + ":";
     for (const Index id : run.sourceIds) text += (run.tokenizer ? "  " : " ") + named(run, id);
@@ -270,7 +276,7 @@ std::string modelJson(const attention::Model& model, const ModelReport& run) {
                               {"model_dim", config.modelDim},
                               {"vocabulary", config.picture ? 0 : config.vocabulary},
                               {"weight_bytes", model.checkpoint().bytes()},
-                              {"notes", config.notes},
+                              {"notes", notesOf(config, run)},
                               {"input_ids", run.inputIds},
                               {"guesses", nlohmann::json::array()}};
   if (!run.sourceIds.empty()) json["source_ids"] = run.sourceIds;

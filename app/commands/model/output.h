@@ -15,6 +15,7 @@ namespace headscope::app {
 /// The results of a run of `headscope model`.
 struct ModelReport {
   std::shared_ptr<const attention::TextTokenizer> tokenizer;  ///< null if ids were given and there is none
+  std::string note;                                           ///< why ids are shown without texts
   std::optional<attention::VisionModel> picture;  ///< if --image was given; its tokens are the input
   std::vector<attention::Index> inputIds;
   std::vector<attention::Index> sourceIds;  ///< what the encoder read, if the decoder has one

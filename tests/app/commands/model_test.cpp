@@ -8,6 +8,7 @@
 #include "attention/formats/safetensors.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/attention/models/gguf/gguf_files.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
@@ -313,6 +314,22 @@ TEST(ModelCommand, SwitchesHeadsOffAndPrintsComposition) {
   EXPECT_EQ(pairs[0]["to"], (nlohmann::json{1, 0}));
   EXPECT_LT(pairs[0]["q"].get<double>(), 1);
   EXPECT_THAT(run({"--off", "9.0"}).errors, HasSubstr("layers 0 to 3"));
+}
+
+TEST(ModelCommand, ShowsIdsWithoutTextsIfTokenizerIsUnknown) {
+  const std::string python = attention::test::pythonWithNumpy();
+  if (python.empty()) GTEST_SKIP() << "NumPy isn't installed (apt-get install python3-numpy)";
+  const test::TemporaryFolder folder;
+  ASSERT_TRUE(attention::test::writeGguf(python, "model '" + folderOf("gpt2") + "' '" +
+                                                     folder.path().string() +
+                                                     "' F32 tokenizer.ggml.pre:text=unheard"));
+  const std::string file = (folder / "model.gguf").string();
+  const Outcome outcome = runHeadscope({"model", file, "--ids", "5,6"});
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, testing::HasSubstr("Ids are shown without texts"));
+  const Outcome refused = runHeadscope({"model", file, "--text", "a"});
+  EXPECT_EQ(refused.exitCode, 1);
+  EXPECT_THAT(refused.errors, testing::HasSubstr("\"tokenizer.ggml.pre\" is \"unheard\""));
 }
 
 }  // namespace
