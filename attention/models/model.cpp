@@ -89,11 +89,10 @@ Result<Model> Model::openGguf(const std::filesystem::path& path) {
   if (!text) return text.error();
   auto config = readModelConfig(*text, source->name + ", its metadata read as a config.json");
   if (!config) return config.error();
-  // GGUF stores these norms with the 1 already added.
-  if (config->norm == NormKind::rmsPlusOne) config->norm = NormKind::rms;
-  const TensorNaming naming = ggufNaming(
-      *config->family, ggufFamily(GgufMetadata(*source).architecture(), config->mixture.experts > 0)->paired,
-      hasExpertsApart(*source));
+  fitToTensors(*source, *config);
+  const TensorNaming naming =
+      ggufNaming(*config->family, *source,
+                 ggufFamily(GgufMetadata(*source).architecture(), config->mixture.experts > 0)->paired);
   return of(Checkpoint(path, std::move(source->files), std::move(source->tensors)), std::move(*config),
             naming);
 }

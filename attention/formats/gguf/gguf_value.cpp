@@ -114,6 +114,13 @@ std::optional<std::vector<std::int64_t>> GgufValue::integers() const {
   return all;
 }
 
+std::optional<std::vector<bool>> GgufValue::flags() const {
+  if (kind != Kind::list || items != Kind::flag) return std::nullopt;
+  std::vector<bool> all;
+  for (const std::uint8_t byte : bytes) all.push_back(byte != 0);
+  return all;
+}
+
 std::optional<std::vector<double>> GgufValue::numbers() const {
   if (kind != Kind::list || byteSize(items) == 0 || items == Kind::flag) return std::nullopt;
   std::vector<double> all;

@@ -26,6 +26,7 @@ struct GgufValue {
   std::optional<std::vector<std::string_view>> texts() const;
   std::optional<std::vector<std::int64_t>> integers() const;
   std::optional<std::vector<double>> numbers() const;
+  std::optional<std::vector<bool>> flags() const;
   /// Describes the value for messages: "12", a quoted text, "a list of 3 texts".
   std::string described() const;
 };

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "attention/formats/quote.h"
+#include "attention/models/checkpoint/headless.h"
 #include "attention/models/checkpoint/tensor_finder.h"
 #include "attention/models/config/families.h"
 
@@ -16,14 +18,6 @@ std::string layerName(std::string_view pattern, Index layer, std::string_view re
   std::string name(pattern);
   name.replace(name.find('N'), 1, std::to_string(layer));
   return name + std::string(rest);
-}
-
-/// Whether a transformers class has a head over the vocabulary: "LlamaForCausalLM", "GPT2LMHeadModel".
-bool predictsTokens(std::string_view architecture) {
-  for (const std::string_view end : {"ForCausalLM", "LMHeadModel", "DoubleHeadsModel", "ForMaskedLM",
-                                     "ForPreTraining", "ForConditionalGeneration"})
-    if (architecture.ends_with(end)) return true;
-  return false;
 }
 
 /// Whether two tables differ in any of 64 rows, including the first and the last. A separately trained head
@@ -46,6 +40,7 @@ class WeightsReader {
       : config_(config),
         naming_(naming),
         names_(naming.names),
+        checkpoint_(checkpoint),
         finder_(checkpoint, naming.prefixes, naming.sizes),
         headFinder_(checkpoint, naming.headPrefixes, naming.sizes) {}
 
@@ -73,12 +68,29 @@ class WeightsReader {
     for (Index i = 0; i < config_.layerCount() && finder_.status(); ++i) weights.layers.push_back(layer(i));
     if (!names_.finalNorm.empty() && config_.finalNorm) weights.finalNorm = norm(names_.finalNorm, d);
     readHead(weights);
+    if (naming_.complete) refuseOthers(weights.headless.empty());
     for (const TensorFinder* finder : {&finder_, &headFinder_})
       if (const Status status = finder->status(); !status) return status.error();
     return weights;
   }
 
  private:
+  /// Refuses a tensor of a layer, or of the head, that nothing has read. Layers after the last one predict
+  /// further tokens, and aren't computed.
+  void refuseOthers(bool predicts) {
+    const std::string head = std::string(names_.head) + ".";
+    const auto ofLayer = [&](std::string_view name) {
+      for (Index i = 0; i < config_.layerCount(); ++i)
+        if (name.starts_with(layerName(names_.layer, i, ""))) return true;
+      return false;
+    };
+    for (const auto& [name, tensor] : checkpoint_.tensors())
+      if (!finder_.read(tensor) && !headFinder_.read(tensor) &&
+          (ofLayer(name) || (predicts && name.starts_with(head))))
+        return finder_.fail("has a tensor " + quotedText(name) + ", which " +
+                            std::string(config_.family->name) + " doesn't have");
+  }
+
   NormWeights norm(std::string_view name, Index size) {
     if (!config_.normWeight) return {Vector::Ones(size), Vector::Zero(size)};
     return finder_.norm(std::string(name), size, config_.norm, config_.normBias);
@@ -201,8 +213,18 @@ class WeightsReader {
         all.push_back({{}, std::move(down[e]), {}, std::move(gateUp[e])});
       return all;
     }
-    auto up = expertMaps(i, names_.expertUp, m.innerDim, d);
     auto down = expertMaps(i, names_.expertDown, d, m.innerDim);
+    const std::string_view both = names_.expertGateThenUp;
+    if (!both.empty() && finder_.has(layerName(names_.layer, i, both) + ".weight")) {
+      const auto maps = expertMaps(i, both, 2 * m.innerDim, d);
+      for (std::size_t e = 0; e < maps.size() && finder_.status(); ++e)
+        all.push_back({outputsOf(maps[e], m.innerDim, m.innerDim),
+                       std::move(down[e]),
+                       outputsOf(maps[e], 0, m.innerDim),
+                       {}});
+      return all;
+    }
+    auto up = expertMaps(i, names_.expertUp, m.innerDim, d);
     auto gate = expertMaps(i, names_.expertGate, m.innerDim, d);
     for (std::size_t e = 0; e < up.size() && finder_.status(); ++e)
       all.push_back({std::move(up[e]), std::move(down[e]), std::move(gate[e]), {}});
@@ -316,37 +338,13 @@ class WeightsReader {
     layer.v = part(FusedPart::v);
   }
 
-  /// Why the checkpoint makes no predictions; empty if it makes some.
-  std::string headless() const {
-    if (config_.picture)
-      return names_.classifier.empty()
-                 ? "No predictions: this vision tower outputs an embedding, not classes."
-                 : fmt::format("No predictions: the file has no {}.weight, the map to classes.",
-                               names_.classifier);
-    const std::string dense(names_.headDense), head(names_.head);
-    if (config_.group == HeadGroup::encoder)
-      return "No predictions: this is the model's encoder, and its decoder predicts.";
-    const bool own = headFinder_.has(head + ".weight");
-    if (!dense.empty() && !headFinder_.has(dense + ".weight"))
-      return fmt::format("No predictions: the file has no {}.weight, the language-model head.", dense);
-    if (dense.empty() && !own && !config_.architecture.empty() && !predictsTokens(config_.architecture))
-      return fmt::format("No predictions: the checkpoint is a {}, which has no language-model head.",
-                         config_.architecture);
-    if (!own && !config_.tied)
-      return fmt::format(
-          "No predictions: the file has no {}.weight, and config.json doesn't tie the head to the embedding.",
-          head);
-    if (config_.isBidirectionalDecoder())
-      return "No predictions: attention is bidirectional, so each token already sees the next one.";
-    return "";
-  }
-
   /// Reads the checkpoint's own map to the vocabulary, or uses the embedding, if either is the model's head.
   void readHead(ModelWeights& weights) {
     const std::string dense(names_.headDense), head(names_.head);
     // A masked-token head maps back to the embeddings' width.
     const Index d = config_.modelDim, e = dense.empty() && !weights.headMap ? d : config_.embeddingSize();
-    weights.headless = headless();
+    weights.headless =
+        whyHeadless(names_, config_, [this](const std::string& name) { return headFinder_.has(name); });
     if (!weights.headless.empty()) return;
     if (headFinder_.has(head + ".weight")) {
       weights.head = headFinder_.linear(head, config_.vocabulary, e, false, false);
@@ -372,6 +370,7 @@ class WeightsReader {
   const ModelConfig& config_;
   const TensorNaming& naming_;
   const TensorNames& names_;
+  const Checkpoint& checkpoint_;
   TensorFinder finder_, headFinder_;
 };
 

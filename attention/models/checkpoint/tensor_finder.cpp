@@ -50,6 +50,7 @@ const TensorView* TensorFinder::get(const std::string& name, const std::vector<s
          ", expected F32, F16, BF16 or F64, or GGUF's Q2_K to Q8_0, IQ4 and MXFP4");
     return nullptr;
   }
+  read_.insert(found);
   return found;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +40,9 @@ class TensorFinder {
   /// Returns the tensor `name`, [size] or [1, size].
   Vector vector(const std::string& name, Index size);
 
+  /// Whether the tensor has been returned by any of the above.
+  bool read(const TensorView& tensor) const { return read_.contains(&tensor); }
+
   Status status() const { return error_ ? Status(*error_) : success(); }
   void fail(const std::string& message);
 
@@ -50,6 +54,7 @@ class TensorFinder {
   const Checkpoint& checkpoint_;
   std::span<const std::string_view> prefixes_;
   std::string_view sizes_;
+  std::set<const TensorView*> read_;
   std::optional<Error> error_;
 };
 

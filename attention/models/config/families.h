@@ -49,6 +49,9 @@ struct TensorNames {
   /// which gate and up alternate; expertDown is then [experts, innerDim, modelDim]. Full names; biases end in
   /// "_bias".
   std::string_view expertGateUp = {};
+  /// Instead of expertUp and expertGate, if the checkpoint has it: one tensor for all experts, [experts,
+  /// 2 · innerDim, modelDim], with an expert's gate before its up.
+  std::string_view expertGateThenUp = {};
   std::string_view routerCorrection = {};                            ///< full name
   std::string_view sharedUp = {}, sharedDown = {}, sharedGate = {};  ///< of Mixture::sharedDim
   std::string_view sharedRouter = {};                                ///< w of σ(w·x)
@@ -78,6 +81,7 @@ struct TensorNaming {
   std::span<const std::string_view> prefixes, headPrefixes;
   std::string_view sizes = "config.json";  ///< source of the sizes, for messages
   bool paired = false;                     ///< rows of q and k are in the order of LinearMap::paired
+  bool complete = false;  ///< a tensor of a layer or of the head that has another name is an error
 };
 
 /// One architecture: how to read its config.json and what its tensors are called.

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 
 #include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
@@ -36,7 +38,7 @@ class GgufConfigWriter {
  private:
   void fill(const GgufFamily& family) {
     json_["model_type"] = family.model;
-    refuseOthers(family);
+    refuseUnsupported(family, metadata_);
     for (const std::string_view fields : {family.sizes, family.more, family.experts})
       forEachField(fields, [&](std::string_view field, std::string_view key) {
         take(std::string(field), std::string(key.substr(0, key.find('?'))), key.ends_with('?'));
@@ -56,29 +58,8 @@ class GgufConfigWriter {
     if (family.rotates) readRotation(family);
     readGemma(family);
     readOthers(family.model);
+    readWindows();
     readEnds();
-  }
-
-  /// Refuses metadata that changes the computation in a way no family supports.
-  void refuseOthers(const GgufFamily& family) {
-    const auto experts = metadata_.integer("expert_count").value_or(0);
-    if (experts > 0 && family.experts.empty())
-      metadata_.fail(
-          fmt::format("{} is {}: it is a mixture of experts, expected a model with one MLP per layer",
-                      metadata_.at("expert_count"), experts));
-    const auto key = metadata_.integer("attention.key_length"),
-               value = metadata_.integer("attention.value_length");
-    if (key != value && !metadata_.has("attention.kv_lora_rank"))
-      metadata_.fail(fmt::format("{} is {}, expected {}, as the keys'",
-                                 metadata_.at("attention.value_length"), value.value_or(0), key.value_or(0)));
-    const auto taken = [&](const std::string& name) {
-      return (std::string(family.sizes) + " " + std::string(family.more)).find("=" + name) !=
-             std::string::npos;
-    };
-    for (const char* name : {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.scale",
-                             "attention.temperature_scale", "logit_scale"})
-      if (!taken(name) && metadata_.number(name).value_or(0) != 0)
-        metadata_.fail(metadata_.at(name) + " is " + metadata_.find(name)->described() + ", expected none");
   }
 
   std::int64_t sizeOf(const std::string& key) {
@@ -133,6 +114,11 @@ class GgufConfigWriter {
 
   void readRotation(const GgufFamily& family) {
     const bool neox = json_["model_type"] == "gpt_neox";
+    const bool third = json_["model_type"] == "gemma3_text";
+    if (third && !json_.contains("rope_theta")) {
+      // Ollama's own converter names it so, or leaves it out.
+      json_["rope_theta"] = metadata_.number("rope.global.freq_base").value_or(1e6);
+    }
     if (!neox && !json_.contains("rope_theta")) json_["rope_theta"] = 10000;
     const auto dims = metadata_.integer("rope.dimension_count").value_or(headDim_);
     // Slightly more than the share, because share · headDim is truncated to a whole number.
@@ -141,6 +127,7 @@ class GgufConfigWriter {
       metadata_.fail(fmt::format("{} is {}, expected {}, the size of a head",
                                  metadata_.at("rope.dimension_count"), dims, headDim_));
     const bool turnsPart = json_["model_type"] == "phi" || json_["model_type"] == "stablelm" ||
+                           json_["model_type"] == "glm" ||
                            json_["model_type"] == "glm4";  // config.json's default is a part
     if (neox || turnsPart || dims != headDim_) json_[neox ? "rotary_pct" : "partial_rotary_factor"] = share;
     readScaling();
@@ -173,14 +160,13 @@ class GgufConfigWriter {
     const bool third = gate == 2;
     if (third) json_["model_type"] = "deepseek_v3";
     // The layers after these predict further tokens.
-    json_["num_hidden_layers"] =
-        json_.value("num_hidden_layers", std::int64_t{0}) - sizeOf("nextn_predict_layers");
+    json_["num_hidden_layers"] = sizeOf("block_count") - sizeOf("nextn_predict_layers");
     // Missing metadata means "off", except for expert groups, which older files omit: these are set as
     // published.
     json_["norm_topk_prob"] = metadata_.flag("expert_weights_norm").value_or(false);
     if (!json_.contains("routed_scaling_factor")) json_["routed_scaling_factor"] = 1;
-    const bool known = json_.value("n_group", std::int64_t{0}) > 0 && json_.contains("topk_group");
-    const bool grouped = json_.value("n_routed_experts", std::int64_t{0}) == (third ? 256 : 160);
+    const bool known = sizeOf("expert_group_count") > 0 && json_.contains("topk_group");
+    const bool grouped = sizeOf("expert_count") == (third ? 256 : 160);
     if (!known) json_["n_group"] = grouped ? 8 : 1;
     if (!known) json_["topk_group"] = grouped ? (third ? 4 : 3) : 1;
     if (!third) json_["topk_method"] = json_["n_group"] == 1 ? "greedy" : "group_limited_greedy";
@@ -201,47 +187,91 @@ class GgufConfigWriter {
     return values;
   }
 
-  void readYarn(Json& scaling) {
-    if (const auto original = metadata_.integer("rope.scaling.original_context_length"))
+  /// `factor`: by which the context was stretched.
+  Json yarn(double factor) {
+    Json scaling{{"rope_type", "yarn"}, {"factor", factor}};
+    if (const auto original = metadata_.integer("rope.scaling.original_context_length");
+        original && *original > 0) {
+      // Only the factor counts: context_length may be the one before or the one after the stretch.
+      const double most = std::clamp(std::round(factor * static_cast<double>(*original)), 1.0, 1e9);
+      json_["max_position_embeddings"] = static_cast<std::int64_t>(most);
       scaling["original_max_position_embeddings"] = *original;
+      scaling["factor"] = most / static_cast<double>(*original);
+    }
     if (const auto fast = metadata_.number("rope.scaling.yarn_beta_fast")) scaling["beta_fast"] = *fast;
     if (const auto slow = metadata_.number("rope.scaling.yarn_beta_slow")) scaling["beta_slow"] = *slow;
-    // GGUF stores a tenth of mscale_all_dim, which sharpens scores. No file has mscale, the rotation's own
-    // factor; in all published models the two are equal.
-    if (const auto sharper = metadata_.number("rope.scaling.yarn_log_multiplier"))
-      scaling["mscale"] = scaling["mscale_all_dim"] = 10 * *sharper;
+    // DeepSeek's files have a tenth of mscale_all_dim, which sharpens scores, and not mscale, the rotation's
+    // own factor; in all published models the two are equal. Other files have mscale_all_dim, for mscale 1.
+    if (const auto sharper = metadata_.number("rope.scaling.yarn_log_multiplier"); sharper && *sharper > 0) {
+      const bool latent = metadata_.has("attention.kv_lora_rank");
+      scaling["mscale_all_dim"] = latent ? 10 * *sharper : *sharper;
+      scaling["mscale"] = latent ? 10 * *sharper : 1;
+    }
     // As published for gpt-oss; its files don't say.
     if (json_["model_type"] == "gpt_oss") scaling["truncate"] = false;
+    for (const char* key : {"rope.scaling.attn_factor", "rope.scaling.yarn_attn_factor"})
+      expectOneOf(key, {1, 1 + 0.1 * std::log(std::max(factor, 1.0))});
+    expectOneOf("rope.scaling.yarn_ext_factor", {1});
+    return scaling;
+  }
+
+  /// Refuses a number other than these.
+  void expectOneOf(const char* key, std::initializer_list<double> expected) {
+    const auto found = metadata_.number(key);
+    std::string known;
+    for (const double each : expected) {
+      if (!found || std::abs(*found - each) < 1e-4) return;
+      known += fmt::format("{}{:.5g}", known.empty() ? "" : " or ", each);
+    }
+    metadata_.fail(fmt::format("{} is {:.5g}, expected {}", metadata_.at(key), *found, known));
+  }
+
+  /// The factor by which rotations are slowed down; 1 if the file has none.
+  double slowing(const std::string& type) {
+    const auto older = metadata_.number("rope.scale_linear"), newer = metadata_.number("rope.scaling.factor");
+    const double factor = newer.value_or(older.value_or(1));
+    if (type == "none" || factor == 0) return 1;
+    if (factor > 0 && factor <= 1e6) return factor;
+    metadata_.fail(
+        fmt::format("{} is {}, expected a number above 0", metadata_.at("rope.scaling.factor"), factor));
+    return 1;
   }
 
   /// Reads how rotations are stretched: by a factor, or by a table of them as in Llama 3.1 and Phi 3.
   void readScaling() {
-    const auto type = std::string(metadata_.text("rope.scaling.type").value_or("none"));
-    const auto both = factors("rope_freqs.weight"), brief = factors("rope_factors_short.weight"),
-               large = factors("rope_factors_long.weight");
+    // A factor without a type slows all rotations down alike.
+    const auto type = std::string(metadata_.text("rope.scaling.type").value_or("linear"));
+    auto both = factors("rope_freqs.weight");
+    const auto brief = factors("rope_factors_short.weight"), large = factors("rope_factors_long.weight");
+    const double factor = slowing(type);
+    const bool tables = brief && large;
     Json scaling = Json::object();
-    if (both) {
-      if (type != "none")
-        metadata_.fail("has a tensor \"rope_freqs.weight\" and a " + metadata_.at("rope.scaling.type") +
-                       ", expected one of them");
+    if (both || tables) {
+      if (type == "yarn" || (tables && factor != 1))
+        metadata_.fail("has a tensor \"" + std::string(both ? "rope_freqs" : "rope_factors_long") +
+                       ".weight\" and a " + metadata_.at("rope.scaling.type") + ", expected one of them");
+      if (both)
+        for (float& each : *both) each *= static_cast<float>(factor);
       scaling = {{"rope_type", "longrope"},
-                 {"short_factor", *both},
-                 {"long_factor", *both},
-                 {"attention_factor", 1}};
-      json_["original_max_position_embeddings"] = json_.value("max_position_embeddings", 2);
-    } else if (brief && large) {
-      scaling = {{"rope_type", "longrope"}, {"short_factor", *brief}, {"long_factor", *large}};
-      if (const auto factor = metadata_.number("rope.scaling.attn_factor"))
-        scaling["attention_factor"] = *factor;
-      if (const auto original = metadata_.integer("rope.scaling.original_context_length"))
-        json_["original_max_position_embeddings"] = *original;
-    } else if (type != "none") {
+                 {"short_factor", both ? *both : *brief},
+                 {"long_factor", both ? *both : *large}};
+    } else if (type == "yarn") {
+      scaling = yarn(factor);
+    } else if (type == "linear" || type == "none") {
+      if (factor != 1) scaling = {{"rope_type", "linear"}, {"factor", factor}};
+    } else {
       scaling["rope_type"] = type;
-      if (const auto factor = metadata_.number("rope.scaling.factor")) scaling["factor"] = *factor;
-      if (type == "yarn") readYarn(scaling);
-    } else if (const auto factor = metadata_.number("rope.scale_linear")) {
-      scaling = {{"rope_type", "linear"}, {"factor", *factor}};
     }
+    const auto original = metadata_.integer("rope.scaling.original_context_length");
+    if (both) {
+      scaling["attention_factor"] = 1;
+      json_["original_max_position_embeddings"] = std::max<std::int64_t>(sizeOf("context_length"), 2);
+    } else if (tables) {
+      if (const auto amplitude = metadata_.number("rope.scaling.attn_factor"))
+        scaling["attention_factor"] = *amplitude;
+      if (original) json_["original_max_position_embeddings"] = *original;
+    }
+    if (!tables && type != "yarn") expectOneOf("rope.scaling.attn_factor", {1});
     if (!scaling.empty()) json_["rope_scaling"] = scaling;
   }
 
@@ -254,15 +284,35 @@ class GgufConfigWriter {
     if (family.model != "gemma2" && family.model != "gemma3_text") return;
     const bool two = family.model == "gemma2";
     // Only Gemma 2 27B and Gemma 3 27B scale by width / heads.
-    const auto layers = json_.value("num_hidden_layers", std::int64_t{0});
+    const auto layers = sizeOf("block_count");
     json_["query_pre_attn_scalar"] =
         layers == (two ? 46 : 62) ? sizeOf("embedding_length") / sizeOf("attention.head_count") : headDim_;
     for (const char* key : {"attn_logit_softcapping", "final_logit_softcapping"})
       if (const auto cap = metadata_.number(key)) json_[key] = *cap;
     if (two) return;
-    if (const auto theta = metadata_.number("rope.freq_base_swa")) json_["rope_local_base_freq"] = *theta;
-    const GgufValue* const pattern = metadata_.find("attention.sliding_window_pattern");
-    if (pattern && pattern->integer()) json_["sliding_window_pattern"] = *pattern->integer();
+    for (const char* key : {"rope.freq_base_swa", "rope.local.freq_base"})
+      if (const auto theta = metadata_.number(key)) json_["rope_local_base_freq"] = *theta;
+    if (family.architecture == "gemma-embedding") json_["use_bidirectional_attention"] = true;
+  }
+
+  /// Reads which layers have a window: all but every n-th, or those that a list names. Without a window,
+  /// Gemma 3 has full layers only.
+  void readWindows() {
+    constexpr const char* kKey = "attention.sliding_window_pattern";
+    constexpr std::string_view kModels[] = {"gemma2", "gemma3_text", "cohere2", "gpt_oss", "olmo3"};
+    const std::string model = json_["model_type"];
+    if (std::ranges::find(kModels, model) == std::end(kModels)) return;
+    const bool none = model == "gemma3_text" && !json_.contains("sliding_window");
+    const GgufValue* const pattern = metadata_.find(kKey);
+    if (!none && !pattern) return;
+    const auto listed = pattern ? pattern->flags() : std::nullopt;
+    const std::int64_t of = none || listed ? 1 : metadata_.integer(kKey).value_or(1);
+    const std::int64_t layers = std::min<std::int64_t>(sizeOf("block_count"), kMaxLayers);
+    std::vector<bool> slides = !none && listed ? *listed : std::vector<bool>();
+    for (std::int64_t i = 0; i < layers && (none || !listed); ++i)
+      slides.push_back(of < 1 || (i + 1) % of != 0);
+    for (const bool one : slides)
+      json_["layer_types"].push_back(one ? "sliding_attention" : "full_attention");
   }
 
   /// Reads what other files leave to their tensors or express differently.
@@ -275,7 +325,7 @@ class GgufConfigWriter {
       json_["qk_layernorm"] = normed;
       json_["use_parallel_residual"] = !source_.tensors.contains("blk.0.ffn_norm.weight");
     }
-    if (model == "glm4") json_["attention_bias"] = biased;
+    if (model == "glm" || model == "glm4") json_["attention_bias"] = biased;
     if (model == "falcon") {
       const auto kvHeads = sizeOf("attention.head_count_kv");
       json_["new_decoder_architecture"] = kvHeads > 1;
@@ -290,6 +340,8 @@ class GgufConfigWriter {
     if (model != "mpt") return;
     json_["attn_config"] = {{"alibi", true}, {"alibi_bias_max", json_["slopes"]}};
     json_.erase("slopes");
+    if (const double most = metadata_.number("attention.clamp_kqv").value_or(0); most != 0)
+      json_["attn_config"]["clip_qkv"] = most;
     const auto inner = sizeOf("feed_forward_length"), width = sizeOf("embedding_length");
     if (width < 1 || inner % width != 0)
       metadata_.fail(fmt::format("{} is {}, expected a multiple of the width, {}",

@@ -16,6 +16,7 @@ struct GgufFamily {
   /// Rows of q and k are stored pair by pair, as for rotations of neighbours.
   bool paired = false;
   std::string_view experts = {};
+  bool causal = true;  ///< a token sees no later one
 };
 std::span<const GgufFamily> ggufFamilies();
 /// Returns null if the architecture isn't known. `mixture`: the file has experts; an architecture may have
@@ -27,9 +28,16 @@ const GgufFamily* ggufFamily(std::string_view architecture, bool mixture);
 /// missing, of another type, or different between layers where that isn't allowed.
 Result<std::string> ggufConfig(const GgufSource& source);
 
-/// Returns the names of a family's tensors in GGUF files. `expertsApart`: each expert has separate tensors,
-/// as in files from before April 2024.
-TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart);
-bool hasExpertsApart(const GgufSource& source);
+/// Records an error for metadata that change the computation in a way the family doesn't support.
+void refuseUnsupported(const GgufFamily& family, GgufMetadata& metadata);
+
+/// Sets what files leave to their tensors: which maps and norms have biases, and whether there are token
+/// types. Norms have their 1 already added.
+void fitToTensors(const GgufSource& source, ModelConfig& config);
+
+/// Returns the names of a family's tensors in a GGUF file. Files from before April 2024 have separate tensors
+/// for each expert, and converters may join queries, keys and values in one tensor, or gates with the values
+/// they gate.
+TensorNaming ggufNaming(const Family& family, const GgufSource& source, bool paired);
 
 }  // namespace headscope::attention

@@ -40,6 +40,7 @@ constexpr GgufFamily kGgufFamilies[] = {
      .more = kRms,
      .paired = true,
      .experts = kTwoExperts},
+    {.architecture = "mistral3", .model = "llama", .sizes = kSizes, .more = kRms, .paired = true},
     {.architecture = "qwen2moe",
      .model = "qwen2_moe",
      .sizes = kSizes,
@@ -65,10 +66,19 @@ constexpr GgufFamily kGgufFamilies[] = {
     {.architecture = "qwen3", .model = "qwen3", .sizes = kSizes, .more = kRms},
     {.architecture = "gemma", .model = "gemma", .sizes = kSizes, .more = kRms},
     {.architecture = "gemma2", .model = "gemma2", .sizes = kSizes, .more = kRms},
-    {.architecture = "gemma3", .model = "gemma3_text", .sizes = kSizes, .more = kRms},
+    {.architecture = "gemma3",
+     .model = "gemma3_text",
+     .sizes = kSizes,
+     .more = "rms_norm_eps=attention.layer_norm_rms_epsilon?"},
+    {.architecture = "gemma-embedding",
+     .model = "gemma3_text",
+     .sizes = kSizes,
+     .more = kRms,
+     .causal = false},
     {.architecture = "phi3", .model = "phi3", .sizes = kSizes, .more = kRms},
     {.architecture = "olmo2", .model = "olmo2", .sizes = kSizes, .more = kRms},
     {.architecture = "smollm3", .model = "smollm3", .sizes = kSizes, .more = kRms, .paired = true},
+    {.architecture = "chatglm", .model = "glm", .sizes = kSizes, .more = kRms},
     {.architecture = "glm4", .model = "glm4", .sizes = kSizes, .more = kRms},
     {.architecture = "granite",
      .model = "granite",
@@ -127,7 +137,8 @@ constexpr GgufFamily kGgufFamilies[] = {
      .sizes = "hidden_size=embedding_length intermediate_size=feed_forward_length "
               "num_hidden_layers=block_count num_attention_heads=attention.head_count "
               "layer_norm_eps=attention.layer_norm_epsilon",
-     .rotates = false},
+     .rotates = false,
+     .causal = false},
 };
 
 }  // namespace

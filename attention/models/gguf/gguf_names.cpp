@@ -7,15 +7,27 @@ constexpr std::string_view kWithoutPrefix[] = {""};
 
 }  // namespace
 
-bool hasExpertsApart(const GgufSource& source) {
-  return source.tensors.contains("blk.0.ffn_down.0.weight");
+void fitToTensors(const GgufSource& source, ModelConfig& config) {
+  const auto has = [&](const char* name) { return source.tensors.contains(name); };
+  if (config.norm == NormKind::rmsPlusOne) config.norm = NormKind::rms;
+  config.qkvBias = has("blk.0.attn_q.bias") || has("blk.0.attn_qkv.bias");
+  config.outputBias = has("blk.0.attn_output.bias");
+  config.mlpBias = has("blk.0.ffn_up.bias");
+  config.normBias = has("blk.0.attn_norm.bias") || has("blk.0.attn_output_norm.bias");
+  config.headBias = has("output.bias");
+  if (!has("token_types.weight")) config.tokenTypes = 0;
 }
 
-TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart) {
+TensorNaming ggufNaming(const Family& family, const GgufSource& source, bool paired) {
   const TensorNames& own = family.names;
   const auto named = [](std::string_view here, std::string_view there) {
     return here.empty() ? std::string_view() : there;
   };
+  const auto has = [&](const char* name) { return source.tensors.contains(name); };
+  const bool expertsApart = has("blk.0.ffn_down.0.weight");
+  const bool usual = !own.qkv.empty();
+  const bool together = has("blk.0.attn_qkv.weight") || (usual && !has("blk.0.attn_q.weight"));
+  const bool split = usual && !together;
   // Only post-norm models (BERT) have separate names for the norms after each part.
   const bool after = own.embeddingNorm.size() > 0 && family.encoder;
   const bool two = own.attentionNorm == "ln_attn";  // Falcon 40B, whose files swap the two names
@@ -25,10 +37,16 @@ TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart) {
       .tokenTypes = named(own.tokenTypes, "token_types"),
       .embeddingNorm = named(own.embeddingNorm, "token_embd_norm"),
       .layer = "blk.N.",
-      .q = named(own.q, "attn_q"),
-      .k = named(own.k, "attn_k"),
-      .v = named(own.v, "attn_v"),
-      .qkv = named(own.qkv, "attn_qkv"),
+      .q = together ? ""
+           : split  ? "attn_q"
+                    : named(own.q, "attn_q"),
+      .k = together ? ""
+           : split  ? "attn_k"
+                    : named(own.k, "attn_k"),
+      .v = together ? ""
+           : split  ? "attn_v"
+                    : named(own.v, "attn_v"),
+      .qkv = together ? "attn_qkv" : "",
       .fused = FusedRows::thirds,  // regardless of the family
       .o = "attn_output",
       .sinks = named(own.sinks, "attn_sinks.weight"),
@@ -48,6 +66,7 @@ TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart) {
       .expertUp = named(own.router, expertsApart ? "ffn_up.E" : "ffn_up_exps"),
       .expertDown = named(own.router, expertsApart ? "ffn_down.E" : "ffn_down_exps"),
       .expertGate = named(own.router, expertsApart ? "ffn_gate.E" : "ffn_gate_exps"),
+      .expertGateThenUp = named(own.router, "ffn_gate_up_exps"),
       .routerCorrection = named(own.routerCorrection, "exp_probs_b.bias"),
       .sharedUp = named(own.sharedUp, "ffn_up_shexp"),
       .sharedDown = named(own.sharedDown, "ffn_down_shexp"),
@@ -73,7 +92,7 @@ TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart) {
       .headBias = own.headBias,
       .inFirst = false,
   };
-  return {names, kWithoutPrefix, kWithoutPrefix, "its metadata", paired};
+  return {names, kWithoutPrefix, kWithoutPrefix, "its metadata", paired, true};
 }
 
 }  // namespace headscope::attention

@@ -164,13 +164,14 @@ TEST_P(GgufPlain, PassesMatchSafetensors) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, GgufPlain,
-                         testing::Values("mixtral", "mixtral/apart", "gpt_oss", "qwen2_moe", "qwen3_moe",
-                                         "olmoe", "olmo2", "olmo3_older", "granite", "smollm3", "glm4", "phi",
-                                         "stablelm", "starcoder2", "cohere", "cohere_plus", "cohere2",
-                                         "falcon", "falcon_40b", "falcon_11b", "bloom", "mpt",
-                                         "deepseek_v2_lite", "deepseek_v2_lite/split", "deepseek_v2",
-                                         "deepseek_v2/split", "deepseek_v3", "deepseek_v3/split",
-                                         "deepseek_v3_stretched"),
+                         testing::Values("mixtral", "mixtral/apart", "gpt_oss", "qwen2_moe",
+                                         "qwen2_moe/joined", "qwen3_moe", "olmoe", "olmo2", "olmo3_older",
+                                         "granite", "granite/joined", "smollm3", "glm", "glm4", "phi",
+                                         "phi/joined", "stablelm", "starcoder2", "cohere", "cohere_plus",
+                                         "cohere2", "falcon", "falcon_40b", "falcon_11b", "bloom", "mpt",
+                                         "mpt_storywriter", "deepseek_v2_lite", "deepseek_v2_lite/split",
+                                         "deepseek_v2", "deepseek_v2/split", "deepseek_v3",
+                                         "deepseek_v3/split", "deepseek_v3_stretched"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::ranges::replace(name, '/', '_');
@@ -220,6 +221,11 @@ TEST_P(GgufFiles, AnyPartOpensWholeSplitModel) {
   fs::copy_file(folder_ / "model-00003-of-00003.gguf", folder_ / "model-00002-of-00003.gguf");
   EXPECT_THAT(Model::open(folder_ / "model-00001-of-00003.gguf").error().message,
               HasSubstr("doesn't say that it is part 2 of 3"));
+}
+
+TEST_P(GgufFiles, BiasesFollowTensors) {
+  ASSERT_TRUE(write("biased", "llama", "F32"));
+  expectSamePasses(openModel(plain()), openModel(file()), true);
 }
 
 TEST_P(GgufFiles, TruncatedOpenFileGivesError) {

@@ -4,10 +4,16 @@
   write_gguf.py model FOLDER OUT TYPE [PARTS]     a checkpoint as OUT/model.gguf or in parts, and as OUT/plain, a
                                                   Hugging Face folder with the values that the program must find
   write_gguf.py apart FOLDER OUT TYPE             like model, with one tensor per expert
+  write_gguf.py joined FOLDER OUT TYPE            like model, with queries, keys and values in one tensor, as are the
+                                                  gates and ups of experts
+  write_gguf.py biased FOLDER OUT TYPE            like model, for a Llama with random biases in all its maps
   write_gguf.py split FOLDER OUT TYPE             like model, for a DeepSeek with separate maps from latents to keys
                                                   and to values
   write_gguf.py wide FOLDER OUT TYPE              like model, for a wider random Llama with FOLDER's tokenizer
   write_gguf.py latents FOLDER OUT TYPE           like split, for a wider random DeepSeek V2 with FOLDER's tokenizer
+
+After these, KEY:KIND=VALUE sets metadata (KIND "drop" removes them; general.architecture also changes the beginning of
+other keys), and +NAME adds a tensor of one number.
 """
 import json
 import os
@@ -169,7 +175,7 @@ OUTSIDE = {
     "embeddings.LayerNorm": "token_embd_norm", "word_embeddings": "token_embd",
     "word_embeddings_layernorm": "token_embd_norm", "norm_f": "output_norm", "final_layernorm": "output_norm",
 }
-ARCHITECTURES = {"mistral": "llama", "gpt_neox": "gptneox", "mixtral": "llama", "qwen2_moe": "qwen2moe",
+ARCHITECTURES = {"mistral": "mistral3", "glm": "chatglm", "gpt_neox": "gptneox", "mixtral": "llama", "qwen2_moe": "qwen2moe",
                  "qwen3_moe": "qwen3moe", "gpt_oss": "gpt-oss", "phi": "phi2", "cohere": "command-r", "deepseek_v2": "deepseek2",
                  "deepseek_v3": "deepseek2", "olmo3": "olmo2"}
 PAIRED = ("llama", "mistral", "mixtral", "granite", "smollm3")
@@ -180,7 +186,7 @@ STANDARD = {
     "qwen3_moe": {"rms_norm_eps": 1e-6}, "olmoe": {"rms_norm_eps": 1e-5}, "olmo2": {"rms_norm_eps": 1e-5},
     "olmo3": {"rms_norm_eps": 1e-5},
     "granite": {"rms_norm_eps": 1e-6}, "smollm3": {"rms_norm_eps": 1e-6, "rope_theta": 2e6},
-    "glm4": {"rms_norm_eps": 1.5625e-7}, "phi": {"layer_norm_eps": 1e-5}, "stablelm": {"layer_norm_eps": 1e-5},
+    "glm4": {"rms_norm_eps": 1.5625e-7}, "glm": {"rms_norm_eps": 1.5625e-7}, "phi": {"layer_norm_eps": 1e-5}, "stablelm": {"layer_norm_eps": 1e-5},
     "starcoder2": {"norm_epsilon": 1e-5}, "cohere": {"layer_norm_eps": 1e-5},
     "cohere2": {"layer_norm_eps": 1e-5, "logit_scale": 0.0625},
     "falcon": {"layer_norm_epsilon": 1e-5}, "bloom": {"layer_norm_epsilon": 1e-5},
@@ -378,8 +384,10 @@ def sizes(config, family, architecture, split=False):
         keys.append(("falcon.attention.head_count_kv", "u32",
                      config["num_kv_heads"] if config.get("new_decoder_architecture") else 1))
     if family == "mpt":
-        keys.append(("mpt.attention.max_alibi_bias", "f32", 8.0))
-    if family in ("phi3", "phi", "stablelm", "glm4"):
+        attention = config.get("attn_config", {})
+        keys += [("mpt.attention.max_alibi_bias", "f32", attention.get("alibi_bias_max", 8.0)),
+                 ("mpt.attention.clamp_kqv", "f32", attention.get("clip_qkv") or 0.0)]
+    if family in ("phi3", "phi", "stablelm", "glm4", "glm"):
         part = config.get("partial_rotary_factor", config.get("rope_parameters", {}).get("partial_rotary_factor", 1))
         size = config["hidden_size"] // config["num_attention_heads"]
         keys.append((f"{architecture}.rope.dimension_count", "u32", int(size * part)))
@@ -432,7 +440,7 @@ def tokenizer(path, family):
     return keys + [("tokenizer.ggml.tokens", "text[]", tokens), ("tokenizer.ggml.token_type", "i32[]", kinds)]
 
 
-def together(checkpoint):
+def stacked(checkpoint):
     """Returns the other tensors, and each layer's experts stacked to [experts, …] under their name without the number."""
     stacks, rest = {}, {}
     for name, values in checkpoint.items():
@@ -445,7 +453,7 @@ def together(checkpoint):
 
 
 def gpt_oss_experts(checkpoint):
-    """Like together(), from Hugging Face's order: [in, out], with gate and up interleaved in one tensor."""
+    """Like stacked(), from Hugging Face's order: [in, out], with gate and up interleaved in one tensor."""
     rest, experts = {}, {}
     for name, values in checkpoint.items():
         stem, _, last = name.rpartition(".experts.")
@@ -495,7 +503,46 @@ def in_parts(tensors, parts):
     return [{name: tensors[name] for name in names[i::parts]} for i in range(parts)]
 
 
-def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1, apart=False, split=False):
+def joined(kept):
+    """Joins F32 tensors along their rows; those of experts expert by expert."""
+    joined = {}
+    for name, (shape, kind, stored) in kept.items():
+        target, parts = name, [name]
+        for together, apart in ((".attn_qkv.", (".attn_q.", ".attn_k.", ".attn_v.")),
+                                (".ffn_gate_up_exps.", (".ffn_gate_exps.", ".ffn_up_exps."))):
+            for part in apart:
+                if part in name and name.replace(part, apart[-1]) in kept:
+                    target, parts = name.replace(part, together), [name.replace(part, each) for each in apart]
+        numbers = [np.frombuffer(kept[part][2], "<f4").reshape(kept[part][0]) for part in parts]
+        whole = np.concatenate(numbers, -2 if len(shape) > 1 else 0)
+        joined[target] = (whole.shape, kind, whole.tobytes()) if len(parts) > 1 else (shape, kind, stored)
+    return joined
+
+
+def edited(metadata, tensors, edits):
+    """Applies the edits of the command line."""
+    entries = {key: (kind, value) for key, kind, value in metadata}
+    for edit in edits:
+        if edit.startswith("+"):
+            tensors[edit[1:]] = ((1,), 0, np.ones(1, "<f4").tobytes())
+            continue
+        key, rest = edit.split(":", 1)
+        kind, value = rest.split("=", 1)
+        number = float if "f" in kind else int
+        if key == "general.architecture":
+            before = entries[key][1] + "."
+            entries = {value + "." + old.removeprefix(before) if old.startswith(before) else old: entry
+                       for old, entry in entries.items()}
+        if kind == "drop":
+            del entries[key]
+        elif kind == "text":
+            entries[key] = (kind, value)
+        else:
+            entries[key] = (kind, [number(v) for v in value.split(",")] if kind.endswith("[]") else number(value))
+    return [(key, *entry) for key, entry in entries.items()]
+
+
+def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1, apart=False, split=False, together=False, edits=()):
     family = config["model_type"]
     if split:
         checkpoint = split_latents(checkpoint, config)
@@ -505,7 +552,7 @@ def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1, apart=Fa
         plain.update(checkpoint)
         checkpoint, experts = gpt_oss_experts(checkpoint)
     else:
-        checkpoint, experts = (checkpoint, {}) if apart else together(checkpoint)
+        checkpoint, experts = (checkpoint, {}) if apart else stacked(checkpoint)
     for name, values in dict(checkpoint, **experts).items():
         target = gguf_name(name, family)
         if target is None or values.dtype == np.uint8:
@@ -527,7 +574,10 @@ def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1, apart=Fa
         factors = llama3_factors(config)
         kept["rope_freqs.weight"] = (factors.shape, 0, factors.tobytes())
     plain = joined_latents(plain)
+    if together:
+        kept = joined(kept)
     metadata = sizes(config, family, architecture, split) + tokenizer(tokenizer_path, family)
+    metadata = edited(metadata, kept, edits)
     os.makedirs(os.path.join(out, "plain"), exist_ok=True)
     if parts == 1:
         write_gguf(os.path.join(out, "model.gguf"), metadata, kept)
@@ -559,6 +609,14 @@ def read_config(folder):
     if family == "gemma2":
         config["query_pre_attn_scalar"] = config["head_dim"]
     return config
+
+
+def with_biases(config, checkpoint):
+    """A Llama's config and tensors with a random bias in each of its maps."""
+    random = np.random.default_rng(4)
+    biases = {name.replace("weight", "bias"): random.normal(0, 0.3, values.shape[0]).astype(np.float32)
+              for name, values in checkpoint.items() if name.endswith("_proj.weight")}
+    return dict(config, attention_bias=True, mlp_bias=True), dict(checkpoint, **biases)
 
 
 def made_up(config, width=256):
@@ -624,15 +682,19 @@ def write_blocks(path):
 def main(what, source, *rest):
     if what == "blocks":
         return write_blocks(source)
-    out, kind, *parts = rest
+    out, kind, *more = rest
+    parts = [word for word in more if word.isdigit()]
     config = read_config(source)
     checkpoint = read_checkpoint(source)
     if what == "wide":
         config, checkpoint = made_up(config)
     if what == "latents":
         config, checkpoint = made_up_latents(config)
+    if what == "biased":
+        config, checkpoint = with_biases(config, checkpoint)
     write_model(checkpoint, config, os.path.join(source, "tokenizer.json"), out, kind, int(parts[0]) if parts else 1,
-                apart=what == "apart", split=what in ("split", "latents"))
+                apart=what == "apart", split=what in ("split", "latents"), together=what == "joined",
+                edits=[word for word in more if not word.isdigit()])
 
 
 if __name__ == "__main__":
