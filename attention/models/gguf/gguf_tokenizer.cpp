@@ -22,6 +22,9 @@ enum class GgufTokenType { normal = 1, unknown, control, userDefined, unused, by
 
 constexpr std::string_view kMarkedSpace = "▁";
 
+/// The ids in BERT's own vocabulary, for files that don't name them.
+constexpr std::size_t kUsualUnknown = 100, kUsualFirst = 101, kUsualLast = 102;
+
 /// Writes the tokenizer.json for one source.
 class GgufTokenizerWriter {
  public:
@@ -41,6 +44,7 @@ class GgufTokenizerWriter {
     else
       metadata_.fail("\"tokenizer.ggml.model\" is " + quotedText(kind) +
                      ", expected gpt2 (BPE), llama (SentencePiece's BPE) or bert (WordPiece)");
+    writeAround();
     writeAdded();
     if (const Status status = metadata_.status(); !status) return status.error();
     if (stop_.stop_requested()) return stopped();
@@ -61,7 +65,8 @@ class GgufTokenizerWriter {
       return metadata_.fail("has no tokenizer: the metadata \"tokenizer.ggml.tokens\" is missing");
     for (const std::string_view text :
          metadata_.texts("tokenizer.ggml.tokens").value_or(std::vector<std::string_view>()))
-      tokens_.emplace_back(text);
+      // llama.cpp's name for a token without a text, of which there may be several.
+      tokens_.push_back(text.empty() ? fmt::format("[EMPTY_{}]", tokens_.size()) : std::string(text));
     types_ = metadata_.integers("tokenizer.ggml.token_type").value_or(std::vector<std::int64_t>());
     if (tokens_.size() > kMaxTokens) metadata_.fail("has more than 16,777,216 tokens");
     if (!types_.empty() && types_.size() != tokens_.size())
@@ -71,10 +76,10 @@ class GgufTokenizerWriter {
         return metadata_.fail(fmt::format("token {} is not UTF-8: {}", i, quotedText(tokens_[i])));
   }
 
-  /// The token id that the metadata give; nothing if they give none.
-  std::optional<std::size_t> idOf(const char* key) {
+  /// The token id that the metadata give; if they give none, `usual`, or nothing if there is no such token.
+  std::optional<std::size_t> idOf(const char* key, std::optional<std::size_t> usual = std::nullopt) {
     const auto id = metadata_.integer(std::string("tokenizer.ggml.") + key);
-    if (!id) return std::nullopt;
+    if (!id) return usual && *usual < tokens_.size() ? usual : std::nullopt;
     if (*id < 0 || *id >= std::ssize(tokens_)) {
       metadata_.fail(
           fmt::format("\"tokenizer.ggml.{}\" is {}, expected 0 to {}", key, *id, std::ssize(tokens_) - 1));
@@ -121,7 +126,9 @@ class GgufTokenizerWriter {
     }
     model_ = fmt::format(R"({{"type":"BPE","ignore_merges":{},"vocab":{},"merges":{}]}})",
                          split->ignoreMerges, vocabulary(), merges);
-    writeAround(split->begins, false, "bos_token_id", "eos_token_id");
+    if (metadata_.flag("tokenizer.ggml.add_bos_token").value_or(split->begins))
+      before_ = idOf("bos_token_id");
+    if (metadata_.flag("tokenizer.ggml.add_eos_token").value_or(false)) after_ = idOf("eos_token_id");
   }
 
   /// The merges that SentencePiece derives from scores: any two pieces that together are in the vocabulary,
@@ -174,13 +181,14 @@ class GgufTokenizerWriter {
         R"({{"type":"Sequence","decoders":[{{"type":"Replace","pattern":{{"String":"▁"}},"content":" "}},)"
         R"({{"type":"ByteFallback"}},{{"type":"Fuse"}}{}]}})",
         prefixed_ ? R"(,{"type":"Strip","content":" ","start":1,"stop":0})" : "");
-    const auto unknown = idOf("unknown_token_id");
+    const auto unknown = idOf("unknown_token_id", 0);
     const std::string named =
         unknown ? fmt::format(R"("unk_token":{},)", Json(tokens_[*unknown]).dump()) : "";
     const std::string merges = mergesByScore();
     model_ = fmt::format(R"({{"type":"BPE",{}"fuse_unk":true,"byte_fallback":true,"vocab":{},"merges":{}}})",
                          named, vocabulary(), merges);
-    writeAround(true, false, "bos_token_id", "eos_token_id");
+    if (metadata_.flag("tokenizer.ggml.add_bos_token").value_or(true)) before_ = idOf("bos_token_id", 1);
+    if (metadata_.flag("tokenizer.ggml.add_eos_token").value_or(false)) after_ = idOf("eos_token_id", 2);
   }
 
   /// GGUF marks the beginnings of words instead of their continuations.
@@ -194,35 +202,38 @@ class GgufTokenizerWriter {
       lower = lower && std::none_of(token.begin(), token.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
       token = token.starts_with(kMarkedSpace) ? token.substr(kMarkedSpace.size()) : "##" + token;
     }
+    // Files from before these keys don't say; a vocabulary without capitals is for lower case.
+    lower = metadata_.flag("tokenizer.ggml.normalizer.lowercase").value_or(lower);
+    const bool strip = metadata_.flag("tokenizer.ggml.normalizer.strip_accents").value_or(lower);
     normalizer_ = fmt::format(R"({{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,)"
-                              R"("strip_accents":null,"lowercase":{}}})",
-                              lower);
+                              R"("strip_accents":{},"lowercase":{}}})",
+                              strip, lower);
     preTokenizer_ = R"({"type":"BertPreTokenizer"})";
     decoder_ = R"({"type":"WordPiece","prefix":"##","cleanup":true})";
-    const std::string unknown = tokens_.empty() ? "" : tokens_[idOf("unknown_token_id").value_or(0)];
+    const auto unknown = idOf("unknown_token_id", kUsualUnknown);
+    if (!unknown) return metadata_.fail("lacks the metadata \"tokenizer.ggml.unknown_token_id\"");
     model_ = fmt::format(R"({{"type":"WordPiece","unk_token":{},"continuing_subword_prefix":"##",)"
                          R"("max_input_chars_per_word":100,"vocab":{}}})",
-                         Json(unknown).dump(), vocabulary());
-    const bool named = metadata_.has("tokenizer.ggml.cls_token_id");
-    writeAround(true, true, named ? "cls_token_id" : "bos_token_id",
-                metadata_.has("tokenizer.ggml.seperator_token_id") ? "seperator_token_id" : "eos_token_id");
+                         Json(tokens_[*unknown]).dump(), vocabulary());
+    // As in llama.cpp, the flags add_bos_token and add_eos_token mean nothing here.
+    before_ =
+        idOf(metadata_.has("tokenizer.ggml.cls_token_id") ? "cls_token_id" : "bos_token_id", kUsualFirst);
+    after_ = idOf(metadata_.has("tokenizer.ggml.seperator_token_id") ? "seperator_token_id" : "eos_token_id",
+                  kUsualLast);
   }
 
   /// Writes the tokens before and after a text.
-  void writeAround(bool begins, bool ends, const char* first, const char* last) {
-    begins = metadata_.flag("tokenizer.ggml.add_bos_token").value_or(begins);
-    ends = metadata_.flag("tokenizer.ggml.add_eos_token").value_or(ends);
+  void writeAround() {
     Json single = Json::array(), special = Json::object();
-    const auto add = [&](const char* key) {
-      const auto id = idOf(key);
+    const auto add = [&](std::optional<std::size_t> id) {
       if (!id) return;
       const std::string& token = tokens_[*id];
       single.push_back({{"SpecialToken", {{"id", token}, {"type_id", 0}}}});
       special[token] = {{"id", token}, {"ids", {*id}}, {"tokens", {token}}};
     };
-    if (begins) add(first);
+    add(before_);
     single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
-    if (ends) add(last);
+    add(after_);
     if (special.empty()) return;
     around_ = Json{
         {"type", "TemplateProcessing"},
@@ -232,15 +243,30 @@ class GgufTokenizerWriter {
          special}}.dump();
   }
 
+  /// Whether a token takes the white space after it. The metadata can't say so; llama.cpp, too, knows Phi-3's
+  /// by the model's name.
+  bool takesSpaceAfter(std::size_t id, bool isPhi3) const {
+    const std::string& token = tokens_[id];
+    return isPhi3 && token != "<unk>" && token != "<s>" && token != "<|endoftext|>";
+  }
+
   /// Writes the tokens that are matched verbatim in typed text.
   void writeAdded() {
     Json added = Json::array();
+    std::string name(metadata_.text("general.name").value_or(""));
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const bool isPhi3 = name.find("phi-3") != std::string::npos || name.find("phi3") != std::string::npos;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       const bool own = typeOf(i) == GgufTokenType::userDefined;
       if (!own && !isControl(i)) continue;
       // If spaces are rewritten, so are those in the token.
       const bool marked = own && !prefixed_ && tokens_[i].find(kMarkedSpace) != std::string::npos;
-      added.push_back({{"id", i}, {"content", tokens_[i]}, {"special", !own}, {"normalized", marked}});
+      added.push_back({{"id", i},
+                       {"content", tokens_[i]},
+                       {"special", !own},
+                       {"normalized", marked},
+                       {"rstrip", takesSpaceAfter(i, isPhi3)}});
     }
     added_ = added.dump();
   }
@@ -256,6 +282,7 @@ class GgufTokenizerWriter {
   const std::stop_token& stop_;
   std::vector<std::string> tokens_;
   std::vector<std::int64_t> types_;
+  std::optional<std::size_t> before_, after_;  // the tokens around a text
   bool prefixed_ = false;
   std::string added_ = "[]", normalizer_ = "null", preTokenizer_ = "null", around_ = "null",
               decoder_ = "null", model_;
