@@ -35,6 +35,7 @@ constexpr std::string_view kTekken = HEADSCOPE_SEQUENCE(HEADSCOPE_SPLIT(
 constexpr std::string_view kDigits =
     HEADSCOPE_SEQUENCE(R"({"type":"Digits","individual_digits":true},)" HEADSCOPE_GPT2);
 
+// Runs of punctuation, then words and numbers as in GPT-2, the numbers three digits at a time.
 constexpr std::string_view kFalcon =
     HEADSCOPE_SEQUENCE(R"({"type":"Punctuation","behavior":"Contiguous"},)" HEADSCOPE_GPT2
                        R"(,{"type":"Digits","individual_digits":false},)" HEADSCOPE_SPLIT("[0-9][0-9][0-9]"));
@@ -42,10 +43,13 @@ constexpr std::string_view kBloom =
     HEADSCOPE_SEQUENCE(HEADSCOPE_SPLIT(R"( ?[^(\\s|.,!?…。，、।۔،)]+)") "," HEADSCOPE_BYTES);
 
 // DeepSeek's rules, one per kind of character, applied in sequence. The rule for letters takes those with a
-// case, except Georgian ones; the rule for Han also covers Hangul.
+// case, except in the blocks listed first; the rule for Han also covers Hangul.
+#define HEADSCOPE_OTHER_CASED                                                                                     \
+  R"(ჇჍა-ჿ\\x{560}-\\x{588}\\x{1C80}-\\x{1C8F}\\x{2D00}-\\x{2D2F}\\x{A790}-\\x{A7FF}\\x{AB30}-\\x{AB6F})" \
+  R"(\\x{10570}-\\x{105BF}\\x{16E40}-\\x{16E7F}\\x{1D400}-\\x{1D7FF}\\x{1DF00}-\\x{1DFFF})"
 constexpr std::string_view kDeepSeek = HEADSCOPE_SEQUENCE(
     HEADSCOPE_SPLIT(R"([\\r\\n])") "," HEADSCOPE_SPLIT(
-        R"(\\s?(?:(?![ჇჍა-ჿ])[\\p{Lu}\\p{Ll}\\p{Lt}])+)") "," HEADSCOPE_SPLIT(
+        R"(\\s?(?:(?![)" HEADSCOPE_OTHER_CASED R"(])[\\p{Lu}\\p{Ll}\\p{Lt}])+)") "," HEADSCOPE_SPLIT(
         R"(\\s?[!-/:-~！-／：-～‘-‟　-。]+)") "," HEADSCOPE_SPLIT(R"(\\s+$)") "," HEADSCOPE_SPLIT(
         "[一-龥ࠀ-一가-퟿]+") "," HEADSCOPE_SPLIT(R"(\\p{N}+)") "," HEADSCOPE_BYTES);
 constexpr std::string_view kDeepSeekCoder = HEADSCOPE_SEQUENCE(
@@ -59,19 +63,20 @@ constexpr std::string_view kDeepSeek3 = HEADSCOPE_SEQUENCE(
 constexpr std::string_view kNfc = R"({"type":"NFC"})";
 
 constexpr GgufSplit kGgufSplits[] = {
-    {" gpt-2 gpt2 phi-2 mpt jais granite-docling ", HEADSCOPE_GPT2},
-    {" olmo ", HEADSCOPE_GPT2, kNfc},
+    {" gpt-2 gpt2 phi-2 jais granite-docling exaone4 gigachat a.x-4.0 mellum trillion ", HEADSCOPE_GPT2},
+    // MPT and OLMo took GPT-NeoX's tokenizer.
+    {" olmo mpt ", HEADSCOPE_GPT2, kNfc},
     {" starcoder refact command-r smollm codeshell exaone minerva-7b ", kDigits},
-    {" llama-bpe llama3 llama-v3 falcon3 pixtral ", kLlama3, "null", true, true},
+    {" llama-bpe llama3 llama-v3 falcon3 pixtral midm-2.0 ", kLlama3, "null", true, true},
     {" dbrx smaug-bpe glm4 chatglm-bpe ", kLlama3},
     {" falcon ", kFalcon},
     {" bloom ", kBloom},
     {" qwen2 deepseek-r1-qwen hunyuan ", kQwen, kNfc},
     {" stablelm2 ", kQwen},
     {" gpt-4o ", kGpt4o},
-    {" deepseek-llm ", kDeepSeek, "null", false, true},
-    {" deepseek-coder ", kDeepSeekCoder, "null", false, true},
-    {" deepseek-v3 hunyuan-dense ", kDeepSeek3, "null", false, true},
+    {" deepseek-llm ", kDeepSeek},
+    {" deepseek-coder ", kDeepSeekCoder},
+    {" deepseek-v3 hunyuan-dense ", kDeepSeek3},
     {" tekken ", kTekken, "null", true, true},
 };
 

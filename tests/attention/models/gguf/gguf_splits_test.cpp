@@ -25,6 +25,8 @@ TEST(GgufSplits, SplitsAsDeepSeekModelsDo) {
   EXPECT_EQ(piecesBy("deepseek-v3", "Hello, world! 12345 don't 日本語テスト\n\nx"),
             "|Hello|,| world|!| |123|45| don|'t| |日本語テスト|\n\n|x");
   EXPECT_EQ(piecesBy("deepseek-llm", "Hi there, 12a日é\nЯ한!  "), "|Hi| there|,| |12|a|日|é|\n|Я|한|!|  ");
+  // Its letters leave out whole blocks, such as those for mathematics.
+  EXPECT_EQ(piecesBy("deepseek-llm", "a𝐀bꞐ"), "|a|𝐀|b|Ꞑ");
   EXPECT_EQ(piecesBy("deepseek-coder", "Hi there, 12a日"), "|Hi| there|,| |1|2|a|日");
 }
 
@@ -35,7 +37,8 @@ TEST(GgufSplits, SplitsAsOtherModelsDo) {
   EXPECT_EQ(piecesBy("gpt-4o", "CamelCase's"), "|Camel|Case's");
   EXPECT_EQ(piecesBy("glm4", "DON'T 1234"), "|DON|'T| |123|4");
   EXPECT_EQ(piecesBy("falcon", "Hi--there, 12345 don't"), "|Hi|--|there|,| |123|45| don|'|t");
-  EXPECT_EQ(piecesBy("bloom", "Hi, there (a) 12"), "|Hi|,| there| (|a|)| 12");
+  EXPECT_EQ(piecesBy("bloom", "don't 12345, x|y (z)"), "|don't| 12345|,| x|||y| (|z|)");
+  EXPECT_EQ(ggufSplit("mpt")->normalizer, ggufSplit("olmo")->normalizer);
   EXPECT_EQ(ggufSplit("of nobody"), nullptr);
 }
 
