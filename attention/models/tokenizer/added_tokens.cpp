@@ -174,7 +174,9 @@ Result<std::vector<AddedTokens::Part>> AddedTokens::cut(std::string_view text, S
     ByteRange range = found->range;
     const AddedToken& token = tokens_[stages.tokens[found->which]];
     if (token.singleWord && (wordEndsAt(text, range.begin) || wordBeginsAt(text, range.end))) continue;
-    // White space taken by the previous token is no longer available.
+    // White space taken by the previous token is no longer available. Without lstrip, the reference makes a
+    // token of it anyway.
+    if (token.stripsLeft && range.end <= done) continue;
     if (token.stripsLeft) range.begin = spaceBefore(text, range.begin);
     if (token.stripsRight) range.end = spaceAfter(text, range.end);
     range.begin = std::max(range.begin, done);

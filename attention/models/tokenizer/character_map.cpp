@@ -69,9 +69,14 @@ std::optional<std::string_view> CharacterMap::find(std::string_view text) const 
 Result<AlignedText> CharacterMap::apply(const AlignedText& text, const std::stop_token& stop) const {
   constexpr std::size_t kLongest = 6;
   AlignedText result = AlignedText::rewriting(text);
+  // Like the reference, counts characters dropped at the front as part of the first one that is kept: it
+  // begins the text, which Metaspace asks.
+  const auto write = [&](std::string_view written, ByteRange range) {
+    result.append(written, text, {result.size() == 0 ? 0 : range.begin, range.end});
+  };
   const auto character = [&](ByteRange range) {
     const auto by = find(text.part(range));
-    by ? result.append(*by, text, range) : result.append(text, range);
+    write(by ? *by : text.part(range), range);
   };
   std::vector<ByteRange> grapheme;  // its characters
   const auto flush = [&] {
@@ -79,7 +84,7 @@ Result<AlignedText> CharacterMap::apply(const AlignedText& text, const std::stop
     const ByteRange whole{grapheme.front().begin, grapheme.back().end};
     const auto by = whole.end - whole.begin < kLongest ? find(text.part(whole)) : std::nullopt;
     if (by)
-      result.append(*by, text, whole);
+      write(*by, whole);
     else
       for (const ByteRange& each : grapheme) character(each);
     grapheme.clear();

@@ -69,9 +69,22 @@ class Translator {
 
   void insideClass() {
     if (startsWith("&&")) return refuse("\"&&\"");
-    if (from_[at_] == '[') return refuse("a class inside a class");
+    if (from_[at_] == '[') return beginInnerClass();
+    if (from_[at_] == ']' && inInnerClass_) {
+      inInnerClass_ = false;
+      ++at_;
+      return startsWith("-") ? refuse("a \"-\" after a class") : void();
+    }
     inClass_ = from_[at_] != ']';
     copy(1);
+  }
+
+  /// The members of a class inside a class belong to the outer one; PCRE2 would read its bracket as a member.
+  void beginInnerClass() {
+    const bool plain = !startsWith("[^") && !startsWith("[:") && !startsWith("[]") && !startsWith("[-");
+    if (inInnerClass_ || !plain || to_.ends_with('-')) return refuse("a class inside a class");
+    inInnerClass_ = true;
+    ++at_;
   }
 
   void group() {
@@ -101,7 +114,8 @@ class Translator {
       case 's':
         return classEscape(kSpace, false);
       case 'S':
-        return inClass_ ? copy(2) : classEscape(kSpace, true);
+        // PCRE2 counts U+180E, which left the white space in Unicode 6.3, as a space.
+        return inClass_ ? write("\\S\\x{180E}", 2) : classEscape(kSpace, true);
       case 'w':
         return classEscape(kWord, false);
       case 'W':
@@ -156,7 +170,7 @@ class Translator {
 
   std::string_view from_;
   std::size_t at_ = 0;
-  bool inClass_ = false;
+  bool inClass_ = false, inInnerClass_ = false;
   std::string to_, problem_;
 };
 

@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "attention/core/stopped.h"
+#include "attention/formats/quote.h"
 #include "attention/models/tokenizer/characters.h"
 #include "attention/models/tokenizer/token_model.h"
 
@@ -30,6 +32,8 @@ class UnigramModel final : public TokenModel {
   double score(TokenId id) const { return scores_[static_cast<std::size_t>(id)]; }
   double unknownScore() const { return unknownScore_; }
   const UnigramOptions& options() const { return options_; }
+  /// Whether a place reached with this token is an unknown character: so is the unknown token's own spelling.
+  bool isUnknown(TokenId id) const { return id == kNoToken || id == options_.unknown; }
   TokenId byteToken(char byte) const { return byteTokens_[static_cast<unsigned char>(byte)]; }
 
  private:
@@ -58,7 +62,10 @@ class UnigramEncoder final : public PieceEncoder {
       begin = leave(piece, begin);
     }
     walkBack(piece);
-    for (const ByteRange& part : parts_) addPart(piece, part, offset, tokens);
+    for (const ByteRange& part : parts_)
+      if (!addPart(piece, part, offset, tokens))
+        return Error{fmt::format("{} has no token, and the tokenizer has no \"unk_id\" for unknown text",
+                                 quotedText(piece.substr(part.begin, part.end - part.begin)))};
     return success();
   }
 
@@ -98,27 +105,29 @@ class UnigramEncoder final : public PieceEncoder {
     bool unknown = false;
     for (std::size_t end = piece.size(); end > 0; end = places_[end].from) {
       const Place& place = places_[end];
-      if (unknown && place.id == kNoToken)
+      const bool before = std::exchange(unknown, model_.isUnknown(place.id));
+      if (before && unknown)
         parts_.back().begin = place.from;
       else
         parts_.push_back({place.from, end});
-      unknown = place.id == kNoToken;
     }
     std::reverse(parts_.begin(), parts_.end());
   }
 
-  void addPart(std::string_view piece, ByteRange part, std::size_t offset, std::vector<PlacedToken>& tokens) {
+  /// Returns false if the part has no token.
+  bool addPart(std::string_view piece, ByteRange part, std::size_t offset, std::vector<PlacedToken>& tokens) {
     const std::string_view text = piece.substr(part.begin, part.end - part.begin);
     const auto add = [&](TokenId id, std::size_t begin, std::size_t end) {
       tokens.push_back({id, {offset + begin, offset + end}});
+      return true;
     };
     if (const auto id = model_.vocabulary().find(text)) return add(*id, part.begin, part.end);
     const auto has = [this](char byte) { return model_.byteToken(byte) != kNoToken; };
     if (model_.options().byteFallback && std::all_of(text.begin(), text.end(), has)) {
       for (std::size_t at = part.begin; at < part.end; ++at) add(model_.byteToken(piece[at]), at, at + 1);
-      return;
+      return true;
     }
-    if (model_.options().unknown) add(*model_.options().unknown, part.begin, part.end);
+    return model_.options().unknown && add(*model_.options().unknown, part.begin, part.end);
   }
 
   const UnigramModel& model_;

@@ -79,6 +79,13 @@ TEST(PreTokenizers, MarksSpaces) {
   Json first = metaspace("first", false);
   first["added_tokens"] = {addedToken("<s>", 100)};
   EXPECT_EQ(spelled(made(first), "a<s>b"), "|▁|a|<s>|b");
+  // What a rule leaves doesn't begin the text if the first typed character was dropped.
+  first["normalizer"] = {{"type", "Replace"}, {"pattern", {{"String", "x"}}}, {"content", ""}};
+  EXPECT_EQ(spelled(made(first), "xa<s>b"), "|a|<s>|b");
+  // But it does for a table of characters; this one drops U+0001.
+  first["normalizer"] = {{"type", "Precompiled"},
+                         {"precompiled_charsmap", "IAAAAAAIAAAAAAAAAAAAAAERAAAAAAAAAAAAAAAAAAAAAAAAAA=="}};
+  EXPECT_EQ(spelled(made(first), "\1\1a<s>\1b"), "|▁|a|<s>|b");
   Json older =
       pieces("pre_tokenizer", {{"type", "Metaspace"}, {"replacement", "▁"}, {"add_prefix_space", false}});
   EXPECT_EQ(spelled(made(older), "a"), "|a");
@@ -189,6 +196,25 @@ TEST(AddedTokens, AppliesSingleWordAndStripFlags) {
   EXPECT_EQ(spelled(made(json), "a  <r>  <l>"), "|a| | |<r>  |<l>");
 }
 
+TEST(AddedTokens, SpaceTakenByTheTokenBeforeIsGone) {
+  Json json = bytePairJson({"a"});
+  Json right = addedToken("<r>", 10), line = addedToken("\n", 11);
+  right["rstrip"] = line["lstrip"] = true;
+  json["added_tokens"] = {right, line};
+  EXPECT_EQ(spelled(made(json), "a\n<r>\n\na"), "|a|\n|<r>\n\n|a");
+  json["added_tokens"][1]["lstrip"] = false;
+  EXPECT_EQ(made(json).encode("a<r>\n\na")->ids.size(), 5U);
+}
+
+TEST(Unigram, JoinsItsUnknownTokenWithUnknownText) {
+  const Json vocabulary = Json::array({Json::array({"<unk>", 0}), Json::array({"a", -1})});
+  Json json = {{"model", {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocabulary}}}};
+  EXPECT_EQ(spelled(made(json), "a<unk>xa"), "|a|<unk>|a");
+  json["model"].erase("unk_id");
+  EXPECT_EQ(spelled(made(json), "axa"),
+            "\"x\" has no token, and the tokenizer has no \"unk_id\" for unknown text");
+}
+
 TEST(AddedTokens, NormalizesTokensLikeText) {
   Json json = bytePairJson({"a", "b"});
   json["normalizer"] = {{"type", "Lowercase"}};
@@ -252,8 +278,11 @@ TEST(RegexSyntax, TranslatesToPcre2OrRefuses) {
   EXPECT_EQ(*pcre2Expression(R"(\s+(?!\S))"), R"([\p{Z}\t-\r\x{85}]+(?![^\p{Z}\t-\r\x{85}]))");
   EXPECT_EQ(*pcre2Expression(R"([^\s\p{L}])"), R"([^\p{Z}\t-\r\x{85}\p{L}])");
   EXPECT_EQ(*pcre2Expression(R"(^a|\u4e00{1,2}$)"), R"((?m:^)a|\x{4e00}{1,2}(?m:$))");
-  for (const char* different :
-       {R"(\h)", "(?m)a", "[a&&b]", "[[a]b]", "a{1}+", "a{,2}", R"(\1)", "(?<n>a)", R"(\K)", "[a", "\\"})
+  EXPECT_EQ(*pcre2Expression("[^a[b-d.]e]"), "[^ab-d.e]");
+  // For PCRE2, the Mongolian vowel separator is white space.
+  EXPECT_EQ(*pcre2Expression(R"([\Sa])"), R"([\S\x{180E}a])");
+  for (const char* different : {R"(\h)", "(?m)a", "[a&&b]", "[[^a]b]", "[[a[b]]]", "[[:alpha:]]", "[a-[b]]",
+                                "[[a]-b]", "a{1}+", "a{,2}", R"(\1)", "(?<n>a)", R"(\K)", "[a", "\\"})
     EXPECT_FALSE(pcre2Expression(different).ok()) << different;
 }
 
