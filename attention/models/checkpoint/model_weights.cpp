@@ -87,8 +87,8 @@ class WeightsReader {
     for (const auto& [name, tensor] : checkpoint_.tensors())
       if (!finder_.read(tensor) && !headFinder_.read(tensor) &&
           (ofLayer(name) || (predicts && name.starts_with(head))))
-        return finder_.fail("has a tensor " + quotedText(name) + ", which " +
-                            std::string(config_.family->name) + " doesn't have");
+        return finder_.fail(fmt::format("has a tensor {}, which isn't supported in {}", quotedText(name),
+                                        config_.family->name));
   }
 
   NormWeights norm(std::string_view name, Index size) {

@@ -135,7 +135,7 @@ TEST_F(GgufMetadataTest, RefusesTensorsOfLayersThatFamilyLacks) {
   EXPECT_TRUE(Model::open(written("llama", "+blk.2.attn_q.weight +other.weight")).ok());
   for (const char* name : {"blk.1.attn_q.scale", "blk.1.attn_q.bias", "output.scale"})
     EXPECT_THAT(Model::open(written("llama", std::string("+") + name)).error().message,
-                HasSubstr("has a tensor \"" + std::string(name) + "\", which llama doesn't have"));
+                HasSubstr("has a tensor \"" + std::string(name) + "\", which isn't supported in llama"));
 }
 
 }  // namespace
