@@ -335,7 +335,7 @@ std::string otherModels(const ConfigReader& root, std::string_view text) {
     if (name.ends_with(kEnd) && name != text && root.isObject(name) &&
         std::ranges::find(kParts, name) == std::end(kParts)) {
       models.push_back(name.substr(0, name.size() - kEnd.size()));
-      std::ranges::replace(models.back(), '_', ' ');
+      std::replace(models.back().begin(), models.back().end(), '_', ' ');
     }
   std::string all;
   for (std::size_t i = 0; i < models.size(); ++i)
