@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <regex>
+#include <string>
+
 #include "test_paths.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
@@ -10,6 +14,16 @@ namespace headscope::test {
 namespace {
 
 namespace fs = std::filesystem;
+
+Sources sourcesIn(std::initializer_list<const char*> folders) {
+  const fs::path root = HEADSCOPE_SOURCE_DIR;
+  Sources sources;
+  for (const char* folder : folders)
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
+      if (const auto ending = entry.path().extension(); ending == ".h" || ending == ".cpp")
+        sources[entry.path().lexically_relative(root).generic_string()] = fileText(entry.path());
+  return sources;
+}
 
 const char* const kControls =
     "namespace headscope::app {\nstruct ControlSpec {\n};\nvoid sectionTitle(int at,\n    int to);\n"
@@ -39,14 +53,23 @@ TEST(MissingIncludes, AcceptsNamesFromIncludes) {
 }
 
 TEST(MissingIncludes, ProgramAndTestsHaveNone) {
-  const fs::path root = HEADSCOPE_SOURCE_DIR;
-  Sources sources;
-  for (const char* folder : {"app", "attention", "render", "tests"})
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
-      if (const auto ending = entry.path().extension(); ending == ".h" || ending == ".cpp")
-        sources[entry.path().lexically_relative(root).generic_string()] = fileText(entry.path());
+  const Sources sources = sourcesIn({"app", "attention", "render", "tests"});
   EXPECT_GT(sources.size(), 1000u) << "the sources were not found";
   EXPECT_THAT(missingIncludes(sources), IsEmpty());
+}
+
+/// The browser's standard library has no algorithms over ranges; it uses those of this file.
+TEST(BrowserLibrary, HasTheRangeAlgorithmsInUse) {
+  const Sources sources = sourcesIn({"app", "attention", "render"});
+  const std::string& library = sources.at("app/platform/web/polyfills/ranges.h");
+  const std::regex use("std::ranges::(\\w+)");
+  std::size_t uses = 0;
+  for (const auto& [file, text] : sources) {
+    if (file.starts_with("app/commands/")) continue;  // not in the browser's page
+    for (std::sregex_iterator each(text.begin(), text.end(), use), end; each != end; ++each, ++uses)
+      EXPECT_THAT(library, testing::HasSubstr(" " + (*each)[1].str() + "(")) << file;
+  }
+  EXPECT_GT(uses, 50u);
 }
 
 }  // namespace
