@@ -1,9 +1,14 @@
 #include "app/compute/cache/cache_picture.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "attention/cache/quantise.h"
+#include "attention/core/extremes.h"
+#include "attention/core/parallel.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -22,51 +27,55 @@ bool isMark(float value) {
   return value == render::kMaskedCell || value == render::kDeadCell;
 }
 
-/// Returns the magnitude a value must exceed to replace `best`.
-float strengthOf(float best) {
-  return isMark(best) ? -1 : std::abs(best);
+/// Returns a number that is greater the farther `value` is from 0, and greatest for NaN: its bits, with the
+/// sign as the lowest. Compilers vectorize the maximum of signed numbers.
+std::int32_t strengthOf(float value) {
+  return static_cast<std::int32_t>(std::rotl(std::bit_cast<std::uint32_t>(value), 1) ^ 0x80000000u);
 }
 
-/// Returns the stronger of the two, given that |value| exceeds the strength of `best` or either is NaN. NaN
-/// beats all; marks lose to values, and a masked mark loses to a dead one.
-float stronger(float best, float value) {
-  if (std::isnan(best)) return best;
-  return isMark(value) && best != render::kMaskedCell ? best : value;
+float ofStrength(std::int32_t strength) {
+  return std::bit_cast<float>(std::rotr(static_cast<std::uint32_t>(strength) ^ 0x80000000u, 1));
 }
 
-void fillBands(const Stack& values, attention::NumberFormat format, CacheGrain grain, Index offset,
-               Stack& picture, const std::stop_token& stop) {
-  float most = 0;
-  for (Index g = 0; g < values.count() && !stop.stop_requested(); ++g) {
-    // fp32 is stored unchanged and needs no copy.
-    const Matrix pooled =
-        format == attention::NumberFormat::fp32
-            ? strongestOf(values[g], grain.tokens, grain.dims)
-            : strongestOf(attention::quantised(values[g], format), grain.tokens, grain.dims);
-    for (const float value : pooled.reshaped())
-      if (std::isfinite(value)) most = std::max(most, std::abs(value));
-    picture[2 * g + offset] = pooled.transpose();
+/// Returns the strongest value of a block that has marks, or a mark if it has nothing else.
+float strongestOfMarked(const Eigen::Ref<const Matrix>& block) {
+  float best = render::kMaskedCell;
+  for (const float value : block.reshaped()) {
+    if (isMark(value) ? best == render::kMaskedCell : isMark(best) || strengthOf(value) > strengthOf(best))
+      best = value;
   }
-  for (Index g = 0; g < values.count() && most > 0; ++g) picture[2 * g + offset] /= most;
+  return best;
+}
+
+/// Pools one layer of K or V. Returns the largest finite magnitude.
+float fillBand(const attention::MatrixView& values, attention::NumberFormat format, CacheGrain grain,
+               attention::MutableMatrixView picture) {
+  // fp32 is stored unchanged and needs no copy.
+  const Matrix pooled = format == attention::NumberFormat::fp32
+                            ? strongestOf(values, grain.tokens, grain.dims)
+                            : strongestOf(attention::quantised(values, format), grain.tokens, grain.dims);
+  picture = pooled.transpose();
+  return attention::largestFinite(pooled);
 }
 
 }  // namespace
 
 Matrix strongestOf(const Eigen::Ref<const Matrix>& values, Index rowFactor, Index colFactor) {
   Matrix pooled(pixels(values.rows(), rowFactor), pixels(values.cols(), colFactor));
-  for (Index row = 0; row < values.rows(); ++row) {
-    const float* from = values.row(row).data();
-    float* to = pooled.row(row / rowFactor).data();
-    const bool first = row % rowFactor == 0;
+  std::vector<std::int32_t> strengths(static_cast<std::size_t>(values.cols()));
+  for (Index row = 0; row < pooled.rows(); ++row) {
+    const Index top = row * rowFactor, rows = std::min(rowFactor, values.rows() - top);
+    std::ranges::fill(strengths, std::numeric_limits<std::int32_t>::min());
+    for (Index i = top; i < top + rows; ++i) {
+      const float* const from = values.row(i).data();
+      for (std::size_t col = 0; col < strengths.size(); ++col)
+        strengths[col] = std::max(strengths[col], strengthOf(from[col]));
+    }
     for (Index at = 0; at < pooled.cols(); ++at) {
-      float best = first ? from[at * colFactor] : to[at], strength = strengthOf(best);
-      const Index end = std::min((at + 1) * colFactor, values.cols());
-      for (Index col = at * colFactor; col < end; ++col) {
-        if (std::abs(from[col]) <= strength) continue;
-        best = stronger(best, from[col]);
-        strength = strengthOf(best);
-      }
-      to[at] = best;
+      const Index left = at * colFactor, cols = std::min(colFactor, values.cols() - left);
+      const float best =
+          ofStrength(*std::max_element(strengths.begin() + left, strengths.begin() + left + cols));
+      pooled(row, at) = isMark(best) ? strongestOfMarked(values.block(top, left, rows, cols)) : best;
     }
   }
   return pooled;
@@ -81,10 +90,19 @@ CacheGrain cacheGrain(const attention::AttentionResult& result, Index maxRows, I
 
 Stack cachePicture(const attention::AttentionResult& result, CacheGrain grain, attention::NumberFormat stored,
                    std::stop_token stop) {
-  Stack picture(2 * result.k.count(), pixels(result.k.cols(), grain.dims),
-                pixels(result.k.rows(), grain.tokens));
-  fillBands(result.k, stored, grain, 0, picture, stop);
-  fillBands(result.v, stored, grain, 1, picture, stop);
+  const Index kvHeads = result.k.count();
+  Stack picture(2 * kvHeads, pixels(result.k.cols(), grain.dims), pixels(result.k.rows(), grain.tokens));
+  std::vector<float> most(static_cast<std::size_t>(2 * kvHeads));
+  attention::forEach(2 * kvHeads, stop, [&](Index band) {
+    const Stack& values = band % 2 == 0 ? result.k : result.v;
+    most[static_cast<std::size_t>(band)] = fillBand(values[band / 2], stored, grain, picture[band]);
+  });
+  for (Index offset = 0; offset < 2; ++offset) {
+    float all = 0;
+    for (Index band = offset; band < 2 * kvHeads; band += 2)
+      all = std::max(all, most[static_cast<std::size_t>(band)]);
+    for (Index band = offset; band < 2 * kvHeads && all > 0; band += 2) picture[band] /= all;
+  }
   return picture;
 }
 
