@@ -10,6 +10,7 @@
 #include "attention/core/machine.h"
 #include "attention/formats/files/temporary_file.h"
 #include "attention/text/suggestion.h"
+#include "render/software_threads.h"
 
 namespace headscope::app {
 namespace {
@@ -32,6 +33,7 @@ std::string meantOption(const CLI::App& app, const CLI::Error& error) {
 
 int runProgram(int argc, const char* const* argv, const std::string& version) {
   attention::removeTemporaryFilesOnSignals();
+  render::setSoftwareThreads();
   if (const char* const target = std::getenv("HEADSCOPE_TARGET")) {
     const attention::Status held = attention::restrictInstructionSet(target);
     if (!held) return fail({"HEADSCOPE_TARGET: " + printable(held.error().message)});

@@ -17,7 +17,7 @@ void requireAddressSpace(double pictureBytes) {
   mallopt(M_ARENA_MAX, 1);
   constexpr double kMebibyte = 1 << 20;
   // For OpenGL's compiler and textures, and the stacks of its threads and ours.
-  const double threads = 2 * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  const double threads = 3 * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
   const double needed = (608 + 8 * threads) * kMebibyte + pictureBytes;
   const auto size = static_cast<std::size_t>(needed);
   void* const room = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
