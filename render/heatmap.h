@@ -119,9 +119,4 @@ class HeatmapPainter {
   std::unique_ptr<State> state_;
 };
 
-/// Max-pools values [rows, cols] by factor × factor into out [⌈rows/factor⌉, ⌈cols/factor⌉], so that a bright
-/// cell stays visible. NaN wins over everything; finite values win over dead cells, which win over masked
-/// ones.
-void maxPool(const float* values, int rows, int cols, int factor, float* out);
-
 }  // namespace headscope::render

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+
+#include "attention/kernels/buffer.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/score_rows.cpp"
@@ -80,6 +83,65 @@ void markedRow(const float* HWY_RESTRICT scores, const float* HWY_RESTRICT value
   }
 }
 
+/// Returns the larger value of each lane; NaN if one is NaN.
+HWY_INLINE Lanes larger(Lanes a, Lanes b) {
+  return hn::IfThenElse(hn::Or(hn::Gt(b, a), hn::IsNaN(b)), b, a);
+}
+
+HWY_INLINE float largerOf(float a, float b) {
+  return ((b > a) | (b != b)) ? b : a;
+}
+
+/// Writes the largest values of `cols` columns.
+HWY_INLINE void poolColumns(const float* values, size_t rowStride, size_t rows, size_t cols, float* best) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  size_t col = 0;
+  for (; col + n <= cols; col += n) {
+    Lanes most = hn::LoadU(d, values + col);
+    for (size_t row = 1; row < rows; ++row) most = larger(most, hn::LoadU(d, values + row * rowStride + col));
+    hn::StoreU(most, d, best + col);
+  }
+  for (; col < cols; ++col) {
+    best[col] = values[col];
+    for (size_t row = 1; row < rows; ++row) best[col] = largerOf(best[col], values[row * rowStride + col]);
+  }
+}
+
+/// Replaces each two of the values by the larger one. Returns how many remain.
+HWY_INLINE size_t poolPairs(float* best, size_t count) {
+  size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  for (; i + 2 * n <= count; i += 2 * n) {
+    const Lanes low = hn::LoadU(d, best + i), high = hn::LoadU(d, best + i + n);
+    hn::StoreU(larger(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), d, best + i / 2);
+  }
+#endif
+  for (; i + 1 < count; i += 2) best[i / 2] = largerOf(best[i], best[i + 1]);
+  if (i < count) best[i / 2] = best[i];
+  return (count + 1) / 2;
+}
+
+void pooledRows(const float* values, size_t rowStride, size_t rows, size_t cols, size_t factor, float* out) {
+  constexpr size_t kBlock = 1024;  // columns at once, so that they stay in the L1 cache
+  static thread_local Buffer buffer;
+  const size_t block = std::max(factor, kBlock / factor * factor);
+  float* const best = buffer.atLeast(std::min(block, cols));
+  for (size_t left = 0; left < cols; left += block) {
+    size_t count = std::min(block, cols - left), each = factor;
+    poolColumns(values + left, rowStride, rows, count, best);
+    for (; each % 2 == 0; each /= 2) count = poolPairs(best, count);
+    if (each == 1) {
+      out = std::copy_n(best, count, out);
+      continue;
+    }
+    for (size_t i = 0; i < count; i += each)
+      *out++ = std::accumulate(best + i + 1, best + std::min(i + each, count), best[i], largerOf);
+  }
+}
+
 }  // namespace headscope::attention::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -89,6 +151,7 @@ namespace {
 HWY_EXPORT(seenOf);
 HWY_EXPORT(mostOf);
 HWY_EXPORT(markedRow);
+HWY_EXPORT(pooledRows);
 }  // namespace
 
 SeenKeys seenKeys(const float* scores, std::size_t count) {
@@ -99,6 +162,10 @@ float largestOf(const float* values, std::size_t count) {
 }
 void markRow(const float* scores, const float* values, std::size_t count, float* to, RowExtremes& extremes) {
   HWY_DYNAMIC_DISPATCH(markedRow)(scores, values, count, to, extremes);
+}
+void poolRows(const float* values, std::size_t rowStride, std::size_t rows, std::size_t cols,
+              std::size_t factor, float* out) {
+  HWY_DYNAMIC_DISPATCH(pooledRows)(values, rowStride, rows, cols, factor, out);
 }
 
 }  // namespace headscope::attention::kernels

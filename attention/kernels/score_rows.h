@@ -22,4 +22,9 @@ struct RowExtremes {
 /// values.
 void markRow(const float* scores, const float* values, std::size_t count, float* to, RowExtremes& extremes);
 
+/// Pools rows [rows, cols], each `rowStride` after the one before, to one row of ⌈cols/factor⌉ values: the
+/// largest of all rows and `factor` columns; NaN if one is NaN.
+void poolRows(const float* values, std::size_t rowStride, std::size_t rows, std::size_t cols,
+              std::size_t factor, float* out);
+
 }  // namespace headscope::attention::kernels

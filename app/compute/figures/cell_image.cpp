@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/core/max_pool.h"
+
 namespace headscope::app {
 
 using attention::Index;
@@ -15,14 +17,6 @@ namespace {
 /// Limits in pixels: along a side of a cell, and along an image's longer side.
 constexpr Index kCellPixels = 4, kImageSide = 4096;
 constexpr Index kMostRectangles = 6000;
-
-Matrix pooled(const Matrix& values, Index factor) {
-  if (factor == 1) return values;
-  Matrix out((values.rows() + factor - 1) / factor, (values.cols() + factor - 1) / factor);
-  render::maxPool(values.data(), static_cast<int>(values.rows()), static_cast<int>(values.cols()),
-                  static_cast<int>(factor), out.data());
-  return out;
-}
 
 /// Draws repeat × repeat pixels per cell.
 render::Image imageOf(const Matrix& values, const HeatmapStyle& style, Index repeat) {
@@ -63,7 +57,7 @@ CellImage cellImage(const Cells& cells, double pixelsPerUnit) {
                                cells.frame.height / static_cast<double>(cells.values.rows()));
   const bool known = pixelsPerUnit > 0;
   const auto factor = static_cast<Index>(known && pixels < 1 ? std::ceil(1 / pixels - 1e-3) : 1);
-  CellImage out{pooled(cells.values, factor), {}};
+  CellImage out{attention::maxPooled(cells.values, factor), {}};
   // Viewers smooth enlarged images: many pixels per cell keep its edges sharp.
   const Index longer = std::max(out.values.rows(), out.values.cols());
   const double wanted = known ? std::ceil(pixels * static_cast<double>(factor) - 1e-3) : kCellPixels;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attention/core/extremes.h"
+#include "attention/core/max_pool.h"
 #include "attention/core/parallel.h"
 #include "attention/core/score_rows.h"
 #include "render/heatmap.h"
@@ -40,11 +41,6 @@ Index pooledSize(Index size, int factor) {
   return (size + factor - 1) / factor;
 }
 
-void pool(const attention::MatrixView& from, int factor, attention::MutableMatrixView to) {
-  render::maxPool(from.data(), static_cast<int>(from.rows()), static_cast<int>(from.cols()), factor,
-                  to.data());
-}
-
 /// Draws one head with its marks, max-pooled strip by strip, so that only one strip is held.
 void drawInto(const AttentionResult& result, const Stack& values, Index head, int factor,
               attention::MutableMatrixView out) {
@@ -55,7 +51,7 @@ void drawInto(const AttentionResult& result, const Stack& values, Index head, in
     const Index first = row * factor, count = std::min<Index>(factor, rows - first);
     const attention::MutableMatrixView part(strip.data(), count, cols);
     mark(result, values, head, first, part);
-    pool({part.data(), count, cols}, factor, {out.row(row).data(), 1, out.cols()});
+    attention::maxPool(part, factor, out.row(row));
   }
 }
 
@@ -69,25 +65,19 @@ class HeadDrawing {
   void run() {
     PictureLevel& finest = pictures_.levels.front();
     const Index rows = result_.scores.rows(), cols = result_.scores.cols(), factor = finest.factor;
-    Matrix strip(factor > 1 ? 2 * factor : 0, cols);  // of weights, then of scores
+    Matrix strip(factor > 1 ? factor : 0, cols);
     for (Index row = 0; row < finest.weights.rows(); ++row) {
-      float* const weights = finest.weights[head_].row(row).data();
-      float* const scores = finest.scores[head_].row(row).data();
-      if (factor == 1) {
-        markRows(row, 1, weights, scores);
-      } else {
-        const Index count = std::min<Index>(factor, rows - row * factor);
-        float* const marked = strip.data() + factor * cols;
-        markRows(row * factor, count, strip.data(), marked);
-        pool({strip.data(), count, cols}, finest.factor, {weights, 1, finest.weights.cols()});
-        pool({marked, count, cols}, finest.factor, {scores, 1, finest.scores.cols()});
-      }
+      attention::MutableMatrixView weights = finest.weights[head_], scores = finest.scores[head_];
+      const Index first = row * factor, count = std::min<Index>(factor, rows - first);
+      markWeights(first, count, factor == 1 ? weights.row(row).data() : strip.data());
+      if (factor > 1) attention::maxPool(strip.topRows(count), factor, weights.middleRows(row, 1));
+      attention::maxPool(markedScores(first, count, strip), factor, scores.middleRows(row, 1));
       poolUpwards(row);
     }
     if (!finest.dropped.empty()) {
       drawInto(result_, result_.weights, head_, finest.factor, finest.dropped[head_]);
       for (std::size_t i = 1; i < pictures_.levels.size(); ++i)
-        pool(std::as_const(pictures_.levels[i - 1].dropped)[head_], 2, pictures_.levels[i].dropped[head_]);
+        attention::maxPool(pictures_.levels[i - 1].dropped[head_], 2, pictures_.levels[i].dropped[head_]);
     }
     const auto h = static_cast<std::size_t>(head_);
     const bool any = extremes_.low <= extremes_.high;
@@ -99,19 +89,29 @@ class HeadDrawing {
   }
 
  private:
-  void markRows(Index row, Index count, float* weights, float* scores) {
+  bool seesNothing(Index row) const { return result_.lse(head_, row) == render::kMaskedCell; }
+
+  void markWeights(Index row, Index count, float* weights) {
     const Index cols = result_.scores.cols();
-    for (Index i = row; i < row + count; ++i, weights += cols, scores += cols) {
-      const float* const from = result_.scores[head_].row(i).data();
-      attention::markRow(from, probabilities_[head_].row(i).data(), attention::asSize(cols), weights,
-                         extremes_);
-      if (result_.lse(head_, i) == render::kMaskedCell) {
-        std::fill_n(weights, cols, render::kDeadCell);
-        std::fill_n(scores, cols, render::kDeadCell);
-      } else {
-        std::copy_n(from, cols, scores);  // masked scores already are marks
-      }
+    for (Index i = row; i < row + count; ++i, weights += cols) {
+      attention::markRow(result_.scores[head_].row(i).data(), probabilities_[head_].row(i).data(),
+                         attention::asSize(cols), weights, extremes_);
+      if (seesNothing(i)) std::fill_n(weights, cols, render::kDeadCell);
     }
+  }
+
+  /// Returns rows of scores, of which only rows that see nothing need other marks. May use `space` for them.
+  attention::MatrixView markedScores(Index row, Index count, Matrix& space) const {
+    const Index cols = result_.scores.cols();
+    const float* const from = result_.scores[head_].row(row).data();
+    Index dead = row;
+    while (dead < row + count && !seesNothing(dead)) ++dead;
+    if (dead == row + count) return {from, count, cols};
+    space.resize(count, cols);
+    space = attention::MatrixView(from, count, cols);
+    for (; dead < row + count; ++dead)
+      if (seesNothing(dead)) space.row(dead - row).setConstant(render::kDeadCell);
+    return {space.data(), count, cols};
   }
 
   /// Pools the coarser rows that row `row` of the finest level completes.
@@ -120,10 +120,10 @@ class HeadDrawing {
       const PictureLevel& finer = pictures_.levels[i - 1];
       PictureLevel& level = pictures_.levels[i];
       if (row % 2 == 0 && row + 1 < finer.weights.rows()) return;
-      const Index first = row - row % 2, cols = finer.weights.cols(), pooled = level.weights.cols();
+      const Index first = row - row % 2;
       const auto half = [&](const Stack& from, Stack& to) {
-        pool({from[head_].row(first).data(), row - first + 1, cols}, 2,
-             {to[head_].row(row / 2).data(), 1, pooled});
+        attention::maxPool(from[head_].middleRows(first, row - first + 1), 2,
+                           to[head_].middleRows(row / 2, 1));
       };
       half(finer.weights, level.weights);
       half(finer.scores, level.scores);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attention/core/extremes.h"
+#include "attention/core/max_pool.h"
 #include "attention/core/parallel.h"
 #include "render/heatmap.h"
 
@@ -52,14 +53,6 @@ void leaveFirstOut(Matrix& marked) {
         if (marked(row, col) > 0) marked(row, col) /= rest;
     first = render::kMaskedCell;
   }
-}
-
-Matrix pooled(const Matrix& cells, int factor) {
-  if (factor == 1) return cells;
-  Matrix out((cells.rows() + factor - 1) / factor, (cells.cols() + factor - 1) / factor);
-  render::maxPool(cells.data(), static_cast<int>(cells.rows()), static_cast<int>(cells.cols()), factor,
-                  out.data());
-  return out;
 }
 
 float entropyOf(const attention::MatrixView& weights, const Matrix& marks) {
@@ -134,9 +127,9 @@ void summariseHeads(LayerSummary& summary, const MarkedMask& mask, const attenti
     one.entropy = entropyOf(weights, cells);
     Matrix marked;
     markCells(weights, cells, marked);
-    summary.thumbnails[head] = pooled(marked, factor);
+    summary.thumbnails[head] = attention::maxPooled(marked, factor);
     leaveFirstOut(marked);
-    summary.thumbnailsFirstOut[head] = pooled(marked, factor);
+    summary.thumbnailsFirstOut[head] = attention::maxPooled(marked, factor);
   });
   float sum = 0;
   for (const HeadSummary& one : summary.heads) sum += one.entropy;
@@ -248,7 +241,7 @@ std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const L
       summary->heads[static_cast<std::size_t>(head)].differs =
           static_cast<float>(differs / static_cast<double>(n));
     summary->thumbnails[head] = summary->thumbnailsFirstOut[head] =
-        difference ? pooledByMagnitude(marked, factor) : pooled(marked, factor);
+        difference ? pooledByMagnitude(marked, factor) : attention::maxPooled(marked, factor);
   }
   return summary;
 }
@@ -268,7 +261,7 @@ Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool fir
   markCells(layer.weights[head], marksOf(*layer.mask, layer.mask->variantOf(head)), marked);
   if (layer.heads[static_cast<std::size_t>(head)].differs >= 0) return pooledByMagnitude(marked, factor);
   if (firstOut) leaveFirstOut(marked);
-  return pooled(marked, factor);
+  return attention::maxPooled(marked, factor);
 }
 
 }  // namespace headscope::app

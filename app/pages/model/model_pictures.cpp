@@ -6,7 +6,7 @@
 #include "app/compute/plots/thinning.h"
 #include "app/pages/model/model_state.h"
 #include "attention/core/extremes.h"
-#include "render/heatmap.h"
+#include "attention/core/max_pool.h"
 
 namespace headscope::app::model_page {
 
@@ -23,8 +23,7 @@ Stack pooledStack(const Stack& pictures, int factor, bool difference) {
     if (difference)
       out[i] = pooledByMagnitude(pictures[i], factor);
     else
-      render::maxPool(pictures[i].data(), static_cast<int>(pictures.rows()),
-                      static_cast<int>(pictures.cols()), factor, out[i].data());
+      attention::maxPool(pictures[i], factor, out[i]);
   return out;
 }
 

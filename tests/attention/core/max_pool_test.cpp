@@ -1,19 +1,19 @@
+#include "attention/core/max_pool.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
-#include "render/heatmap.h"
-
-namespace headscope::test {
+namespace headscope::attention {
 namespace {
 
-using render::kDeadCell;
-using render::kMaskedCell;
-using render::maxPool;
-
+/// The lowest values of pictures: masked cells, and rows that see no key.
+constexpr float kMaskedCell = -std::numeric_limits<float>::infinity(),
+                kDeadCell = -std::numeric_limits<float>::max();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 int pooledSize(int size, int factor) {
@@ -22,7 +22,8 @@ int pooledSize(int size, int factor) {
 
 std::vector<float> pooled(const std::vector<float>& values, int rows, int cols, int factor) {
   std::vector<float> out(static_cast<std::size_t>(pooledSize(rows, factor)) * pooledSize(cols, factor));
-  maxPool(values.data(), rows, cols, factor, out.data());
+  maxPool(MatrixView(values.data(), rows, cols), factor,
+          MutableMatrixView(out.data(), pooledSize(rows, factor), pooledSize(cols, factor)));
   return out;
 }
 
@@ -49,14 +50,15 @@ TEST(MaxPool, MatchesNaiveImplementation) {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> scores(-9, 9);
   std::uniform_int_distribution<int> kind(0, 40);
-  for (const auto& [rows, cols] : {std::pair{1, 1}, {1, 13}, {13, 1}, {17, 23}, {64, 64}, {31, 50}}) {
+  for (const auto& [rows, cols] :
+       {std::pair{1, 1}, {1, 13}, {13, 1}, {17, 23}, {64, 64}, {31, 50}, {9, 1100}}) {
     std::vector<float> values(static_cast<std::size_t>(rows) * cols);
     for (std::size_t i = 0; i < values.size(); ++i) {
       // Runs of special values, so that whole blocks of them occur.
       const int k = i % 29 < 14 ? kind(random) : 5 + static_cast<int>(i / 29 % 4);
       values[i] = k == 4 ? kNan : k >= 5 && k <= 6 ? kMaskedCell : k == 7 ? kDeadCell : scores(random);
     }
-    for (const int factor : {1, 2, 3, 4, 5, 7, 8, 16, 100}) {
+    for (const int factor : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 100, 1200}) {
       const auto out = pooled(values, rows, cols, factor);
       const int outCols = pooledSize(cols, factor);
       for (std::size_t i = 0; i < out.size(); ++i) {
@@ -93,11 +95,17 @@ TEST(MaxPool, SpecialValuesKeepTheirPrecedence) {
 }
 
 TEST(MaxPool, AcceptsEmptyInputAndRefusesInvalidSizes) {
-  maxPool(nullptr, 0, 0, 3, nullptr);
-  maxPool(nullptr, 0, 5, 3, nullptr);
-  EXPECT_THROW(maxPool(nullptr, 1, 1, 0, nullptr), std::invalid_argument);
-  EXPECT_THROW(maxPool(nullptr, -1, 1, 1, nullptr), std::invalid_argument);
+  EXPECT_EQ(maxPooled(Matrix(0, 0), 3).size(), 0);
+  EXPECT_EQ(maxPooled(Matrix(0, 5), 3).cols(), 2);
+  Matrix out(1, 1);
+  EXPECT_THROW(maxPool(Matrix(1, 1), 0, out), std::invalid_argument);
+  EXPECT_THROW(maxPool(Matrix(2, 1), 1, out), std::invalid_argument);
+}
+
+TEST(MaxPool, ReadsRowsThatArentContiguous) {
+  const Matrix whole = Matrix::Random(9, 40);
+  EXPECT_EQ(maxPooled(whole.block(1, 3, 7, 33), 4), maxPooled(Matrix(whole.block(1, 3, 7, 33)), 4));
 }
 
 }  // namespace
-}  // namespace headscope::test
+}  // namespace headscope::attention
