@@ -28,13 +28,13 @@ bool isMark(float value) {
 }
 
 /// Returns a number that is greater the farther `value` is from 0, and greatest for NaN: its bits, with the
-/// sign as the lowest. Compilers vectorize the maximum of signed numbers.
+/// sign as the lowest, which is 1 for positive values. Compilers vectorize the maximum of signed numbers.
 std::int32_t strengthOf(float value) {
-  return static_cast<std::int32_t>(std::rotl(std::bit_cast<std::uint32_t>(value), 1) ^ 0x80000000u);
+  return static_cast<std::int32_t>(std::rotl(std::bit_cast<std::uint32_t>(value), 1) ^ 0x80000001u);
 }
 
 float ofStrength(std::int32_t strength) {
-  return std::bit_cast<float>(std::rotr(static_cast<std::uint32_t>(strength) ^ 0x80000000u, 1));
+  return std::bit_cast<float>(std::rotr(static_cast<std::uint32_t>(strength) ^ 0x80000001u, 1));
 }
 
 /// Returns the strongest value of a block that has marks, or a mark if it has nothing else.

@@ -8,7 +8,8 @@
 namespace headscope::app {
 
 /// Pools values [rows, cols] over blocks of rowFactor × colFactor, keeping the value farthest from 0 with its
-/// sign. NaN beats every value; the marks of absent cells (render/heatmap.h) lose to every value.
+/// sign; of two opposite values, the positive one. NaN beats every value; the marks of absent cells
+/// (render/heatmap.h) lose to every value.
 attention::Matrix strongestOf(const Eigen::Ref<const attention::Matrix>& values, Index rowFactor,
                               Index colFactor);
 

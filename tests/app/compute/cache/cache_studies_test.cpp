@@ -93,6 +93,19 @@ TEST(CacheStudies, PoolingKeepsStrongestCellsOverMarks) {
   EXPECT_EQ(strongestOf(values, 1, 1), values);
 }
 
+TEST(CacheStudies, PoolingKeepsNaNInfinityAndThePositiveOfOppositeValues) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(),
+                  kNan = std::numeric_limits<float>::quiet_NaN();
+  Matrix values(2, 8);
+  values << -3, 3, 1, kInfinity, kNan, 1, 0, render::kMaskedCell,  //
+      2, -3, render::kMaskedCell, 2, kInfinity, 5, render::kDeadCell, render::kMaskedCell;
+  const Matrix pooled = strongestOf(values, 2, 2);
+  EXPECT_EQ(pooled(0, 0), 3);
+  EXPECT_EQ(pooled(0, 1), kInfinity);
+  EXPECT_TRUE(std::isnan(pooled(0, 2)));
+  EXPECT_EQ(pooled(0, 3), 0);
+}
+
 TEST(CacheStudies, ReportsAndReleasesMemoryOverBudget) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->setup = openingScene().setup;
