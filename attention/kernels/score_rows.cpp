@@ -19,16 +19,18 @@ SeenKeys seenOf(const float* scores, size_t count) {
   const Lane d;
   const size_t n = hn::Lanes(d);
   const Lanes hidden = hn::Set(d, kMinusInfinity);
-  size_t end = count;
-  // Under causal masks, half of the work is after the last visible key.
-  while (end % n != 0 && !(scores[end - 1] > kMinusInfinity)) --end;
-  if (end % n == 0)
-    while (end > 0 && hn::AllFalse(d, hn::Gt(hn::LoadU(d, scores + end - n), hidden))) end -= n;
-  while (end > 0 && !(scores[end - 1] > kMinusInfinity)) --end;
-  SeenKeys seen{0, end};
+  SeenKeys seen;
   size_t i = 0;
-  for (; i + n <= end; i += n) seen.count += hn::CountTrue(d, hn::Gt(hn::LoadU(d, scores + i), hidden));
-  for (; i < end; ++i) seen.count += scores[i] > kMinusInfinity;
+  // From front to back only, as processors prefetch it: searching for the end from the back, which skips half
+  // of a causal mask, takes twice as long if the scores come from memory.
+  for (; i + n <= count; i += n) {
+    const size_t here = hn::CountTrue(d, hn::Gt(hn::LoadU(d, scores + i), hidden));
+    seen.count += here;
+    seen.end = here > 0 ? i + n : seen.end;
+  }
+  for (; i < count; ++i)
+    if (scores[i] > kMinusInfinity) ++seen.count, seen.end = i + 1;
+  while (seen.end > 0 && !(scores[seen.end - 1] > kMinusInfinity)) --seen.end;
   return seen;
 }
 
