@@ -4,6 +4,11 @@
 
 namespace headscope::attention {
 
+/// Returns ⌈size/factor⌉: how many blocks of `factor` cover `size`.
+constexpr Index pooledSize(Index size, Index factor) {
+  return (size + factor - 1) / factor;
+}
+
 /// Pools values [rows, cols] over blocks of factor × factor into out [⌈rows/factor⌉, ⌈cols/factor⌉]: each
 /// block's largest value, so that a bright cell stays visible. NaN is larger than every number. Throws
 /// std::invalid_argument if the factor is below 1 or `out` has another shape.

@@ -8,6 +8,7 @@
 
 #include "attention/cache/quantise.h"
 #include "attention/core/extremes.h"
+#include "attention/core/max_pool.h"
 #include "attention/core/parallel.h"
 #include "render/heatmap.h"
 
@@ -17,11 +18,6 @@ namespace {
 
 using attention::Matrix;
 using attention::Stack;
-
-/// Returns the number of pixels that `size` values take.
-Index pixels(Index size, Index grain) {
-  return (size + grain - 1) / grain;
-}
 
 bool isMark(float value) {
   return value == render::kMaskedCell || value == render::kDeadCell;
@@ -61,7 +57,8 @@ float fillBand(const attention::MatrixView& values, attention::NumberFormat form
 }  // namespace
 
 Matrix strongestOf(const Eigen::Ref<const Matrix>& values, Index rowFactor, Index colFactor) {
-  Matrix pooled(pixels(values.rows(), rowFactor), pixels(values.cols(), colFactor));
+  Matrix pooled(attention::pooledSize(values.rows(), rowFactor),
+                attention::pooledSize(values.cols(), colFactor));
   std::vector<std::int32_t> strengths(static_cast<std::size_t>(values.cols()));
   for (Index row = 0; row < pooled.rows(); ++row) {
     const Index top = row * rowFactor, rows = std::min(rowFactor, values.rows() - top);
@@ -83,7 +80,7 @@ Matrix strongestOf(const Eigen::Ref<const Matrix>& values, Index rowFactor, Inde
 
 CacheGrain cacheGrain(const attention::AttentionResult& result, Index maxRows, Index maxCols) {
   const auto grain = [](Index size, Index most) {
-    return std::max<Index>(1, pixels(size, std::max<Index>(most, 1)));
+    return std::max<Index>(1, attention::pooledSize(size, std::max<Index>(most, 1)));
   };
   return {grain(result.k.cols(), maxRows), grain(result.k.rows(), maxCols)};
 }
@@ -91,7 +88,8 @@ CacheGrain cacheGrain(const attention::AttentionResult& result, Index maxRows, I
 Stack cachePicture(const attention::AttentionResult& result, CacheGrain grain, attention::NumberFormat stored,
                    std::stop_token stop) {
   const Index kvHeads = result.k.count();
-  Stack picture(2 * kvHeads, pixels(result.k.cols(), grain.dims), pixels(result.k.rows(), grain.tokens));
+  Stack picture(2 * kvHeads, attention::pooledSize(result.k.cols(), grain.dims),
+                attention::pooledSize(result.k.rows(), grain.tokens));
   std::vector<float> most(static_cast<std::size_t>(2 * kvHeads));
   attention::forEach(2 * kvHeads, stop, [&](Index band) {
     const Stack& values = band % 2 == 0 ? result.k : result.v;

@@ -13,6 +13,7 @@
 #include "attention/cache/model_cost.h"
 #include "attention/cache/quantise.h"
 #include "attention/core/extremes.h"
+#include "attention/core/max_pool.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -58,12 +59,11 @@ MemoryShare pictureMemory(std::initializer_list<const Stack*> pictures, const Re
 }
 
 Index studyFactor(Index size) {
-  return std::max<Index>(1, (size + kStudyPixels - 1) / kStudyPixels);
+  return std::max<Index>(1, attention::pooledSize(size, kStudyPixels));
 }
 
 Index pooledSide(Index size) {
-  const Index factor = studyFactor(size);
-  return (size + factor - 1) / factor;
+  return attention::pooledSize(size, studyFactor(size));
 }
 
 void intoPicture(const Eigen::Ref<const Matrix>& values, Stack& pictures, Index at) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/core/max_pool.h"
 #include "attention/core/score_terms.h"
 #include "attention/core/softmax.h"
 #include "render/heatmap.h"
@@ -23,8 +24,8 @@ SignedPicture picture(const Matrix& values, const MatrixView& scores, const atte
   const Index longer = std::max(values.rows(), values.cols());
   while ((longer + result.factor - 1) / result.factor > kFinest) result.factor *= 2;
   const Index factor = result.factor;
-  result.values = Matrix::Constant((values.rows() + factor - 1) / factor,
-                                   (values.cols() + factor - 1) / factor, render::kMaskedCell);
+  result.values = Matrix::Constant(attention::pooledSize(values.rows(), factor),
+                                   attention::pooledSize(values.cols(), factor), render::kMaskedCell);
   for (Index row = 0; row < values.rows(); ++row) {
     if (lse(head, row) == render::kMaskedCell) continue;
     for (Index col = 0; col < values.cols(); ++col) {

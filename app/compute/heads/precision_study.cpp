@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/core/max_pool.h"
 #include "attention/heads/head_shares.h"
 
 namespace headscope::app {
@@ -18,7 +19,7 @@ constexpr Index kPrecisionSide = 256;  // cells per side
 /// Returns |a − b| of one head, max-pooled over factor × factor cells; −inf if all of them are masked.
 Matrix pooledDifference(const attention::MatrixView& a, const attention::MatrixView& b,
                         const attention::MatrixView& scores, int factor) {
-  const auto parts = [&](Index size) { return (size + factor - 1) / factor; };
+  const auto parts = [&](Index size) { return attention::pooledSize(size, factor); };
   Matrix pooled = Matrix::Constant(parts(a.rows()), parts(a.cols()), attention::kMinusInfinity);
   for (Index i = 0; i < a.rows(); ++i)
     for (Index j = 0; j < a.cols(); ++j) {

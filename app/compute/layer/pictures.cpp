@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "attention/core/extremes.h"
 #include "attention/core/max_pool.h"
@@ -35,10 +34,6 @@ void mark(const AttentionResult& result, const Stack& shown, Index head, Index r
       to[col] = score[col] == render::kMaskedCell ? render::kMaskedCell : seen;
     }
   }
-}
-
-Index pooledSize(Index size, int factor) {
-  return (size + factor - 1) / factor;
 }
 
 /// Draws one head with its marks, max-pooled strip by strip, so that only one strip is held.
@@ -150,7 +145,8 @@ PictureLevel emptyLevel(Index heads, Index rows, Index cols, int factor, bool dr
 }  // namespace
 
 Matrix drawHead(const AttentionResult& result, const Stack& values, Index head, int factor) {
-  Matrix out(pooledSize(result.scores.rows(), factor), pooledSize(result.scores.cols(), factor));
+  Matrix out(attention::pooledSize(result.scores.rows(), factor),
+             attention::pooledSize(result.scores.cols(), factor));
   drawInto(result, values, head, factor, {out.data(), out.rows(), out.cols()});
   return out;
 }
@@ -162,12 +158,13 @@ HeadPictures drawPictures(const AttentionResult& result, const Stack& probabilit
   pictures.minScore.resize(static_cast<std::size_t>(heads));
   pictures.maxScore.resize(static_cast<std::size_t>(heads));
   int factor = 1;
-  while (pooledSize(std::max(rows, cols), factor) > HeadPictures::kFinest) factor *= 2;
+  while (attention::pooledSize(std::max(rows, cols), factor) > HeadPictures::kFinest) factor *= 2;
   const bool dropped = &probabilities != &result.weights;
-  for (Index high = pooledSize(rows, factor), wide = pooledSize(cols, factor);; factor *= 2) {
+  for (Index high = attention::pooledSize(rows, factor), wide = attention::pooledSize(cols, factor);;
+       factor *= 2) {
     pictures.levels.push_back(emptyLevel(heads, high, wide, factor, dropped));
     if (std::max(high, wide) <= HeadPictures::kCoarsest) break;
-    high = pooledSize(high, 2), wide = pooledSize(wide, 2);
+    high = attention::pooledSize(high, 2), wide = attention::pooledSize(wide, 2);
   }
   attention::forEach(heads, stop,
                      [&](Index head) { HeadDrawing(result, probabilities, head, pictures).run(); });

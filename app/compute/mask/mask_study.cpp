@@ -8,6 +8,7 @@
 
 #include "app/compute/layer/mask_inputs.h"
 #include "app/compute/layer/model_pass.h"
+#include "attention/core/max_pool.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -19,10 +20,6 @@ using attention::Matrix;
 namespace {
 
 constexpr Index kCoarsest = 48, kSmallPicture = 48, kReachPicture = 512;
-
-Index pooledSize(Index size, Index factor) {
-  return (size + factor - 1) / factor;
-}
 
 /// Whether `symbol` occurs in the formula as a whole word.
 bool standsIn(const std::string& formula, std::string_view symbol) {
@@ -74,7 +71,8 @@ CellCounts countCells(const MaskFormula& mask, Index variant, Index factor) {
   cells.queries = mask.queries();
   cells.keys = mask.keys();
   cells.factor = factor;
-  cells.counts = Matrix::Zero(pooledSize(cells.queries, factor), pooledSize(cells.keys, factor));
+  cells.counts =
+      Matrix::Zero(attention::pooledSize(cells.queries, factor), attention::pooledSize(cells.keys, factor));
   cells.dead.assign(static_cast<std::size_t>(cells.counts.rows()), 1);
   attention::KeyRuns runs;
   for (Index i = 0; i < cells.queries; ++i) {
@@ -94,7 +92,8 @@ CellCounts halved(const CellCounts& finer) {
   cells.queries = finer.queries;
   cells.keys = finer.keys;
   cells.factor = finer.factor * 2;
-  cells.counts = Matrix::Zero(pooledSize(finer.counts.rows(), 2), pooledSize(finer.counts.cols(), 2));
+  cells.counts = Matrix::Zero(attention::pooledSize(finer.counts.rows(), 2),
+                              attention::pooledSize(finer.counts.cols(), 2));
   cells.dead.assign(static_cast<std::size_t>(cells.counts.rows()), 1);
   for (Index row = 0; row < finer.counts.rows(); ++row) {
     const auto to = static_cast<std::size_t>(row / 2);
@@ -162,14 +161,14 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
   const Index longer = std::max(mask.queries(), mask.keys());
   CellCounts cells = countCells(mask, studied.variant, 1);
   studied.levels.push_back(shares(cells));
-  while (pooledSize(longer, cells.factor) > kCoarsest && !stop.stop_requested()) {
+  while (attention::pooledSize(longer, cells.factor) > kCoarsest && !stop.stop_requested()) {
     cells = halved(cells);
     studied.levels.push_back(shares(cells));
   }
   Index small = 1;
-  while (pooledSize(longer, small) > kSmallPicture) small *= 2;
-  studied.thumbnails =
-      attention::Stack(mask.variants(), pooledSize(mask.queries(), small), pooledSize(mask.keys(), small));
+  while (attention::pooledSize(longer, small) > kSmallPicture) small *= 2;
+  studied.thumbnails = attention::Stack(mask.variants(), attention::pooledSize(mask.queries(), small),
+                                        attention::pooledSize(mask.keys(), small));
   for (Index variant = 0; variant < mask.variants() && !stop.stop_requested(); ++variant)
     studied.thumbnails[variant] = drawMask(mask, variant, small);
   studied.statistics = attention::measureMask(mask, studied.variant, 0, std::uint64_t{1} << 24, stop);
@@ -200,8 +199,8 @@ std::uint64_t bytesOf(const StudiedMask& mask) {
 
 /// Draws the first layer that reaches each cell; of the cells that share a pixel, the earliest counts.
 Matrix drawReach(const attention::ReachMap& reach, Index factor) {
-  Matrix out = Matrix::Constant(pooledSize(reach.tokens, factor), pooledSize(reach.tokens, factor),
-                                render::kMaskedCell);
+  Matrix out = Matrix::Constant(attention::pooledSize(reach.tokens, factor),
+                                attention::pooledSize(reach.tokens, factor), render::kMaskedCell);
   for (Index i = 0; i < reach.tokens; ++i)
     for (Index j = 0; j < reach.tokens; ++j) {
       const Index layer = reach.layer[static_cast<std::size_t>(i * reach.tokens + j)];
@@ -278,7 +277,7 @@ ReachStudy studyReach(const ReachQuestion& question, std::stop_token stop) {
   const std::vector<Index> variants = variantsOf(question);
   study.reach = attention::reachAfter(mask, variants, question.layers, question.residual, stop);
   if (stop.stop_requested()) return study;
-  while (pooledSize(study.reach.tokens, study.factor) > kReachPicture) study.factor *= 2;
+  while (attention::pooledSize(study.reach.tokens, study.factor) > kReachPicture) study.factor *= 2;
   study.picture = drawReach(study.reach, study.factor);
   study.leak = attention::shortestLeak(mask, variants);
   return study;

@@ -115,7 +115,7 @@ void summariseHeads(LayerSummary& summary, const MarkedMask& mask, const attenti
                     const std::stop_token& stop) {
   const Index heads = summary.weights.count(), n = summary.weights.rows(), m = summary.weights.cols();
   const int factor = thumbnailFactor(longestSide(summary));
-  const Index rows = (n + factor - 1) / factor, cols = (m + factor - 1) / factor;
+  const Index rows = attention::pooledSize(n, factor), cols = attention::pooledSize(m, factor);
   summary.heads.resize(static_cast<std::size_t>(heads));
   summary.thumbnails = Stack(heads, rows, cols);
   summary.thumbnailsFirstOut = Stack(heads, rows, cols);
@@ -191,7 +191,8 @@ void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std:
 
 Matrix pooledByMagnitude(const Matrix& cells, int factor) {
   if (factor == 1) return cells;
-  const Index rows = (cells.rows() + factor - 1) / factor, cols = (cells.cols() + factor - 1) / factor;
+  const Index rows = attention::pooledSize(cells.rows(), factor),
+              cols = attention::pooledSize(cells.cols(), factor);
   Matrix out = Matrix::Constant(rows, cols, render::kMaskedCell);
   for (Index row = 0; row < cells.rows(); ++row)
     for (Index col = 0; col < cells.cols(); ++col) {
@@ -248,7 +249,7 @@ std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const L
 
 int thumbnailFactor(Index tokens) {
   int factor = 1;
-  while ((tokens + factor - 1) / factor > kThumbnailSide) factor *= 2;
+  while (attention::pooledSize(tokens, factor) > kThumbnailSide) factor *= 2;
   return factor;
 }
 

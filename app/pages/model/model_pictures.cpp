@@ -17,8 +17,8 @@ namespace {
 /// Pools thumbnails to the size they are drawn at; otherwise cells smaller than a pixel would be skipped.
 Stack pooledStack(const Stack& pictures, int factor, bool difference) {
   if (factor == 1) return pictures;
-  Stack out(pictures.count(), (pictures.rows() + factor - 1) / factor,
-            (pictures.cols() + factor - 1) / factor);
+  Stack out(pictures.count(), attention::pooledSize(pictures.rows(), factor),
+            attention::pooledSize(pictures.cols(), factor));
   for (Index i = 0; i < pictures.count(); ++i)
     if (difference)
       out[i] = pooledByMagnitude(pictures[i], factor);
