@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -27,21 +26,33 @@ constexpr std::size_t kTensorAlignment = 8;
 struct DTypeInfo {
   DType dtype;
   std::string_view name;
-  std::size_t size;
+  std::size_t bits;
 };
-constexpr std::array<DTypeInfo, 10> kDTypes{{{DType::F32, "F32", 4},
-                                             {DType::F16, "F16", 2},
-                                             {DType::BF16, "BF16", 2},
-                                             {DType::F64, "F64", 8},
-                                             {DType::I64, "I64", 8},
-                                             {DType::I32, "I32", 4},
-                                             {DType::U8, "U8", 1},
-                                             {DType::Bool, "BOOL", 1},
-                                             {DType::I16, "I16", 2},
-                                             {DType::I8, "I8", 1}}};
+constexpr DTypeInfo kDTypes[] = {{DType::F32, "F32", 32},
+                                 {DType::F16, "F16", 16},
+                                 {DType::BF16, "BF16", 16},
+                                 {DType::F64, "F64", 64},
+                                 {DType::I64, "I64", 64},
+                                 {DType::I32, "I32", 32},
+                                 {DType::U8, "U8", 8},
+                                 {DType::Bool, "BOOL", 8},
+                                 {DType::I16, "I16", 16},
+                                 {DType::I8, "I8", 8},
+                                 {DType::U16, "U16", 16},
+                                 {DType::U32, "U32", 32},
+                                 {DType::U64, "U64", 64},
+                                 {DType::C64, "C64", 64},
+                                 {DType::F8_E4M3, "F8_E4M3", 8},
+                                 {DType::F8_E5M2, "F8_E5M2", 8},
+                                 {DType::F8_E8M0, "F8_E8M0", 8},
+                                 {DType::F8_E4M3FNUZ, "F8_E4M3FNUZ", 8},
+                                 {DType::F8_E5M2FNUZ, "F8_E5M2FNUZ", 8},
+                                 {DType::F6_E2M3, "F6_E2M3", 6},
+                                 {DType::F6_E3M2, "F6_E3M2", 6},
+                                 {DType::F4, "F4", 4}};
 
 const DTypeInfo& infoOf(DType dtype) {
-  return *std::find_if(kDTypes.begin(), kDTypes.end(), [&](const DTypeInfo& i) { return i.dtype == dtype; });
+  return *std::ranges::find(kDTypes, dtype, &DTypeInfo::dtype);
 }
 
 }  // namespace
@@ -50,7 +61,7 @@ std::string_view name(DType dtype) {
   return infoOf(dtype).name;
 }
 std::size_t byteSize(DType dtype) {
-  return infoOf(dtype).size;
+  return (infoOf(dtype).bits + 7) / 8;
 }
 
 Result<DType> dtypeFromName(std::string_view text) {
@@ -65,12 +76,15 @@ Result<DType> dtypeFromName(std::string_view text) {
 std::optional<std::uint64_t> byteExtent(DType dtype, const std::vector<std::uint64_t>& shape) {
   // An empty dimension makes the tensor empty, even if the others would overflow.
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
-  std::uint64_t bytes = byteSize(dtype);
+  std::uint64_t numbers = 1;
+  const std::uint64_t bits = infoOf(dtype).bits, most = std::numeric_limits<std::uint64_t>::max();
   for (const auto size : shape) {
-    if (bytes > std::numeric_limits<std::uint64_t>::max() / size) return std::nullopt;
-    bytes *= size;
+    if (numbers > most / size) return std::nullopt;
+    numbers *= size;
   }
-  return bytes;
+  if (numbers / 8 > most / bits) return std::nullopt;
+  const std::uint64_t whole = numbers / 8 * bits, rest = (numbers % 8 * bits + 7) / 8;
+  return whole > most - rest ? std::nullopt : std::optional(whole + rest);
 }
 
 std::string shapeText(const std::vector<std::uint64_t>& shape) {

@@ -15,8 +15,34 @@
 
 namespace headscope::attention {
 
-enum class DType { F32, F16, BF16, F64, I64, I32, U8, Bool, I16, I8 };
+/// Every number type of the format. Of those after I8, only names and sizes are known: a file may hold them,
+/// and whatever would read them refuses them.
+enum class DType {
+  F32,
+  F16,
+  BF16,
+  F64,
+  I64,
+  I32,
+  U8,
+  Bool,
+  I16,
+  I8,
+  U16,
+  U32,
+  U64,
+  C64,
+  F8_E4M3,
+  F8_E5M2,
+  F8_E8M0,
+  F8_E4M3FNUZ,
+  F8_E5M2FNUZ,
+  F6_E2M3,
+  F6_E3M2,
+  F4,
+};
 std::string_view name(DType dtype);
+/// Bytes of one number, rounded up.
 std::size_t byteSize(DType dtype);
 
 /// One named tensor; its bytes are little-endian and row-major, as in the file.
@@ -58,7 +84,8 @@ Status convertToFloats(DType dtype, std::span<const std::uint8_t> bytes, std::sp
                        const std::string& name);
 NamedTensor fromFloats(std::span<const float> values, std::vector<std::uint64_t> shape);
 
-/// Returns the product of `shape` times the size of one value; nullopt if that overflows 64 bits.
+/// Returns the product of `shape` times the size of one value, in whole bytes; nullopt if that overflows 64
+/// bits.
 std::optional<std::uint64_t> byteExtent(DType dtype, const std::vector<std::uint64_t>& shape);
 
 /// Formats a shape: "[3, 64, 48]".

@@ -7,6 +7,7 @@
 #include "attention/core/saturating.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
+#include "attention/models/checkpoint/other_folders.h"
 #include "attention/models/config/config_reader.h"
 #include "attention/models/config/families.h"
 #include "attention/models/gguf/gguf_config.h"
@@ -59,25 +60,30 @@ Result<Model> Model::open(const std::filesystem::path& path) {
 
 Result<Model> Model::openFolder(const std::filesystem::path& folder, std::string_view group) {
   std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored))
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    const bool file = fileExists(folder);
+    if (const auto opened = RegularFile::open(folder); file && !opened) return opened.error();
     return fileError(folder,
-                     std::string(fileExists(folder) ? "is a file" : "is missing") +
+                     std::string(file ? "is a file" : "is missing") +
                          ", expected a folder with config.json and model.safetensors, or a GGUF file");
-  if (!fileExists(folder / "config.json"))
-    return fileError(folder, "has no config.json, expected a Hugging Face model folder");
+  }
+  if (!fileExists(folder / "config.json")) return withoutConfig(folder);
   const auto text = readFile(folder / "config.json", kMaxConfigBytes);
   if (!text) return text.error();
   auto config = readModelConfig(textOf(*text), shownPath(folder / "config.json"), group);
   if (!config) return config.error();
   if (const Status status = readGeneration(folder, textOf(*text), *config); !status) return status.error();
 
-  auto checkpoint = Checkpoint::open(folder);
-  if (!checkpoint) return checkpoint.error();
   const Family& family = *config->family;
+  auto checkpoint = Checkpoint::open(folder, namingOf(family));
+  if (!checkpoint) return checkpoint.error();
   auto model = of(std::move(*checkpoint), std::move(*config), namingOf(family));
   if (!model || !family.source) return model;
   auto source = openFolder(folder, groupName(HeadGroup::encoder));
   if (!source) return source.error();
+  for (const std::string& note : source->config_.notes)
+    if (std::ranges::find(model->config_.notes, note) == model->config_.notes.end())
+      model->config_.notes.push_back(note);
   model->source_ = std::make_shared<const Model>(*std::move(source));
   return model;
 }
@@ -102,6 +108,7 @@ Result<Model> Model::of(Checkpoint checkpoint, ModelConfig config, const TensorN
   // The norms have been read: if the file was truncated meanwhile, report that rather than its consequences.
   if (const Status status = checkpoint.intact(); !status) return status.error();
   if (!weights) return weights.error();
+  config.notes.insert(config.notes.end(), checkpoint.notes().begin(), checkpoint.notes().end());
   std::move(weights->notes.begin(), weights->notes.end(), std::back_inserter(config.notes));
   if (config.bucketBias) {
     auto table = std::make_shared<Matrix>(weights->bucketBias.rows, weights->bucketBias.cols);

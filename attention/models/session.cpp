@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "attention/core/saturating.h"
 #include "attention/core/stopped.h"
@@ -170,24 +171,22 @@ void ModelSession::reserve(Index tokens) {
   for (KvCache& cache : caches_) cache.reserve(tokens);
 }
 
-Status ModelSession::takeMemory(const PassRequest& request) {
+Result<std::shared_ptr<const Matrix>> ModelSession::memoryOf(const PassRequest& request) const {
   const ModelConfig& config = model_->config();
   const auto same = [](const Matrix& a, const Matrix& b) {
     return &a == &b || (a.rows() == b.rows() && a.cols() == b.cols() && a == b);
   };
-  if (!config.reads() || (memory_ && (!request.memory || same(*request.memory, *memory_)))) return success();
+  if (!config.reads() || (memory_ && (!request.memory || same(*request.memory, *memory_)))) return memory_;
   if (!request.memory) return Error{"this decoder needs an encoder's output, but none was given"};
   if (length() > 0)
     return Error{"the decoder's text continues with a different encoder output than it began with"};
   if (request.memory->cols() != config.modelDim || request.memory->rows() < 1)
     return Error{fmt::format("the encoder output is {}, expected rows of {} numbers",
                              shapeText(request.memory->rows(), request.memory->cols()), config.modelDim)};
-  memory_ = request.memory;
-  for (auto& source : sources_) source.reset();
-  return success();
+  return request.memory;
 }
 
-Status ModelSession::checkRequest(const PassRequest& request, Index textTokens) const {
+Status ModelSession::checkRequest(const PassRequest& request, Index textTokens, Index memoryTokens) const {
   const auto check = [](const std::optional<std::vector<Index>>& asked, Index count, const char* what) {
     for (const Index i : asked.value_or(std::vector<Index>()))
       if (i < 0 || i >= count)
@@ -204,8 +203,7 @@ Status ModelSession::checkRequest(const PassRequest& request, Index textTokens) 
         fmt::format("{} layers were requested, but this model has {}", *request.depth, config.layerCount())};
   for (const std::vector<Patch>& run : patchesOf(request))
     for (const Patch& patch : run)
-      if (const Status status = checkPatch(patch, config, textTokens, memory_ ? memory_->rows() : 0); !status)
-        return status;
+      if (const Status status = checkPatch(patch, config, textTokens, memoryTokens); !status) return status;
   if (const Status status = check(request.layers, config.layerCount(), "layer"); !status) return status;
   return check(request.heads, config.heads, "head");
 }
@@ -216,21 +214,36 @@ Result<PassResult> ModelSession::append(std::span<const Index> ids, const PassRe
   const Index before = length(), count = static_cast<Index>(ids.size()), after = before + count;
   const bool beside = !request.runs.empty();
   require(!beside || before == 0, "several runs need the whole text");
-  if (const Status status = takeMemory(request); !status) return status.error();
-  if (const Status status = checkRequest(request, after); !status) return status.error();
+  auto memory = memoryOf(request);
+  if (!memory) return memory.error();
+  if (const Status status = checkRequest(request, after, *memory ? (*memory)->rows() : 0); !status)
+    return status.error();
   if (const Status status = model_->checkTokens(ids, before); !status) return status.error();
   // Doubles the capacity when a text grows token by token, so that keys are rarely copied.
   if (!beside && after > caches_.front().capacity())
     reserve(before == 0 ? after : std::max(after, 2 * before));
   if (const Status status = fillCaches(after, request, stop); !status) return status.error();
+  const bool otherMemory = *memory != memory_;
+  decltype(sources_) sources;
+  if (otherMemory) {
+    sources = std::exchange(sources_, decltype(sources_)(sources_.size()));
+    std::swap(memory_, *memory);
+  }
+  const auto takeBack = [&] {
+    truncate(before);
+    if (!otherMemory) return;
+    std::swap(memory_, *memory);
+    sources_ = std::move(sources);
+  };
   tokens_.insert(tokens_.end(), ids.begin(), ids.end());
   try {
     auto result = run({before, count}, after, request, stop);
     const bool partial = request.depth && *request.depth < model_->config().layerCount();
-    if (!result || partial || beside) truncate(before);
+    if (!result) takeBack();
+    if (partial || beside) truncate(before);
     return result;
   } catch (...) {
-    truncate(before);
+    takeBack();
     throw;
   }
 }

@@ -99,9 +99,11 @@ class ModelSession {
   /// Returns the stream before layer `first`, the pass's first.
   Result<Matrix> beginning(std::span<const Index> text, PassRows rows, const PassRequest& request,
                            Index first) const;
-  /// Takes the encoder's output from the request. Returns an Error if it differs from the text's earlier one.
-  Status takeMemory(const PassRequest& request);
-  Status checkRequest(const PassRequest& request, Index textTokens) const;
+  /// Returns the encoder's output that a pass reads: the request's, or the text's earlier one. Returns an
+  /// Error if they differ, or if it is missing or not the decoder's.
+  Result<std::shared_ptr<const Matrix>> memoryOf(const PassRequest& request) const;
+  /// `memoryTokens`: tokens of the encoder's text.
+  Status checkRequest(const PassRequest& request, Index textTokens, Index memoryTokens) const;
   /// Computes missing cached rows; all of them if the keys have to be rotated differently.
   Status fillCaches(Index textTokens, const PassRequest& request, const std::stop_token& stop);
   Index cachedRows() const;

@@ -9,20 +9,6 @@
 namespace headscope::attention {
 namespace {
 
-/// The layer a tensor belongs to; −1: none.
-Index layerOf(const std::string& name, const TensorNaming& naming) {
-  const std::string_view pattern = naming.names.layer;
-  const std::string_view before = pattern.substr(0, pattern.find('N'));
-  for (const std::string_view prefix : naming.prefixes) {
-    const std::string start = std::string(prefix) + std::string(before);
-    if (!name.starts_with(start)) continue;
-    const std::size_t digits = name.find_first_not_of("0123456789", start.size());
-    if (digits == start.size() || digits == std::string::npos || name[digits] != '.') continue;
-    return static_cast<Index>(std::stoll(name.substr(start.size(), std::min<std::size_t>(digits, 9))));
-  }
-  return -1;
-}
-
 bool isOfEmbedding(const std::string& name, const TensorNames& names) {
   const auto holds = [&](std::string_view part) {
     return !part.empty() && name.find(part) != std::string::npos;
@@ -33,8 +19,7 @@ bool isOfEmbedding(const std::string& name, const TensorNames& names) {
 
 /// A tensor's place in the order of a pass: 0 is the embedding, then the layers, then the head.
 Index placeOf(const std::string& name, const Model& model) {
-  const Index layer = layerOf(name, *model.naming());
-  if (layer >= 0) return layer + 1;
+  if (const auto layer = layerOf(name, *model.naming())) return *layer + 1;
   return isOfEmbedding(name, model.naming()->names) ? 0 : model.config().layerCount() + 1;
 }
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -14,6 +16,17 @@
 
 namespace headscope::attention {
 namespace {
+
+/// Whether the file is the small text that Git stores in place of a large file
+/// (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md).
+bool isLfsPointer(int descriptor, std::uint64_t size) {
+  constexpr std::string_view kStart = "version https://git-lfs.github.com/spec/";
+  constexpr std::uint64_t kMost = 1024;
+  char start[kStart.size()];
+  return size > kStart.size() && size < kMost &&
+         ::pread(descriptor, start, kStart.size(), 0) == std::ssize(kStart) &&
+         std::string_view(start, kStart.size()) == kStart;
+}
 
 std::int64_t changeTime(const struct stat& info) {
   return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
@@ -45,7 +58,10 @@ Result<RegularFile> RegularFile::open(const std::filesystem::path& path) {
   if (!S_ISREG(info.st_mode)) {
     return fileError(path, std::string("is ") + kindOfFile(info.st_mode) + ", expected a regular file");
   }
-  return RegularFile(path, std::move(descriptor), static_cast<std::uint64_t>(info.st_size), changeTime(info));
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (isLfsPointer(descriptor.get(), size))
+    return fileError(path, "is a Git LFS pointer in place of the file: run git lfs pull to fetch it");
+  return RegularFile(path, std::move(descriptor), size, changeTime(info));
 }
 
 Status RegularFile::unchanged() const {

@@ -29,8 +29,9 @@ class Descriptor {
 /// A regular file opened for reading in parts, whatever its size. Move-only. Thread-safe.
 class RegularFile {
  public:
-  /// Opens a file without reading it. Returns an Error if it is missing, a directory, a pipe or device, or
-  /// unreadable. Never waits for a pipe's writer. An empty file is fine.
+  /// Opens a file. Returns an Error if it is missing, a directory, a pipe or device, unreadable, or a Git LFS
+  /// pointer, which stands for the file until Git LFS has fetched it. Never waits for a pipe's writer. An
+  /// empty file is fine.
   static Result<RegularFile> open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }

@@ -18,10 +18,10 @@ namespace {
 /// The values of one mask tensor, row by row, whatever its axes.
 class MaskRows {
  public:
-  /// Takes the shape only; put() the bytes before reading.
+  /// Takes the shape and the type, one of a mask's; put() the bytes before reading.
   MaskRows(const TensorEntry& tensor, const MaskShape& form, const MaskSizes& sizes) : shape_(tensor.shape) {
     values_.keys = sizes.keys;
-    values_.type = maskValueType(tensor.dtype);
+    values_.type = *maskValueType(tensor.dtype);
     std::size_t stride = 1;
     for (std::size_t axis = form.axes.size(); axis-- > 0;) {
       const char letter = form.axes[axis];
@@ -126,7 +126,7 @@ class MaskTensorReader {
       case DType::Bool:
         return form.truths;
       default:
-        if (mask_.integers) return form.truths;
+        if (mask_.integers && maskValueType(tensor.dtype)) return form.truths;
         return Error{at() + " is " + std::string(name(tensor.dtype)) + ", expected BOOL or floating point"};
     }
   }

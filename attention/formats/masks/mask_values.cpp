@@ -73,9 +73,11 @@ const std::map<std::string, MaskValueType, std::less<>> kNpyTypes = {
 const std::map<DType, MaskValueType> kTensorTypes = {
     {DType::Bool, MaskValueType::boolean}, {DType::U8, MaskValueType::u8},
     {DType::I8, MaskValueType::i8},        {DType::I16, MaskValueType::i16},
-    {DType::I32, MaskValueType::i32},      {DType::I64, MaskValueType::i64},
-    {DType::F16, MaskValueType::f16},      {DType::BF16, MaskValueType::bf16},
-    {DType::F32, MaskValueType::f32},      {DType::F64, MaskValueType::f64}};
+    {DType::U16, MaskValueType::u16},      {DType::I32, MaskValueType::i32},
+    {DType::U32, MaskValueType::u32},      {DType::I64, MaskValueType::i64},
+    {DType::U64, MaskValueType::u64},      {DType::F16, MaskValueType::f16},
+    {DType::BF16, MaskValueType::bf16},    {DType::F32, MaskValueType::f32},
+    {DType::F64, MaskValueType::f64}};
 
 /// Maps the file's axes to heads, queries and keys. The caller has checked that their product fits the file.
 Status setShape(MaskValues& values, const std::vector<std::uint64_t>& shape, bool fortranOrder) {
@@ -128,8 +130,12 @@ Result<MaskValues> findTensorMask(const SafetensorsHeader& header, std::uint64_t
   if (chosen == tensors.end())
     return Error{fmt::format("holds {} tensors, expected one called attn_mask, mask or bias, or only one",
                              tensors.size())};
+  const auto type = maskValueType(chosen->second.dtype);
+  if (!type)
+    return Error{fmt::format("tensor {} is {}, expected BOOL, whole numbers, F32, F16, BF16 or F64",
+                             quotedText(chosen->first), name(chosen->second.dtype))};
   MaskValues values;
-  values.type = maskValueType(chosen->second.dtype);
+  values.type = *type;
   if (const auto status = setShape(values, chosen->second.shape, false); !status)
     return Error{"tensor " + quotedText(chosen->first) + " " + status.error().message};
   values.begin = dataBegin + chosen->second.begin;
@@ -213,8 +219,9 @@ std::string largeNumbersText(std::uint64_t count) {
                      count == 1 ? "is" : "are");
 }
 
-MaskValueType maskValueType(DType dtype) {
-  return kTensorTypes.at(dtype);
+std::optional<MaskValueType> maskValueType(DType dtype) {
+  const auto found = kTensorTypes.find(dtype);
+  return found == kTensorTypes.end() ? std::nullopt : std::optional(found->second);
 }
 
 Result<const std::uint8_t*> MaskRowReader::bytesAt(std::uint64_t at, std::uint64_t size) {

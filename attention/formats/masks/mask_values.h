@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,7 +24,8 @@ inline constexpr float kMaskingNumber = -9984;
 /// How a mask file stores one number.
 enum class MaskValueType { boolean, u8, i8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64 };
 
-MaskValueType maskValueType(DType dtype);
+/// Returns nothing for numbers that no mask is made of, such as complex ones.
+std::optional<MaskValueType> maskValueType(DType dtype);
 
 /// The numbers of a mask file as stored, [heads, queries, keys].
 struct MaskValues {

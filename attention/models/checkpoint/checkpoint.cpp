@@ -7,7 +7,10 @@
 #include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/safetensors_header.h"
+#include "attention/models/checkpoint/other_folders.h"
 #include "attention/models/checkpoint/shard_index.h"
+#include "attention/models/checkpoint/stored_names.h"
+#include "attention/models/config/families.h"
 
 namespace headscope::attention {
 namespace {
@@ -38,16 +41,21 @@ Result<std::map<std::string, TensorView>> tensorsOf(const MappedFile& file) {
   for (auto& [tensor, entry] : header->tensors)
     tensors.emplace(tensor, TensorView{name(entry.dtype), weightType(entry.dtype), std::move(entry.shape),
                                        bytes.data() + dataBegin + entry.begin, entry.end - entry.begin});
+  addOtherNames(header->metadata, tensors);
   return tensors;
 }
 
-/// Joins the two byte tensors of MXFP4 weights, X_blocks [..., rows, blocks, 16] and X_scales [..., rows,
-/// blocks], into one tensor X [..., rows, 32 · blocks]. Leaves tensors that don't fit together unchanged.
-void joinScales(std::map<std::string, TensorView>& tensors) {
+/// Joins the two byte tensors of experts in MXFP4, X_blocks [..., rows, blocks, 16] and X_scales [..., rows,
+/// blocks], into one tensor X [..., rows, 32 · blocks]. Leaves tensors that don't fit together unchanged, and
+/// any that aren't the family's experts: their scales wouldn't be read.
+void joinScales(std::map<std::string, TensorView>& tensors, const TensorNames& names) {
   constexpr std::string_view kBlocks = "_blocks";
+  if (names.expertGateUp.empty()) return;
   std::vector<std::string> stems;
-  for (const auto& [name, view] : tensors)
-    if (name.ends_with(kBlocks)) stems.push_back(name.substr(0, name.size() - kBlocks.size()));
+  for (const std::string_view expert : {names.expertGateUp, names.expertDown})
+    for (const auto& [name, view] : tensors)
+      if (name.ends_with("." + std::string(expert) + std::string(kBlocks)))
+        stems.push_back(name.substr(0, name.size() - kBlocks.size()));
   for (const std::string& stem : stems) {
     const auto blocks = tensors.find(stem + std::string(kBlocks)), scales = tensors.find(stem + "_scales");
     std::vector<std::uint64_t> shape = blocks->second.shape;
@@ -60,25 +68,6 @@ void joinScales(std::map<std::string, TensorView>& tensors) {
     tensors.erase(blocks);
     tensors.erase(scales);
   }
-}
-
-/// The reason that a folder without safetensors can't be opened.
-Error withoutWeights(const std::filesystem::path& folder) {
-  std::error_code code;
-  std::string pickle, gguf;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
-    const std::string name = shownPath(entry.path().filename());
-    if (name.starts_with("pytorch_model") && name.ends_with(".bin")) pickle = name;
-    if (entry.path().extension() == ".gguf") gguf = name;
-  }
-  if (code) return fileError(folder, "cannot be read: " + code.message());
-  const std::string expected = "expected model.safetensors or model.safetensors.index.json";
-  if (!pickle.empty())
-    return fileError(folder, "has its weights in " + pickle + ", a pickle, which could run any code; " +
-                                 expected + ", as save_pretrained(…, safe_serialization=True) writes it");
-  if (!gguf.empty())
-    return fileError(folder, "has its weights in " + gguf + ", which you can open directly; " + expected);
-  return fileError(folder, "has no weights, " + expected);
 }
 
 }  // namespace
@@ -98,13 +87,17 @@ Status TensorView::read(std::uint64_t first, std::span<float> values, const std:
   return success();
 }
 
-Result<Checkpoint> Checkpoint::open(const std::filesystem::path& folder) {
+Result<Checkpoint> Checkpoint::open(const std::filesystem::path& folder, const TensorNaming& naming) {
   Checkpoint checkpoint(folder);
   const auto single = folder / "model.safetensors", index = folder / "model.safetensors.index.json";
   if (!fileExists(single) && !fileExists(index)) return withoutWeights(folder);
   const Status status = fileExists(single) ? checkpoint.addSingle(single) : checkpoint.addShards(index);
   if (!status) return status.error();
-  joinScales(checkpoint.tensors_);
+  if (const Status whole = refuseAdapters(checkpoint.tensors_, folder); !whole) return whole.error();
+  checkpoint.notes_ = unwrapNames(checkpoint.tensors_, naming);
+  if (fileExists(folder / "adapter_model.safetensors"))
+    checkpoint.notes_.emplace_back("The folder also has a PEFT adapter, which isn't applied.");
+  joinScales(checkpoint.tensors_, naming.names);
   return checkpoint;
 }
 

@@ -13,6 +13,8 @@
 
 namespace headscope::attention {
 
+struct TensorNaming;  // families.h
+
 /// A tensor within a mapped file, at any byte offset.
 struct TensorView {
   std::string_view kind;           ///< number type as files name it: "F32", "Q4_K"
@@ -29,13 +31,16 @@ struct TensorView {
 };
 
 /// The weights in a model's folder: model.safetensors, or the files that model.safetensors.index.json names,
-/// mapped but not read. Opening reads only the headers, whatever the size. A pair of byte tensors X_blocks
-/// and X_scales counts as one tensor X in MXFP4.
+/// mapped but not read. Opening reads only the headers, whatever the size. Experts of a family that may store
+/// them in MXFP4 as two byte tensors, X_blocks and X_scales, count as one tensor X. A tensor that
+/// save_model() stored once for several names has all of them; names that a wrapper extended have their own
+/// form (stored_names.h).
 class Checkpoint {
  public:
-  /// Returns an Error, in one sentence, for a folder without weights (naming a pickle or GGUF file found
-  /// instead), an invalid index, file or header, or a file that is missing or lacks a tensor of the index.
-  static Result<Checkpoint> open(const std::filesystem::path& folder);
+  /// Returns an Error, in one sentence, for a folder without weights (saying what it holds instead), an
+  /// invalid index, file or header, a file that is missing or lacks a tensor of the index, or the tensors of
+  /// an adapter.
+  static Result<Checkpoint> open(const std::filesystem::path& folder, const TensorNaming& naming);
 
   /// Takes files at `path` that are already mapped.
   Checkpoint(std::filesystem::path path, std::vector<MappedFile> files,
@@ -47,6 +52,8 @@ class Checkpoint {
   /// The folder, or the file of a single-file model.
   const std::filesystem::path& folder() const { return folder_; }
   const std::map<std::string, TensorView>& tensors() const { return tensors_; }
+  /// How names were changed, and what else is in the folder, one sentence each.
+  const std::vector<std::string>& notes() const { return notes_; }
   /// Size of all files together.
   std::uint64_t bytes() const;
   /// Returns an Error if a file has changed since it was opened, or part of it couldn't be read. Call it
@@ -61,6 +68,7 @@ class Checkpoint {
   std::filesystem::path folder_;
   std::vector<MappedFile> files_;
   std::map<std::string, TensorView> tensors_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace headscope::attention

@@ -22,12 +22,14 @@ std::string whyHeadless(const TensorNames& names, const ModelConfig& config,
                ? "No predictions: this vision tower outputs an embedding, not classes."
                : fmt::format("No predictions: the file has no {}.weight, the map to classes.",
                              names.classifier);
-  const std::string dense(names.headDense), head(names.head);
+  const std::string dense(names.headDense), head(names.head), bias(names.headBias);
   if (config.group == HeadGroup::encoder)
     return "No predictions: this is the model's encoder, and its decoder predicts.";
   const bool own = has(head + ".weight");
   if (!dense.empty() && !has(dense + ".weight"))
     return fmt::format("No predictions: the file has no {}.weight, the language-model head.", dense);
+  if (!bias.empty() && !has(bias) && !has(head + ".bias"))
+    return fmt::format("No predictions: the file has no {}, the language-model head's bias.", bias);
   if (dense.empty() && !own && !config.architecture.empty() && !predictsTokens(config.architecture))
     return fmt::format("No predictions: the checkpoint is a {}, which has no language-model head.",
                        config.architecture);

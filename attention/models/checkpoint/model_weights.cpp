@@ -3,12 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
+#include <iterator>
 #include <utility>
 
-#include "attention/formats/quote.h"
 #include "attention/models/checkpoint/headless.h"
+#include "attention/models/checkpoint/stored_names.h"
 #include "attention/models/checkpoint/tensor_finder.h"
+#include "attention/models/checkpoint/unread_tensors.h"
 #include "attention/models/config/families.h"
 
 namespace headscope::attention {
@@ -18,19 +19,6 @@ std::string layerName(std::string_view pattern, Index layer, std::string_view re
   std::string name(pattern);
   name.replace(name.find('N'), 1, std::to_string(layer));
   return name + std::string(rest);
-}
-
-/// Whether two tables differ in any of 64 rows, including the first and the last. A separately trained head
-/// differs in all of them, and reading a whole table takes as long as reading a fifth of a small model.
-bool differ(const MappedLinear& head, const MappedRows& embedding) {
-  constexpr Index kLooked = 64;
-  if (head.pieces[0].type != embedding.type) return true;
-  const std::size_t row = kernels::weightBytes(embedding.type, asSize(embedding.cols));
-  for (Index i = 0; i < kLooked; ++i) {
-    const std::size_t at = asSize((embedding.rows - 1) * i / (kLooked - 1)) * row;
-    if (std::memcmp(head.pieces[0].data + at, embedding.data + at, row) != 0) return true;
-  }
-  return false;
 }
 
 /// Reads all weights of one model; tensors that the family doesn't name are absent.
@@ -50,7 +38,7 @@ class WeightsReader {
     if (config_.picture)
       weights.picture = picture();
     else
-      weights.embedding = finder_.rows(std::string(names_.embedding), config_.vocabulary, e);
+      weights.embedding = embeddingTable(finder_, headFinder_, config_, names_, weights.notes);
     if (config_.positionRows > 0)
       weights.positions =
           finder_.rows(std::string(names_.positions), config_.positionRows, names_.headMap.empty() ? e : d);
@@ -68,29 +56,18 @@ class WeightsReader {
     for (Index i = 0; i < config_.layerCount() && finder_.status(); ++i) weights.layers.push_back(layer(i));
     if (!names_.finalNorm.empty() && config_.finalNorm) weights.finalNorm = norm(names_.finalNorm, d);
     readHead(weights);
-    if (naming_.complete) refuseOthers(weights.headless.empty());
     for (const TensorFinder* finder : {&finder_, &headFinder_})
       if (const Status status = finder->status(); !status) return status.error();
+    const auto read = [&](const TensorView& tensor) {
+      return finder_.read(tensor) || headFinder_.read(tensor);
+    };
+    auto unread = checkUnread(checkpoint_, config_, naming_, weights.headless.empty(), read);
+    if (!unread) return unread.error();
+    std::ranges::move(*unread, std::back_inserter(weights.notes));
     return weights;
   }
 
  private:
-  /// Refuses a tensor of a layer, or of the head, that nothing has read. Layers after the last one predict
-  /// further tokens, and aren't computed.
-  void refuseOthers(bool predicts) {
-    const std::string head = std::string(names_.head) + ".";
-    const auto ofLayer = [&](std::string_view name) {
-      for (Index i = 0; i < config_.layerCount(); ++i)
-        if (name.starts_with(layerName(names_.layer, i, ""))) return true;
-      return false;
-    };
-    for (const auto& [name, tensor] : checkpoint_.tensors())
-      if (!finder_.read(tensor) && !headFinder_.read(tensor) &&
-          (ofLayer(name) || (predicts && name.starts_with(head))))
-        return finder_.fail(fmt::format("has a tensor {}, which isn't supported in {}", quotedText(name),
-                                        config_.family->name));
-  }
-
   NormWeights norm(std::string_view name, Index size) {
     if (!config_.normWeight) return {Vector::Ones(size), Vector::Zero(size)};
     return finder_.norm(std::string(name), size, config_.norm, config_.normBias);
@@ -349,7 +326,8 @@ class WeightsReader {
     if (headFinder_.has(head + ".weight")) {
       weights.head = headFinder_.linear(head, config_.vocabulary, e, false, false);
       if (config_.tied && headFinder_.status() && finder_.status() &&
-          differ(*weights.head, weights.embedding))
+          differ({weights.head->pieces[0].data, weights.head->pieces[0].type, config_.vocabulary, e},
+                 weights.embedding))
         weights.notes.push_back(
             fmt::format("config.json ties the head to the embedding, but the file has a different one. "
                         "Predictions use {}.weight, as in transformers 5 (version 4 used the embedding).",
@@ -364,7 +342,21 @@ class WeightsReader {
     weights.headTransform =
         HeadTransform{headFinder_.linear(dense, e, d, config_.headDenseBias, false),
                       headFinder_.norm(std::string(names_.headNorm), e, config_.norm, config_.normBias)};
-    weights.head->bias = headFinder_.vector(std::string(names_.headBias), config_.vocabulary);
+    weights.head->bias = maskedHeadBias(weights.notes);
+  }
+
+  /// The bias of a masked-token head: the map's own or, if the file has none, the one beside it.
+  Vector maskedHeadBias(std::vector<std::string>& notes) {
+    const std::string own = std::string(names_.head) + ".bias", beside(names_.headBias);
+    if (own == beside || !headFinder_.has(own)) return headFinder_.vector(beside, config_.vocabulary);
+    const Vector bias = headFinder_.vector(own, config_.vocabulary);
+    if (!headFinder_.has(beside)) return bias;
+    const Vector tied = headFinder_.vector(beside, config_.vocabulary);
+    if (config_.tied && headFinder_.status() && bias != tied)
+      notes.push_back(fmt::format("config.json ties the head's two biases, but the file has different ones. "
+                                  "Predictions use {}, as in transformers 5.",
+                                  own));
+    return bias;
   }
 
   const ModelConfig& config_;

@@ -1,5 +1,7 @@
 #include "attention/models/checkpoint/tensor_finder.h"
 
+#include <utility>
+
 #include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/safetensors.h"
@@ -32,26 +34,42 @@ const TensorView* TensorFinder::find(const std::string& name) {
   return found;
 }
 
+std::string_view TensorFinder::packedBy(const std::string& name) const {
+  constexpr std::string_view kWeight = ".weight";
+  if (!name.ends_with(kWeight)) return "";
+  const std::string stem = name.substr(0, name.size() - kWeight.size());
+  static constexpr std::pair<const char*, std::string_view> kSigns[] = {
+      {".qweight", "GPTQ or AWQ"},
+      {".scales", "MLX"},
+      {".weight.absmax", "bitsandbytes"},
+      {".weight_packed", "compressed-tensors"},
+      {".weight_scale", "FP8"},
+      {".weight_scale_inv", "FP8"}};
+  for (const auto& [sign, by] : kSigns)
+    if (has(stem + sign)) return by;
+  return "";
+}
+
 const TensorView* TensorFinder::get(const std::string& name, const std::vector<std::uint64_t>& shape) {
   const TensorView* const found = find(name);
   if (error_) return nullptr;
   const std::string at = "tensor " + quotedText(std::string(prefixes_[0]) + name);
-  if (!found) {
-    fail("has no " + at + ", expected one of " + shapeText(shape));
-    return nullptr;
+  if (found && found->type && found->shape == shape) {
+    read_.insert(found->data);
+    return found;
   }
-  if (found->shape != shape) {
+  if (const std::string_view by = packedBy(name); !by.empty())
+    fail("weights are quantised by " + std::string(by) + " (" + at +
+         "), expected F32, F16, BF16 or F64, or a GGUF file");
+  else if (!found)
+    fail("has no " + at + ", expected one of " + shapeText(shape));
+  else if (found->shape != shape)
     fail(at + " is " + shapeText(found->shape) + ", expected " + shapeText(shape) + " as " +
          std::string(sizes_) + " says");
-    return nullptr;
-  }
-  if (!found->type) {
+  else
     fail(at + " is " + std::string(found->kind) +
          ", expected F32, F16, BF16 or F64, or GGUF's Q2_K to Q8_0, IQ4 and MXFP4");
-    return nullptr;
-  }
-  read_.insert(found);
-  return found;
+  return nullptr;
 }
 
 MappedLinear TensorFinder::linear(const std::string& name, Index out, Index in, bool bias, bool inFirst) {

@@ -40,8 +40,8 @@ class TensorFinder {
   /// Returns the tensor `name`, [size] or [1, size].
   Vector vector(const std::string& name, Index size);
 
-  /// Whether the tensor has been returned by any of the above.
-  bool read(const TensorView& tensor) const { return read_.contains(&tensor); }
+  /// Whether the tensor has been returned by any of the above, under this or another name.
+  bool read(const TensorView& tensor) const { return read_.contains(tensor.data); }
 
   Status status() const { return error_ ? Status(*error_) : success(); }
   void fail(const std::string& message);
@@ -50,11 +50,13 @@ class TensorFinder {
   /// Null if there is none, or on an error.
   const TensorView* find(const std::string& name);
   const TensorView* get(const std::string& name, const std::vector<std::uint64_t>& shape);
+  /// The program that packed the weight `name`, by the tensors it leaves beside it; "" if none did.
+  std::string_view packedBy(const std::string& name) const;
 
   const Checkpoint& checkpoint_;
   std::span<const std::string_view> prefixes_;
   std::string_view sizes_;
-  std::set<const TensorView*> read_;
+  std::set<const std::uint8_t*> read_;
   std::optional<Error> error_;
 };
 

@@ -1,6 +1,21 @@
 #include "attention/models/config/families.h"
 
+#include <string>
+
 namespace headscope::attention {
+
+std::optional<Index> layerOf(std::string_view name, const TensorNaming& naming) {
+  const std::string_view pattern = naming.names.layer, before = pattern.substr(0, pattern.find('N'));
+  constexpr std::size_t kMostDigits = 9;
+  for (const std::string_view prefix : naming.prefixes) {
+    if (!name.starts_with(prefix) || !name.substr(prefix.size()).starts_with(before)) continue;
+    const std::string_view rest = name.substr(prefix.size() + before.size());
+    const std::size_t digits = rest.find_first_not_of("0123456789");
+    if (digits == 0 || digits > kMostDigits || rest[digits] != '.') continue;
+    return static_cast<Index>(std::stoll(std::string(rest.substr(0, digits))));
+  }
+  return std::nullopt;
+}
 
 std::span<const Family* const> familyTable() {
   static constexpr const Family* kFamilies[] = {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,7 +14,11 @@ namespace headscope::attention {
 
 /// A family's tensor names, without ".weight" and ".bias". Empty: the family has no such tensor.
 struct TensorNames {
-  std::string_view embedding = {}, positions = {}, tokenTypes = {}, embeddingNorm = {};
+  std::string_view embedding = {};
+  /// In an encoder–decoder, the stack's own embedding, used instead of `embedding` if the file has it, and the
+  /// other stack's, which may be the only name that the file gives to the shared table.
+  std::string_view ownEmbedding = {}, otherEmbedding = {};
+  std::string_view positions = {}, tokenTypes = {}, embeddingNorm = {};
   std::string_view embeddingMap = {};  ///< from ModelConfig::embeddingDim to the model's width
   /// Back to that width, before the head. If the family has it, neither map has a bias, and positions are as
   /// wide as the model and added after embeddingMap.
@@ -63,7 +68,8 @@ struct TensorNames {
   std::string_view finalNorm = {};
   std::string_view head = {};  ///< if the checkpoint has none, the embedding is used
   /// A masked-token head: dense layer, activation and norm before the map to the vocabulary, and the full
-  /// name of the bias after it. A checkpoint without these makes no predictions.
+  /// name of the bias after it, unless the map itself has one. A checkpoint without these makes no
+  /// predictions.
   std::string_view headDense = {}, headNorm = {}, headBias = {};
   std::string_view logitBias = {};  ///< full name of a bias [1, vocabulary]; optional in a file
   /// For VisionConfig: a map from the first token to classes, or one from each leading token, whose results
@@ -81,8 +87,10 @@ struct TensorNaming {
   std::span<const std::string_view> prefixes, headPrefixes;
   std::string_view sizes = "config.json";  ///< source of the sizes, for messages
   bool paired = false;                     ///< rows of q and k are in the order of LinearMap::paired
-  bool complete = false;  ///< a tensor of a layer or of the head that has another name is an error
 };
+
+/// The number of the layer that a tensor belongs to by its name; nothing: it belongs to none.
+std::optional<Index> layerOf(std::string_view name, const TensorNaming& naming);
 
 /// One architecture: how to read its config.json and what its tensors are called.
 struct Family {

@@ -35,16 +35,36 @@ const Family* familyOf(const ConfigReader& json) {
   return nullptr;
 }
 
+/// The program that quantised the weights, if config.json says so. MLX names its field differently, or leaves
+/// out the method.
+std::optional<std::string> quantisedBy(const ConfigReader& json) {
+  for (const char* key : {"quantization_config", "quantization"}) {
+    if (!json.has(key) || (key == std::string_view("quantization") && !json.isObject(key))) continue;
+    const ConfigReader fields = json.object(key);
+    const bool mlx = !fields.has("quant_method") && fields.has("group_size") && fields.has("bits");
+    return mlx ? "MLX" : fields.text("quant_method", "an unnamed method");
+  }
+  return std::nullopt;
+}
+
 /// Refuses quantised weights, which no family supports, except gpt-oss's MXFP4 experts: their names say
 /// enough.
 void refuseUnsupported(const ConfigReader& json) {
-  if (json.has("quantization_config")) {
-    const std::string method = json.object("quantization_config").text("quant_method", "an unnamed method");
-    if (method != "mxfp4" || json.text("model_type", "") != families::gptOss.name)
-      json.fail(json.at("quantization_config") + " says the weights are quantised by " + quotedText(method) +
-                ", expected a checkpoint with F32, F16, BF16 or F64 weights" +
-                (method == "mxfp4" ? ", or gpt-oss with its experts in MXFP4" : ""));
-  }
+  const auto method = quantisedBy(json);
+  if (!method || (*method == "mxfp4" && json.text("model_type", "") == families::gptOss.name)) return;
+  json.fail(json.at(json.has("quantization_config") ? "quantization_config" : "quantization") +
+            " says the weights are quantised by " + quotedText(*method) +
+            ", expected a checkpoint with F32, F16, BF16 or F64 weights" +
+            (*method == "mxfp4" ? ", or gpt-oss with its experts in MXFP4" : ""));
+}
+
+/// Whether the file has only the encoder of an encoder–decoder: saved from a class such as T5EncoderModel,
+/// whose config.json may still describe the pair.
+bool isEncoderAlone(const ConfigReader& json, bool both) {
+  const std::vector<std::string> classes = json.texts("architectures");
+  const bool encoder =
+      !classes.empty() && (classes[0].ends_with("EncoderModel") || classes[0].ends_with("Encoder"));
+  return encoder || (!both && !json.flag("is_decoder", false));
 }
 
 /// Selects the stack whose heads are requested.
@@ -60,6 +80,8 @@ void chooseGroup(const ConfigReader& json, std::string_view group, ModelConfig& 
                             quotedText("#" + std::string(group))));
     return;
   }
+  if (group.empty() && config.family->source && isEncoderAlone(json, both))
+    group = groupName(HeadGroup::encoder);
   std::string groups;
   for (const HeadGroup each : {HeadGroup::encoder, HeadGroup::decoder, HeadGroup::cross}) {
     if (each == HeadGroup::encoder && !config.family->source) continue;
@@ -72,7 +94,10 @@ void chooseGroup(const ConfigReader& json, std::string_view group, ModelConfig& 
   if (config.group == HeadGroup::encoder)
     config.family = config.family->source;
   else if (!both)
-    json.fail(json.at("is_encoder_decoder") + " is false: the model has no decoder; open its #encoder");
+    json.fail(json.at("is_encoder_decoder") +
+              (json.flag("is_decoder", false)
+                   ? " is false: the decoder is on its own, expected one that reads an encoder's output"
+                   : " is false: the model has no decoder; open its #encoder"));
 }
 
 /// Refuses experts in fields that the family doesn't read.

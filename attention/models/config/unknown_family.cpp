@@ -55,6 +55,9 @@ std::string unknownFamily(const ConfigReader& json, std::string_view type, std::
   std::string text = type.empty()
                          ? json.at(field) + " is absent, expected one " + families
                          : json.at(field) + " " + quotedText(std::string(type)) + " is none " + families;
+  if (json.isObject("pretrained_cfg") || type.starts_with("timm"))
+    return text + " It is a model of timm; Headscope reads the vision models of transformers: vit, deit, "
+                  "dinov2 and clip. " + std::string(kRecordInstead);
   const KnownFields fields = nearestByFields(json);
   if (const Family* named = nearestByName(type))
     text += fmt::format(" The nearest by name is {}.", named->name);

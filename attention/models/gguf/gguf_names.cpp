@@ -92,7 +92,7 @@ TensorNaming ggufNaming(const Family& family, const GgufSource& source, bool pai
       .headBias = own.headBias,
       .inFirst = false,
   };
-  return {names, kWithoutPrefix, kWithoutPrefix, "its metadata", paired, true};
+  return {names, kWithoutPrefix, kWithoutPrefix, "its metadata", paired};
 }
 
 }  // namespace headscope::attention

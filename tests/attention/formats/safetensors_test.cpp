@@ -90,6 +90,14 @@ TEST(ByteExtent, ReturnsNothingOnOverflow) {
   EXPECT_EQ(byteExtent(DType::F16, {std::uint64_t{1} << 63, 5, 0}), 0u);
 }
 
+TEST(ByteExtent, CountsNumbersSmallerThanAByte) {
+  EXPECT_EQ(byteExtent(DType::F4, {3, 4}), 6u);
+  EXPECT_EQ(byteExtent(DType::F4, {3}), 2u);
+  EXPECT_EQ(byteExtent(DType::F6_E2M3, {4}), 3u);
+  EXPECT_EQ(byteExtent(DType::C64, {4}), 32u);
+  EXPECT_EQ(byteExtent(DType::C64, {std::numeric_limits<std::uint64_t>::max() / 8 + 1}), std::nullopt);
+}
+
 TEST(ShapeText, ReadsLikeAList) {
   EXPECT_EQ(shapeText(std::vector<std::uint64_t>{3, 64, 48}), "[3, 64, 48]");
   EXPECT_EQ(shapeText(std::vector<std::uint64_t>{}), "[]");

@@ -11,6 +11,7 @@
 
 #include "attention/models/checkpoint/shard_index.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/attention/models/model_folder.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
@@ -22,40 +23,6 @@ namespace fs = std::filesystem;
 using headscope::test::fileText;
 using headscope::test::putFile;
 using headscope::test::TemporaryFolder;
-
-/// A copy of a golden model that may be changed.
-class ModelFolder {
- public:
-  explicit ModelFolder(const std::string& family) {
-    for (const auto& entry : fs::directory_iterator(goldenModel(family)))
-      if (entry.path().filename() != "expected.safetensors")
-        putFile(folder_ / entry.path().filename().string(), fileText(entry.path()));
-  }
-  fs::path path() const { return folder_.path(); }
-  fs::path operator/(const std::string& name) const { return folder_ / name; }
-  /// The error of opening it, without the folder's name.
-  std::string refusal() const {
-    const auto model = Model::open(path());
-    if (model) return "no error";
-    std::string message = model.error().message;
-    for (std::size_t at; (at = message.find(path().string())) != std::string::npos;)
-      message.replace(at, path().string().size(), "F");
-    return message;
-  }
-  void replace(const std::string& name, const std::string& from, const std::string& to) const {
-    std::string text = fileText(path() / name);
-    ASSERT_NE(text.find(from), std::string::npos);
-    text.replace(text.find(from), from.size(), to);
-    putFile(path() / name, text);
-  }
-
- private:
-  TemporaryFolder folder_;
-};
-
-std::shared_ptr<const Model> opened(const ModelFolder& folder) {
-  return openModel(folder.path());
-}
 
 TEST(ModelHead, UntiedDecoderWithoutHeadMakesNoPredictions) {
   const ModelFolder folder("qwen2");

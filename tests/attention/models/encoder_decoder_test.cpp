@@ -265,6 +265,33 @@ TEST_P(EncoderDecoders, HeadsComposeAlongTheirStreams) {
   EXPECT_TRUE(std::isnan(of.q) && std::isfinite(of.k) && std::isfinite(of.v));
 }
 
+/// A pass that fails leaves the session as it was, its encoder output included.
+TEST_P(EncoderDecoders, FailedPassKeepsMemory) {
+  const auto memory = std::make_shared<const Matrix>(expected_.memory.cast<float>());
+  ModelSession session(model("cross"));
+  PassRequest request = everything();
+  request.memory = memory;
+  const auto before = session.append(kTarget, request);
+  ASSERT_TRUE(before.ok());
+  session.truncate(0);
+  request.memory = std::make_shared<const Matrix>(-memory->topRows(2));
+  PassRequest wrongHead = request, wrongPatch = request;
+  wrongHead.heads = std::vector<Index>{99};
+  wrongPatch.patches = {{.layer = 99, .head = 0}};
+  const std::vector<Index> unknown{2, 9999};
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(session.append(unknown, request).ok());
+  EXPECT_FALSE(session.append(kTarget, wrongHead).ok());
+  EXPECT_FALSE(session.append(kTarget, wrongPatch).ok());
+  EXPECT_FALSE(session.append(kTarget, request, stop.get_token()).ok());
+  EXPECT_EQ(session.memory(), memory);
+  EXPECT_EQ(session.length(), 0);
+  const auto after = session.append(kTarget);
+  ASSERT_TRUE(after.ok()) << after.error().message;
+  EXPECT_EQ(after->stream, before->stream);
+}
+
 TEST_P(EncoderDecoders, ReportsMissingMemoryAndUnknownGroups) {
   const auto decoder = model("decoder");
   ModelSession session(decoder);
@@ -283,6 +310,19 @@ TEST_P(EncoderDecoders, ReportsMissingMemoryAndUnknownGroups) {
 INSTANTIATE_TEST_SUITE_P(Families, EncoderDecoders, testing::ValuesIn(plainPairs()),
                          [](const auto& info) { return info.param.name; });
 
+TEST(EncoderDecoderConfigs, EncoderSavedAloneOpensAsEncoder) {
+  for (const char* fields :
+       {R"("model_type": "t5", "architectures": ["T5EncoderModel"])",
+        R"("model_type": "t5", "architectures": ["T5EncoderModel"], "is_encoder_decoder": false)",
+        R"("model_type": "mt5", "architectures": ["MT5EncoderModel"])",
+        R"("model_type": "t5", "is_encoder_decoder": false)"}) {
+    const auto config = readModelConfig("{" + std::string(fields) + "}", "config.json", "");
+    ASSERT_TRUE(config.ok()) << config.error().message;
+    EXPECT_EQ(config->group, HeadGroup::encoder) << fields;
+    EXPECT_FALSE(config->causal);
+  }
+}
+
 TEST(EncoderDecoderConfigs, RefusesUnsupportedConfigs) {
   const auto refusal = [](const std::string& json, std::string_view group) {
     const auto config = readModelConfig(json, "config.json", group);
@@ -291,6 +331,8 @@ TEST(EncoderDecoderConfigs, RefusesUnsupportedConfigs) {
   const std::string t5 = R"({"model_type": "t5", )";
   EXPECT_EQ(refusal(t5 + R"("num_layers": 2})", "cross"), "read");
   EXPECT_THAT(refusal(t5 + R"("is_encoder_decoder": false})", "cross"), HasSubstr("has no decoder"));
+  EXPECT_THAT(refusal(t5 + R"("is_encoder_decoder": false, "is_decoder": true})", ""),
+              HasSubstr("the decoder is on its own"));
   EXPECT_EQ(refusal(t5 + R"("is_encoder_decoder": false})", "encoder"), "read");
   EXPECT_THAT(refusal(t5 + R"("feed_forward_proj": "gated-tanh"})", ""), HasSubstr("gated-tanh"));
   EXPECT_THAT(refusal(t5 + R"("relative_attention_num_buckets": 7})", "encoder"), HasSubstr("t5.buckets"));

@@ -97,6 +97,9 @@ TEST(ModelConfig, UnknownFamilySuggestsNearestAndRecording) {
                 " The nearest is llama, which knows 4 of its 5 fields." + record);
   EXPECT_EQ(configRefusal(R"({"model_type": "mamba", "state_size": 16, "conv_kernel": 4, "expand": 2})"),
             "config.json: model_type \"mamba\"" + of + record);
+  EXPECT_THAT(configRefusal(R"({"architecture": "vit_base_patch16_224", "num_classes": 1000,
+                                "pretrained_cfg": {"tag": "augreg_in21k"}})"),
+              testing::HasSubstr("It is a model of timm"));
   EXPECT_EQ(configRefusal(R"({"architectures": ["MambaForCausalLM"]})"),
             "config.json: architectures \"MambaForCausalLM\"" + of + record);
   EXPECT_EQ(configRefusal("{}"), "config.json: model_type is absent, expected one of the " +

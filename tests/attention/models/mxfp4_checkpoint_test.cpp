@@ -161,5 +161,22 @@ TEST(Mxfp4Checkpoint, RefusesBlocksWithoutScales) {
   EXPECT_THAT(refusal(), HasSubstr("has no tensor"));
 }
 
+/// Only the family's experts are in MXFP4: a pair of tensors with such names is nothing special elsewhere.
+TEST(Mxfp4Checkpoint, PairsElsewhereAreNotJoined) {
+  const auto golden = *headscope::test::readSafetensors(goldenModel("llama") / "model.safetensors");
+  const std::string config = headscope::test::fileText(goldenModel("llama") / "config.json");
+  for (const char* name : {"model.layers.0.self_attn.q_proj.weight", "model.layers.1.mlp.down_proj.weight",
+                           "model.embed_tokens.weight", "model.norm.weight"}) {
+    SafetensorsFile file = golden;
+    file.tensors.erase(name);
+    file.tensors[name + std::string("_blocks")] = bytesOf({32, 1, 16}, [] { return 0x21; });
+    file.tensors[name + std::string("_scales")] = bytesOf({32, 1}, [] { return 127; });
+    const auto model = Model::open(MadeUpCheckpoint(config, file).path());
+    ASSERT_FALSE(model.ok()) << name;
+    EXPECT_THAT(model.error().message,
+                AnyOf(HasSubstr("has no tensor \"" + std::string(name)), HasSubstr("which isn't supported")));
+  }
+}
+
 }  // namespace
 }  // namespace headscope::attention::test

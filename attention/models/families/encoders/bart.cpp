@@ -12,6 +12,8 @@ constexpr std::string_view kBartEncoderPrefixes[] = {"model.encoder.", "encoder.
 constexpr std::string_view kBartDecoderPrefixes[] = {"model.decoder.", "decoder.", "model.", ""};
 
 constexpr TensorNames kBartEncoderNames{.embedding = "shared",
+                                        .ownEmbedding = "embed_tokens",
+                                        .otherEmbedding = "decoder.embed_tokens",
                                         .positions = "embed_positions",
                                         .embeddingNorm = "layernorm_embedding",
                                         .layer = "layers.N.",
@@ -22,16 +24,17 @@ constexpr TensorNames kBartEncoderNames{.embedding = "shared",
                                         .up = "fc1",
                                         .down = "fc2",
                                         .attentionNorm = "self_attn_layer_norm",
-                                        .mlpNorm = "final_layer_norm"};
+                                        .mlpNorm = "final_layer_norm",
+                                        .head = "lm_head"};
 
 constexpr TensorNames kBartDecoderNames = [] {
   TensorNames names = kBartEncoderNames;
+  names.otherEmbedding = "encoder.embed_tokens";
   names.crossQ = "encoder_attn.q_proj";
   names.crossK = "encoder_attn.k_proj";
   names.crossV = "encoder_attn.v_proj";
   names.crossO = "encoder_attn.out_proj";
   names.crossNorm = "encoder_attn_layer_norm";
-  names.head = "lm_head";
   names.logitBias = "final_logits_bias";
   return names;
 }();
@@ -39,6 +42,7 @@ constexpr TensorNames kBartDecoderNames = [] {
 constexpr TensorNames kWhisperNames = [] {
   TensorNames names = kBartDecoderNames;
   names.embedding = "embed_tokens";
+  names.ownEmbedding = names.otherEmbedding = {};
   names.embeddingNorm = {};
   names.finalNorm = "layer_norm";
   names.head = "proj_out";

@@ -12,6 +12,8 @@ constexpr std::string_view kT5EncoderPrefixes[] = {"encoder.", ""};
 constexpr std::string_view kT5DecoderPrefixes[] = {"decoder.", ""};
 
 constexpr TensorNames kT5EncoderNames{.embedding = "shared",
+                                      .ownEmbedding = "embed_tokens",
+                                      .otherEmbedding = "decoder.embed_tokens",
                                       .layer = "block.N.layer.",
                                       .q = "0.SelfAttention.q",
                                       .k = "0.SelfAttention.k",
@@ -24,10 +26,12 @@ constexpr TensorNames kT5EncoderNames{.embedding = "shared",
                                       .ungatedUp = "1.DenseReluDense.wi",
                                       .attentionNorm = "0.layer_norm",
                                       .mlpNorm = "1.layer_norm",
-                                      .finalNorm = "final_layer_norm"};
+                                      .finalNorm = "final_layer_norm",
+                                      .head = "lm_head"};
 
 constexpr TensorNames t5DecoderNames() {
   TensorNames names = kT5EncoderNames;
+  names.otherEmbedding = "encoder.embed_tokens";
   names.crossQ = "1.EncDecAttention.q";
   names.crossK = "1.EncDecAttention.k";
   names.crossV = "1.EncDecAttention.v";
@@ -38,7 +42,6 @@ constexpr TensorNames t5DecoderNames() {
   names.gate = "2.DenseReluDense.wi_0";
   names.ungatedUp = "2.DenseReluDense.wi";
   names.mlpNorm = "2.layer_norm";
-  names.head = "lm_head";
   return names;
 }
 
@@ -113,7 +116,7 @@ constexpr ConfigFields kT5Fields{
     .ignored = "dropout_rate initializer_factor n_positions output_past",
     .base = &kSharedFields};
 
-constexpr Family encoderOf(std::string_view name, std::string_view architecture,
+constexpr Family encoderOf(std::string_view name, std::string_view architecture, bool tied,
                            void (*read)(const ConfigReader&, ModelConfig&)) {
   return {.name = name,
           .architecture = architecture,
@@ -121,28 +124,27 @@ constexpr Family encoderOf(std::string_view name, std::string_view architecture,
           .headPrefixes = families::kNoPrefix,
           .names = kT5EncoderNames,
           .encoder = true,
-          .tied = false,
+          .tied = tied,
           .fields = kT5Fields,
           .read = read};
 }
 
-constexpr Family kT5Encoder = encoderOf("t5", "T5", readT5);
-constexpr Family kMt5Encoder = encoderOf("mt5", "MT5", readMt5);
+constexpr Family kT5Encoder = encoderOf("t5", "T5", true, readT5);
+constexpr Family kMt5Encoder = encoderOf("mt5", "MT5", false, readMt5);
 
-constexpr Family decoderOf(const Family& encoder, bool tied) {
+constexpr Family decoderOf(const Family& encoder) {
   Family family = encoder;
   family.prefixes = kT5DecoderPrefixes;
   family.names = t5DecoderNames();
   family.encoder = false;
   family.reads = true;
   family.source = &encoder;
-  family.tied = tied;
   return family;
 }
 
 }  // namespace
 
-constinit const Family families::t5 = decoderOf(kT5Encoder, true);
-constinit const Family families::mt5 = decoderOf(kMt5Encoder, false);
+constinit const Family families::t5 = decoderOf(kT5Encoder);
+constinit const Family families::mt5 = decoderOf(kMt5Encoder);
 
 }  // namespace headscope::attention

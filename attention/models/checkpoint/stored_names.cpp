@@ -1,0 +1,155 @@
+#include "attention/models/checkpoint/stored_names.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "attention/formats/files/regular_file.h"
+#include "attention/formats/quote.h"
+#include "attention/models/config/families.h"
+
+namespace headscope::attention {
+namespace {
+
+using Tensors = std::map<std::string, TensorView>;
+
+/// A part of tensor names, and the program or model that adds it.
+struct Wrapper {
+  std::string_view part, by;
+};
+constexpr Wrapper kWrappers[] = {
+    {"_orig_mod.", "torch.compile adds"},
+    {"module.", "DataParallel adds"},
+    {"_fsdp_wrapped_module.", "FSDP adds"},
+    {"_checkpoint_wrapped_module.", "activation checkpointing adds"},
+    {"language_model.", "models have that also read pictures"},
+};
+
+/// Leaves every occurrence of a part out; one that begins in the middle of a word isn't one.
+std::string without(std::string name, std::string_view part) {
+  for (std::size_t at = 0; (at = name.find(part, at)) != std::string::npos;)
+    if (at == 0 || name[at - 1] == '.')
+      name.erase(at, part.size());
+    else
+      ++at;
+  return name;
+}
+
+/// Renames tensors. Returns whether any has a new name; one whose new name is taken keeps its own.
+bool renameAll(Tensors& tensors, const std::function<std::string(const std::string&)>& renamed) {
+  std::vector<std::pair<std::string, std::string>> changes;
+  for (const auto& [name, tensor] : tensors)
+    if (const std::string other = renamed(name); other != name) changes.emplace_back(name, other);
+  bool changed = false;
+  for (const auto& [name, other] : changes) {
+    if (tensors.contains(other)) continue;
+    auto node = tensors.extract(name);
+    node.key() = other;
+    tensors.insert(std::move(node));
+    changed = true;
+  }
+  return changed;
+}
+
+/// Whether a tensor of the first layer has one of the family's prefixes after `outer`.
+bool hasLayers(const Tensors& tensors, const TensorNaming& naming, const std::string& outer) {
+  std::string layer(naming.names.layer);
+  layer.replace(layer.find('N'), 1, "0");
+  return std::ranges::any_of(naming.prefixes, [&](std::string_view prefix) {
+    const std::string start = outer + std::string(prefix) + layer;
+    const auto first = tensors.lower_bound(start);
+    return first != tensors.end() && first->first.starts_with(start);
+  });
+}
+
+/// What all names begin with, such as "backbone.", if the family's names come after it; else "".
+std::string outerPart(const Tensors& tensors, const TensorNaming& naming) {
+  std::string outer;
+  while (!hasLayers(tensors, naming, outer)) {
+    // Names are sorted, so those between the first and the last begin as these two do.
+    const std::size_t end = tensors.empty() ? 0 : tensors.begin()->first.find('.', outer.size()) + 1;
+    if (end == 0) return "";
+    outer = tensors.begin()->first.substr(0, end);
+    if (!tensors.rbegin()->first.starts_with(outer)) return "";
+  }
+  return outer;
+}
+
+}  // namespace
+
+void addOtherNames(const std::map<std::string, std::string>& metadata, Tensors& tensors) {
+  std::vector<std::pair<std::string, TensorView>> added;
+  for (const auto& [dropped, kept] : metadata)
+    if (const auto tensor = tensors.find(kept); tensor != tensors.end() && !tensors.contains(dropped))
+      added.emplace_back(dropped, tensor->second);
+  tensors.insert(added.begin(), added.end());
+}
+
+std::vector<std::string> unwrapNames(Tensors& tensors, const TensorNaming& naming) {
+  std::vector<std::string> notes;
+  for (const auto& [part, by] : kWrappers) {
+    const bool own = std::ranges::any_of(
+        naming.prefixes, [&](std::string_view prefix) { return prefix.find(part) != prefix.npos; });
+    if (!own && renameAll(tensors, [&](const std::string& name) { return without(name, part); }))
+      notes.push_back(fmt::format("Tensor names hold {}, which {}. They are read without it.",
+                                  quotedText(part), by));
+  }
+  const std::string outer = outerPart(tensors, naming);
+  if (renameAll(tensors, [&](const std::string& name) { return name.substr(outer.size()); }))
+    notes.push_back(fmt::format("All tensor names begin with {}. They are read without it.",
+                                quotedText(outer)));
+  return notes;
+}
+
+Status refuseAdapters(const Tensors& tensors, const std::filesystem::path& folder) {
+  for (const auto& [name, tensor] : tensors)
+    for (const char* part : {".lora_", ".base_layer.", "lora_A", "lora_B", "ia3_l", "oft_r.", "vera_lambda"})
+      if (name.find(part) != name.npos)
+        return fileError(folder, fmt::format("has a tensor {} of a PEFT adapter, expected the merged model: "
+                                             "call merge_and_unload() in Python and save the result",
+                                             quotedText(name)));
+  return success();
+}
+
+MappedRows embeddingTable(TensorFinder& body, TensorFinder& head, const ModelConfig& config,
+                          const TensorNames& names, std::vector<std::string>& notes) {
+  const auto rows = [&](TensorFinder& finder, std::string_view name) {
+    return finder.rows(std::string(name), config.vocabulary, config.embeddingSize());
+  };
+  const auto has = [](const TensorFinder& finder, std::string_view name) {
+    return !name.empty() && finder.has(std::string(name) + ".weight");
+  };
+  if (has(body, names.ownEmbedding)) {
+    const MappedRows own = rows(body, names.ownEmbedding);
+    if (config.tied && has(body, names.embedding)) {
+      const MappedRows shared = rows(body, names.embedding);
+      if (body.status() && differ(own, shared))
+        notes.push_back(fmt::format(
+            "config.json ties the embeddings of encoder and decoder, but the file has different ones. "
+            "Each uses its own {}.weight, as in transformers 5 (version 4 used {}.weight).",
+            names.ownEmbedding, names.embedding));
+    }
+    return own;
+  }
+  if (!has(body, names.embedding)) {
+    if (has(body, names.otherEmbedding)) return rows(body, names.otherEmbedding);
+    if (config.tied && has(head, names.head)) return rows(head, names.head);
+  }
+  return rows(body, names.embedding);
+}
+
+bool differ(const MappedRows& one, const MappedRows& other) {
+  constexpr Index kLooked = 64;
+  if (one.type != other.type) return true;
+  const std::size_t row = kernels::weightBytes(one.type, asSize(one.cols));
+  for (Index i = 0; i < kLooked; ++i) {
+    const std::size_t at = asSize((one.rows - 1) * i / (kLooked - 1)) * row;
+    if (std::memcmp(one.data + at, other.data + at, row) != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace headscope::attention
