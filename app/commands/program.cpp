@@ -1,5 +1,8 @@
 #include "app/commands/program.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <iostream>
@@ -29,9 +32,17 @@ std::string meantOption(const CLI::App& app, const CLI::Error& error) {
   return attention::suggestion(word, std::vector<std::string_view>(options.begin(), options.end()));
 }
 
+/// Opens standard streams that are closed, so that no file or pipe takes their place and gets the program's
+/// messages. They can't be used, as before: reading the input fails, and so does writing to the others.
+void openStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 }  // namespace
 
 int runProgram(int argc, const char* const* argv, const std::string& version) {
+  openStandardStreams();
   attention::removeTemporaryFilesOnSignals();
   render::setSoftwareThreads();
   if (const char* const target = std::getenv("HEADSCOPE_TARGET")) {

@@ -13,6 +13,25 @@
 
 namespace headscope::app {
 
+int spawnProgram(const std::string& program, const std::vector<std::string>& words,
+                 const posix_spawn_file_actions_t& files, pid_t& process) {
+  std::vector<char*> arguments{const_cast<char*>(program.c_str())};
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t blocked, usual;
+  ::sigemptyset(&blocked);
+  ::sigemptyset(&usual);
+  ::sigaddset(&usual, SIGPIPE);
+  ::posix_spawnattr_setsigmask(&attributes, &blocked);
+  ::posix_spawnattr_setsigdefault(&attributes, &usual);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const int error = ::posix_spawnp(&process, program.c_str(), &files, &attributes, arguments.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  return error;
+}
+
 bool ChildProgram::available() {
   return true;
 }
@@ -25,26 +44,13 @@ attention::Result<std::unique_ptr<ChildProgram>> ChildProgram::start(const std::
   };
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return failed(errno);
-  std::vector<char*> arguments{const_cast<char*>(program.c_str())};
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_adddup2(&files, ends[1], 2);
-  // The window's threads block signals and leave them to one thread. In the child they end the program as
-  // usual.
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   std::unique_ptr<ChildProgram> child(new ChildProgram);
-  const int error =
-      ::posix_spawn(&child->process_, program.c_str(), &files, &attributes, arguments.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
+  const int error = spawnProgram(program, words, files, child->process_);
   ::posix_spawn_file_actions_destroy(&files);
   ::close(ends[1]);
   if (error != 0) {

@@ -2,19 +2,21 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "app/platform/child_program.h"
 #include "attention/formats/files/file_io.h"
-#include "attention/formats/files/temporary_file.h"
+#include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::app {
@@ -77,13 +79,32 @@ class PngFolder : public FrameSink {
   int count_ = 0;
 };
 
+/// A file in memory, for what another program prints.
+attention::Descriptor memoryFile() {
+  return attention::Descriptor(::memfd_create("headscope", MFD_CLOEXEC));
+}
+
+/// Returns what a memory file holds, up to 64 KiB.
+std::string textIn(const attention::Descriptor& file) {
+  std::string text(std::size_t{1} << 16, '\0');
+  const ssize_t got = ::pread(file.get(), text.data(), text.size(), 0);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
+}
+
+/// Returns the last number after `name` in ffmpeg's report of its progress; 0 if there is none.
+std::int64_t lastNumber(const std::string& report, const std::string& name) {
+  const std::size_t at = report.rfind(name);
+  return at == std::string::npos ? 0 : std::strtoll(report.c_str() + at + name.size(), nullptr, 10);
+}
+
 /// A pipe to ffmpeg, which writes to a file that has no name until it is complete.
 class Ffmpeg : public FrameSink {
  public:
   static attention::Result<std::unique_ptr<FrameSink>> open(const Recording& recording,
                                                             const FilmFormat& format) {
-    auto [file, error] = attention::TemporaryFile::create(recording.path);
-    if (!file) return Error{recording.path.string() + ": " + std::strerror(error)};
+    auto file = attention::Replacement::of(recording.path);
+    if (!file) return file.error();
     std::unique_ptr<Ffmpeg> made(new Ffmpeg(recording.path, *std::move(file)));
     if (const Status started = made->start(recording, format); !started) return started.error();
     return std::unique_ptr<FrameSink>(std::move(made));
@@ -92,82 +113,117 @@ class Ffmpeg : public FrameSink {
 
   Status add(const render::Image& frame) override {
     for (std::size_t done = 0; done < frame.rgba.size();) {
-      const ssize_t written = ::write(pipe_, frame.rgba.data() + done, frame.rgba.size() - done);
+      const ssize_t written = ::write(pipe_.get(), frame.rgba.data() + done, frame.rgba.size() - done);
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) return failed();
       done += static_cast<std::size_t>(written);
     }
+    ++frames_;
     return attention::success();
   }
 
   Status finish() override {
-    if (end() != 0) return failed();
-    if (const int error = file_.moveTo(path_)) return Error{path_.string() + ": " + std::strerror(error)};
-    return attention::success();
+    if (!ended()) return failed();
+    if (const Status whole = countFrames(); !whole) return whole;
+    return file_.complete();
   }
 
  private:
-  Ffmpeg(std::filesystem::path path, attention::TemporaryFile file)
-      : path_(std::move(path)), file_(std::move(file)), said_(std::tmpfile(), &std::fclose) {}
+  static constexpr int kFilm = 3;  ///< the film's descriptor in ffmpeg
+  static constexpr const char* kFilmName = "/dev/fd/3";
+
+  Ffmpeg(std::filesystem::path path, attention::Replacement file)
+      : path_(std::move(path)), file_(std::move(file)), said_(memoryFile()) {}
 
   Status start(const Recording& recording, const FilmFormat& format) {
     // If ffmpeg has ended, writing fails instead of ending this program.
-    ::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
     int ends[2];
-    if (!said_ || ::pipe2(ends, O_CLOEXEC) != 0) return Error{std::string("ffmpeg: ") + std::strerror(errno)};
-    const std::string size = fmt::format("{}x{}", recording.width, recording.height),
-                      rate = std::to_string(recording.framesPerSecond);
-    std::vector<const char*> words{"ffmpeg",     "-hide_banner", "-loglevel",  "error", "-y",
-                                   "-f",         "rawvideo",     "-pix_fmt",   "rgba",  "-s",
-                                   size.c_str(), "-framerate",   rate.c_str(), "-i",    "pipe:0"};
+    if (said_.get() < 0 || ::pipe2(ends, O_CLOEXEC) != 0)
+      return Error{std::string("ffmpeg: ") + std::strerror(errno)};
+    const attention::Descriptor input(ends[0]);
+    pipe_ = attention::Descriptor(ends[1]);
+    std::vector<std::string> words{"-y",
+                                   "-f",
+                                   "rawvideo",
+                                   "-pix_fmt",
+                                   "rgba",
+                                   "-s",
+                                   fmt::format("{}x{}", recording.width, recording.height),
+                                   "-framerate",
+                                   std::to_string(recording.framesPerSecond),
+                                   "-i",
+                                   "pipe:0"};
     words.insert(words.end(), format.options.begin(), format.options.end());
-    words.insert(words.end(), {"-an", "-f", format.name, "/dev/fd/3", nullptr});
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_adddup2(&files, ends[0], 0);
-    ::posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&files, ::fileno(said_.get()), 2);
-    ::posix_spawn_file_actions_adddup2(&files, file_.descriptor(), 3);
-    const int error =
-        ::posix_spawnp(&process_, "ffmpeg", &files, nullptr, const_cast<char* const*>(words.data()), environ);
-    ::posix_spawn_file_actions_destroy(&files);
-    ::close(ends[0]);
-    pipe_ = ends[1];
+    words.insert(words.end(), {"-an", "-f", format.name, kFilmName});
+    const int error = run(words, input.get(), said_.get());
     if (error == 0) return attention::success();
-    process_ = -1;
     if (error != ENOENT) return Error{std::string("ffmpeg: ") + std::strerror(error)};
     return Error{"ffmpeg isn't installed, which writes " + std::string(format.ending) +
                  " files; install it, or name a folder to write PNG frames into"};
   }
 
-  /// Closes the pipe, waits for ffmpeg to end, and returns its exit code.
-  int end() {
-    if (pipe_ >= 0) ::close(std::exchange(pipe_, -1));
-    if (process_ < 0) return status_;
+  /// Starts ffmpeg with these descriptors as its standard input and output. Returns 0 or the error number.
+  int run(std::vector<std::string> words, int input, int output) {
+    words.insert(words.begin(), {"-hide_banner", "-loglevel", "error"});
+    posix_spawn_file_actions_t files;
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&files, said_.get(), STDERR_FILENO);
+    ::posix_spawn_file_actions_adddup2(&files, file_.descriptor(), kFilm);
+    const int error = spawnProgram("ffmpeg", words, files, process_);
+    ::posix_spawn_file_actions_destroy(&files);
+    if (error != 0) process_ = -1;
+    return error;
+  }
+
+  /// Closes the pipe and waits for ffmpeg to end.
+  void end() {
+    if (pipe_.get() >= 0) (void)pipe_.close();
+    if (process_ < 0) return;
     int status = 0;
     while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }
     process_ = -1;
-    status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-    return status_;
+    succeeded_ = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+
+  /// Whether ffmpeg has ended without an error. On a full disk it says so, and still exits with 0.
+  bool ended() {
+    end();
+    return succeeded_ && textIn(said_).empty();
+  }
+
+  /// Reads the film back, so that none with missing frames replaces an older one.
+  Status countFrames() {
+    const attention::Descriptor report = memoryFile(), nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const int error = run({"-nostdin", "-i", kFilmName, "-map", "0:v:0", "-c", "copy", "-f", "null",
+                           "-progress", "pipe:1", "-nostats", "/dev/null"},
+                          nothing.get(), report.get());
+    if (error != 0) return Error{std::string("ffmpeg: ") + std::strerror(error)};
+    if (!ended()) return failed();
+    const std::int64_t found = lastNumber(textIn(report), "frame=");
+    if (found >= frames_) return attention::success();
+    return Error{fmt::format("ffmpeg could not write {}: the film has {} of {} frames",
+                             path_.filename().string(), found, frames_)};
   }
 
   /// Returns an error with the first line of ffmpeg's message.
   Error failed() {
     end();
-    std::rewind(said_.get());
-    char line[400] = "";
-    if (!std::fgets(line, sizeof line, said_.get())) std::strcpy(line, "it ended without a message");
-    std::string words = line;
-    words.erase(words.find_last_not_of("\n") + 1);
-    return Error{"ffmpeg could not write " + path_.filename().string() + ": " + words};
+    const std::string said = textIn(said_), line = said.substr(0, said.find('\n'));
+    return Error{"ffmpeg could not write " + path_.filename().string() + ": " +
+                 (line.empty() ? "it ended without a message" : line)};
   }
 
   std::filesystem::path path_;
-  attention::TemporaryFile file_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> said_;  ///< ffmpeg's standard error
+  attention::Replacement file_;
+  attention::Descriptor said_;      ///< ffmpeg's standard error
+  attention::Descriptor pipe_{-1};  ///< ffmpeg's standard input
   pid_t process_ = -1;
-  int pipe_ = -1, status_ = 1;
+  bool succeeded_ = false;
+  std::int64_t frames_ = 0;
 };
 
 }  // namespace

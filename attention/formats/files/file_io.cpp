@@ -73,6 +73,16 @@ bool fileExists(const std::filesystem::path& path) {
   return std::filesystem::exists(path, ignored);
 }
 
+ContentMark contentMark(std::string_view content) {
+  return std::hash<std::string_view>()(content);
+}
+
+std::optional<ContentMark> contentMarkOf(const std::filesystem::path& path) {
+  const auto bytes = readFile(path);
+  if (!bytes) return std::nullopt;
+  return contentMark({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+}
+
 Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path, std::uint64_t maxBytes) {
   const auto file = RegularFile::open(path);
   if (!file) return file.error();
@@ -89,24 +99,50 @@ Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path, st
   }
 }
 
+struct Replacement::Parts {
+  std::filesystem::path named;  ///< for messages: not resolved
+  Target target;
+  TemporaryFile file;
+};
+
+Replacement::Replacement(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Replacement::Replacement(Replacement&&) noexcept = default;
+Replacement::~Replacement() = default;
+
+Result<Replacement> Replacement::of(const std::filesystem::path& path) {
+  auto target = findTarget(path);
+  if (!target) return target.error();
+  auto [file, code] = TemporaryFile::create(target->path);
+  if (!file) return fileError(path, "cannot be written: " + systemText(code));
+  return Replacement(std::make_unique<Parts>(Parts{path, *std::move(target), *std::move(file)}));
+}
+
+int Replacement::descriptor() const {
+  return parts_->file.descriptor();
+}
+
+Status Replacement::complete() {
+  auto& [named, target, file] = *parts_;
+  int code = 0;
+  if (target.mode && ::fchmod(file.descriptor(), *target.mode) != 0) code = errno;
+  if (code == 0 && ::fsync(file.descriptor()) != 0) code = errno;
+  if (code == 0) code = file.moveTo(target.path);
+  if (code != 0) return fileError(named, "cannot be written: " + systemText(code));
+  flushFolder(target.path);
+  return success();
+}
+
 Status writeFileInParts(const std::filesystem::path& path,
                         const std::function<void(const FileSink&)>& produce) {
-  const auto target = findTarget(path);
-  if (!target) return target.error();
-  auto [created, openCode] = TemporaryFile::create(target->path);
-  auto& file = created;  // clang 14 can't capture a structured binding
-  if (!file) return fileError(path, "cannot be written: " + systemText(openCode));
+  auto file = Replacement::of(path);
+  if (!file) return file.error();
   int code = 0;
   produce([&](std::span<const std::uint8_t> bytes) {
     if (code == 0) code = writeAll(file->descriptor(), bytes);
     return code == 0;
   });
-  if (code == 0 && target->mode && ::fchmod(file->descriptor(), *target->mode) != 0) code = errno;
-  if (code == 0 && ::fsync(file->descriptor()) != 0) code = errno;
-  if (code == 0) code = file->moveTo(target->path);
   if (code != 0) return fileError(path, "cannot be written: " + systemText(code));
-  flushFolder(target->path);
-  return success();
+  return file->complete();
 }
 
 Status writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -18,9 +20,34 @@ Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path,
 
 bool fileExists(const std::filesystem::path& path);
 
-/// Writes to a temporary file in the same folder, flushes it to disk, and renames it to `path`, so a full
-/// disk or a crash keeps the old file. On failure the temporary file is removed. Follows links. A directory,
-/// pipe or device is an Error; so is a write-protected file, which stays unchanged.
+/// A number by which contents of files are compared.
+using ContentMark = std::uint64_t;
+ContentMark contentMark(std::string_view content);
+/// The mark of a file; nothing if it can't be read.
+std::optional<ContentMark> contentMarkOf(const std::filesystem::path& path);
+
+/// A file being written in place of `path`, into a temporary file in the same folder: a full disk or a crash
+/// keeps the old file. The temporary file is removed unless it is completed.
+class Replacement {
+ public:
+  /// Follows links. A directory, pipe or device is an Error; so is a write-protected file, which stays
+  /// unchanged.
+  static Result<Replacement> of(const std::filesystem::path& path);
+  Replacement(Replacement&&) noexcept;
+  ~Replacement();
+
+  /// Write to it, or let another program do so.
+  int descriptor() const;
+  /// Flushes it to disk, and renames it to the path. Keeps the old file's mode.
+  Status complete();
+
+ private:
+  struct Parts;
+  explicit Replacement(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+/// Writes a Replacement with that content.
 Status writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 Status writeFile(const std::filesystem::path& path, std::string_view text);
 

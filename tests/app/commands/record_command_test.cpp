@@ -80,6 +80,52 @@ TEST_F(Recorded, FilmsContainEveryFrame) {
   EXPECT_EQ(folder_.count(), 3u) << "nothing else is left";
 }
 
+/// On a full disk, ffmpeg reports an error and exits with 0. The file that was there stays.
+TEST_F(Recorded, FilmThatCouldNotBeWrittenReplacesNothing) {
+  if (printed("ffprobe -version").empty()) GTEST_SKIP() << "ffmpeg isn't installed";
+  const std::vector<std::string> film{"--what", "pipeline", "--size",    "640x360",
+                                      "--fps",  "10",       "--seconds", "3"};
+  std::filesystem::create_directory(folder_ / "bin");
+  const auto fakeFfmpeg = [&](const std::string& script) {
+    putFile(folder_ / "bin/ffmpeg", "#!/bin/sh\n" + script);
+    std::filesystem::permissions(folder_ / "bin/ffmpeg", std::filesystem::perms::owner_all);
+    return "PATH='" + (folder_ / "bin").string() + "':$PATH; ";
+  };
+  const auto expectOld = [&](const std::string& name, const std::string& before, const std::string& why) {
+    SCOPED_TRACE(name + " " + why);
+    putFile(folder_ / name, "the old film");
+    std::vector<std::string> words{"record", "-o", path(name)};
+    words.insert(words.end(), film.begin(), film.end());
+    const Outcome outcome = runHeadscope(words, before);
+    EXPECT_EQ(outcome.exitCode, 1);
+    EXPECT_THAT(outcome.errors, HasSubstr("ffmpeg could not write " + name));
+    EXPECT_THAT(outcome.errors, HasSubstr(why));
+    EXPECT_EQ(fileText(folder_ / name), "the old film");
+  };
+  for (const std::string name : {"film.mp4", "film.webm", "film.gif"})
+    expectOld(name, "ulimit -f 8; ", "File too large");
+  expectOld("film.mp4", fakeFfmpeg("cat >/dev/null\n"), "0 of 30 frames");
+  expectOld("film.mp4", fakeFfmpeg("cat >/dev/null; echo 'no space' >&2\n"), "no space");
+  expectOld("film.mp4", fakeFfmpeg("exec 0<&-; exit 3\n"), "without a message");
+}
+
+/// Nothing that the program opens takes the place of a standard stream that its caller closed.
+TEST_F(Recorded, ClosedStandardStreamsChangeNothing) {
+  if (printed("ffprobe -version").empty()) GTEST_SKIP() << "ffmpeg isn't installed";
+  for (const char* closing : {"exec 0<&-; ", "exec 0<&- 1>&-; "}) {
+    const Outcome outcome = runHeadscope({"record", "-o", path("film.mp4"), "--what", "pipeline", "--size",
+                                          "640x360", "--fps", "10", "--seconds", "3"},
+                                         closing);
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+    EXPECT_THAT(printed("ffprobe -v error -count_frames -select_streams v:0 -show_entries "
+                        "stream=nb_read_frames -of csv=p=0 '" +
+                        path("film.mp4") + "'"),
+                HasSubstr("30"))
+        << closing;
+  }
+  EXPECT_EQ(runHeadscope({"scene"}, "", ">&-").exitCode, 1) << "what can't be printed isn't lost silently";
+}
+
 TEST_F(Recorded, RecordsEveryKindOfFilm) {
   // A step has to last longer than the fade between views.
   const std::vector<std::string> small{"--size", "640x360", "--fps", "2", "--seconds", "20"};
