@@ -32,7 +32,9 @@ constexpr int kTimeout = 1;  ///< seconds to wait for a peer
 Descriptor ownFolder(const fs::path& folder) {
   std::error_code ignored;
   fs::create_directories(folder, ignored);
-  fs::permissions(folder, fs::perms::owner_all, ignored);
+  // Not a link's target, which others may use as they left it.
+  fs::permissions(folder, fs::perms::owner_all, fs::perm_options::replace | fs::perm_options::nofollow,
+                  ignored);
   Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat found {};
   const bool own = opened.get() >= 0 && ::fstat(opened.get(), &found) == 0 && found.st_uid == ::geteuid() &&

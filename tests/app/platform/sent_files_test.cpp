@@ -97,6 +97,17 @@ TEST_F(SentFilesTest, FolderIsPrivateToTheUser) {
   EXPECT_FALSE(sendFile(folder_ / "link", "", "/a"));
 }
 
+TEST_F(SentFilesTest, LinkedFolderKeepsItsMode) {
+  const fs::path target = folder_ / "target";
+  constexpr fs::perms kMode = fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec;
+  fs::create_directories(target);
+  fs::permissions(target, kMode);
+  fs::create_directory_symlink(target, windows_);
+  const SentFiles window(windows_, "", [] {});
+  EXPECT_FALSE(sendFile(windows_, "", "/a")) << "others can read it";
+  EXPECT_EQ(fs::status(target).permissions(), kMode);
+}
+
 /// A window in a separate process, which is then killed.
 TEST_F(SentFilesTest, RemovesSocketOfKilledWindow) {
   int ready[2];
