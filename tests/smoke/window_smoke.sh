@@ -22,10 +22,11 @@ readonly kLeaveButtonAt="390 353"         # in the question's dialog, in a windo
 readonly kPatience=60                     # seconds; a loaded machine is slow, a hang lasts forever
 
 work=$(mktemp -d)
-server='' program=''
+server='' program='' silent=''
 
 cleanUp() {
   [[ -z $program ]] || kill -KILL "$program" 2>/dev/null
+  [[ -z $silent ]] || kill "$silent" 2>/dev/null
   [[ -z $server ]] || kill "$server" 2>/dev/null
   wait 2>/dev/null
   rm -rf -- "$work"
@@ -299,6 +300,57 @@ keepUnsavedWork() {
   : >"$work/errors"
 }
 
+# An X11 client that owns these selections and never answers.
+ownSilently() { # SELECTION...
+  python3 -c '
+import ctypes, sys, time
+x11 = ctypes.CDLL("libX11.so.6")
+x11.XOpenDisplay.restype = ctypes.c_void_p
+x11.XInternAtom.restype = x11.XCreateSimpleWindow.restype = x11.XDefaultRootWindow.restype = ctypes.c_ulong
+display = ctypes.c_void_p(x11.XOpenDisplay(None))
+root = ctypes.c_ulong(x11.XDefaultRootWindow(display))
+own = ctypes.c_ulong(x11.XCreateSimpleWindow(display, root, 0, 0, 1, 1, 0, 0, 0))
+for name in sys.argv[1:]:
+    atom = ctypes.c_ulong(x11.XInternAtom(display, name.encode(), 0))
+    x11.XSetSelectionOwner(display, atom, own, ctypes.c_ulong(0))
+x11.XSync(display, 0)
+print("owned", flush=True)
+time.sleep(300)
+' "$@" >"$work/owned" &
+  silent=$!
+  waitFor "$kPatience" grep -q owned "$work/owned" || fail "no client owns $*"
+}
+
+# Neither pasting nor leaving waits for a program that doesn't answer.
+besideSilentClipboard() {
+  local code=0
+  rm -rf -- "$work/state/headscope/recovery"
+  echo '{"last_window": {"width": 32768, "height": 3}}' >"$work/config/headscope/preferences.json"
+  startProgram  # with its usual size
+  pointAt "$kTextBoxAt"
+  xdotool click 1
+  settled
+  ownSilently CLIPBOARD CLIPBOARD_MANAGER
+  press ctrl v
+  press End
+  xdotool type ' pasted'
+  expectChange "typing after pasting from a program that doesn't answer"
+  press ctrl a
+  press ctrl c
+  press Escape
+  for signal in USR2 PIPE; do kill -"$signal" "$program"; done
+  settled
+  gone && fail "headscope ended after signals that don't ask it to"
+  kill -TERM "$program"
+  waitFor 20 gone || fail "headscope waits for a clipboard manager that doesn't answer"
+  wait "$program" || code=$?
+  program=''
+  ((code == 0)) || fail "headscope exits with $code beside a clipboard manager that doesn't answer, expected 0"
+  kill "$silent" && wait "$silent" 2>/dev/null
+  silent=''
+  step "headscope waits for no clipboard"
+}
+
 listens() { compgen -G "$work/runtime/headscope/*.window" >/dev/null; }
 
 # Another process sends a file to the window, as headscope.py does.
@@ -346,3 +398,6 @@ leave
 keepUnsavedWork
 startServer 1280x720
 onASmallScreen 1280 720
+stopServer
+startServer 1920x1080
+besideSilentClipboard
