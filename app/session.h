@@ -42,8 +42,9 @@ class Session {
   double nextFrameIn() const;
 
   /// Replaces the scene as an undoable step.
-  void setScene(Scene scene, std::filesystem::path path = {}) {
-    workspace_.open(std::move(scene), std::move(path));
+  void setScene(Scene scene, std::filesystem::path path = {},
+                std::optional<attention::ContentMark> content = {}) {
+    workspace_.open(std::move(scene), std::move(path), content);
   }
   /// Replaces the opening scene. Call before the first frame.
   void begin(Scene scene) { own() = Document(std::move(scene)); }

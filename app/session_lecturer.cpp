@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <ctime>
 #include <limits>
 #include <stdexcept>
@@ -137,8 +138,10 @@ void LecturerWindow::frame(Session& session, double now) {
   if (!opened_) return;
   const int hallWidth = first_.width(), hallHeight = first_.height();
   if (hallWidth > 0 && hallHeight > 0 && !session.stage().frozen) {
-    if (hall_.width() != hallWidth || hall_.height() != hallHeight)
-      hall_ = render::Picture(hallWidth, hallHeight);
+    // No larger than a texture can be.
+    const auto side = [](int length) { return std::min(length, kLargestWindow.width); };
+    if (hall_.width() != side(hallWidth) || hall_.height() != side(hallHeight))
+      hall_ = render::Picture(side(hallWidth), side(hallHeight));
     hall_.copyBound(hallWidth, hallHeight);
   }
   const LecturerState state = stateOf(session, now);

@@ -4,6 +4,7 @@
 #define EGL_NO_X11
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
+#include <dlfcn.h>
 
 #include <stdexcept>
 #include <string>
@@ -108,7 +109,16 @@ EGLContext tryDisplay(EGLDisplay display, std::string& found) {
 
 }  // namespace
 
+void requireOpenGl() {
+  // It stays loaded, since it is needed at once.
+  if (::dlopen("libGL.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr) return;
+  const char* const reason = ::dlerror();
+  throw std::runtime_error(std::string(kNeeded) + "the system's OpenGL can't be loaded: " +
+                           (reason != nullptr ? reason : "libGL.so.1 is missing"));
+}
+
 EglContext::EglContext() {
+  requireOpenGl();
   std::string found = "this EGL knows no platform without a window system";
   for (const EGLDisplay candidate : windowlessDisplays()) {
     const EGLContext made = tryDisplay(candidate, found);

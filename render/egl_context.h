@@ -2,6 +2,10 @@
 
 namespace headscope::render {
 
+/// Throws std::runtime_error with one sentence if the system's OpenGL can't be loaded. Call before anything
+/// else of OpenGL: libepoxy would end the program.
+void requireOpenGl();
+
 /// An OpenGL 3.3 core context on EGL without a window system or surface, made current on the creating thread.
 class EglContext {
  public:

@@ -50,9 +50,10 @@ Picture::Picture(int width, int height)
   glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, objects_->color.id(), 0);
   const GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
   glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(before));
-  if (status != GL_FRAMEBUFFER_COMPLETE)
-    throw std::runtime_error("cannot make a picture of " + std::to_string(width) + " × " +
-                             std::to_string(height) + " pixels (status " + std::to_string(status) + ")");
+  if (status == GL_FRAMEBUFFER_COMPLETE) return;
+  clearErrors();
+  throw std::runtime_error("cannot make a picture of " + std::to_string(width) + " × " +
+                           std::to_string(height) + " pixels (status " + std::to_string(status) + ")");
 }
 
 Picture::Bound::Bound(const Picture& picture) {

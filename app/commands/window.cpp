@@ -24,6 +24,7 @@
 #include "app/session_figure.h"
 #include "app/session_lecturer.h"
 #include "app/session_pictures.h"
+#include "attention/formats/files/file_io.h"
 #include "attention/formats/files/temporary_file.h"
 
 namespace headscope::app {
@@ -130,12 +131,14 @@ void remember(const Window& window, Session& session) {
   last.page = scene.cursor.page;
   last.colormap = render::name(scene.look.colormap);
   last.panel = session.view().drawer;
-  if (const auto path = preferencesPath(); !path.empty()) (void)writePreferences(path, preferences);
+  if (const auto path = preferencesPath(); !path.empty())
+    (void)session.view().preferencesFile->write(path, formatPreferences(preferences));
 }
 
-/// If `path` isn't empty, the scene is that file's. Also opens `lesson` and shows `problem`; "" = none.
+/// If `path` isn't empty, the scene is that file's, which held `content`. Also opens `lesson` and shows
+/// `problem`; "" = none.
 int openWindow(const Scene& scene, const std::string& path, bool ownScene, const std::string& lesson = "",
-               const std::string& problem = "") {
+               const std::string& problem = "", std::optional<attention::ContentMark> content = {}) {
   requireAddressSpace();
   const auto recovery = std::make_shared<RecoveryStore>(recoveryFolder());
   Ending ending;
@@ -157,11 +160,12 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
     std::_Exit(1);
   });
   session.view().preferences = preferences;
+  session.view().preferencesFile->begin(formatPreferences(preferences));
   session.view().drawer = last.panel;
   if (!ownScene) session.begin(firstScene(last));
   session.closing().recovery().keepIn(recovery);
   recovery->writeAside(kWrittenAfter);
-  if (ownScene) session.setScene(scene, path);
+  if (ownScene) session.setScene(scene, path, content);
   // A model is not a file that the scene could be saved to.
   const std::string& model = scene.setup.subject.model;
   if (!path.empty())
@@ -188,6 +192,8 @@ int runWindow(const std::string& path) {
     const auto lesson = readLesson(path);
     return lesson ? runLesson(path) : fail(lesson.error());
   }
+  // Before it is read: what changes in between is noticed when the scene is saved.
+  const auto content = attention::contentMarkOf(path);
   const attention::Result<Scene> scene = sceneOrOpening(path);
   if (isLink(path)) {
     if (scene.ok()) return openWindow(*scene, "", true);
@@ -198,7 +204,8 @@ int runWindow(const std::string& path) {
   std::error_code ignored;
   // A model is not a file that the scene could be saved to.
   const bool file = scene->setup.subject.model.empty() || std::filesystem::path(path).extension() == ".json";
-  return openWindow(*scene, file && !std::filesystem::is_directory(path, ignored) ? path : "", !path.empty());
+  return openWindow(*scene, file && !std::filesystem::is_directory(path, ignored) ? path : "", !path.empty(),
+                    "", "", content);
 }
 
 bool sendToWindow(const std::string& named) {

@@ -25,6 +25,13 @@ constexpr const char* kSymbols =
     "γδεμπσωᴴ′⊙⋯⌈⌉✗ⁿⱼ�";
 // clang-format on
 
+/// The largest size of Latin letters in the atlas, in pixels. None is wider or higher than 256 then.
+constexpr float kMaxLatinPixels = 232;
+/// The scale up to which all other text is in the atlas as it is drawn, and the height of a texture that
+/// every device with OpenGL 3.3 has.
+constexpr float kMaxFontScale = 8;
+constexpr int kMaxAtlasHeight = 8192;
+
 const ImWchar* latinRanges() {
   static const ImWchar ranges[] = {0x20, 0x7E, 0xA0, 0x17F, 0};
   return ranges;
@@ -80,10 +87,12 @@ ImVector<ImWchar> rangesOf(const std::vector<ImWchar>& characters) {
 /// Adds fonts to the atlas, with their fallbacks merged in.
 class AtlasBuilder {
  public:
-  AtlasBuilder(ImFontAtlas& atlas, float scale, const FontBook::Files& files,
+  /// Letters are in the atlas at the scale `largest` at most.
+  AtlasBuilder(ImFontAtlas& atlas, float scale, float largest, const FontBook::Files& files,
                std::map<const ImFont*, AtlasSource>& sources)
       : atlas_(atlas),
         scale_(scale),
+        largest_(largest),
         files_(files),
         sources_(sources),
         symbolRanges_(rangesOf(files.symbols)) {
@@ -94,11 +103,28 @@ class AtlasBuilder {
   /// Leaves out symbols and accented letters, which would fill the atlas at large sizes.
   ImFont* addLatin(const std::string& file, float size) {
     static const ImWchar ranges[] = {0x20, 0x7E, 0xB0, 0xBF, 0};
-    return addBase(file, std::round(size * scale_), ranges);
+    return sized(size, std::min(bounded(size), kMaxLatinPixels),
+                 [&](float pixels) { return addBase(file, pixels, ranges); });
   }
 
   ImFont* add(const std::string& file, float size) {
-    const float pixels = std::round(size * scale_);
+    return sized(size, bounded(size), [&](float pixels) { return addAll(file, pixels); });
+  }
+
+ private:
+  float bounded(float size) const { return std::round(size * std::min(scale_, largest_)); }
+
+  /// Adds a font of at most that many pixels, and makes it as large as it is drawn.
+  template <typename Add>
+  ImFont* sized(float size, float largest, Add addFont) {
+    const float wanted = std::round(size * scale_);
+    const float pixels = compat::kAtlasTakesAnySize ? wanted : std::min(wanted, largest);
+    ImFont* const font = addFont(pixels);
+    compat::enlarge(font, wanted / pixels);
+    return font;
+  }
+
+  ImFont* addAll(const std::string& file, float pixels) {
     ImFont* font = addBase(file, pixels, latinRanges());
     ImFontConfig config = plainConfig();
     config.MergeMode = true;
@@ -108,7 +134,6 @@ class AtlasBuilder {
     return font;
   }
 
- private:
   ImFont* addBase(const std::string& file, float pixels, const ImWchar* ranges) {
     ImFontConfig config = plainConfig();
     if (ImFont* font = addFile(file, pixels, config, ranges)) {
@@ -134,7 +159,7 @@ class AtlasBuilder {
   }
 
   ImFontAtlas& atlas_;
-  float scale_;
+  float scale_, largest_;
   const FontBook::Files& files_;
   std::map<const ImFont*, AtlasSource>& sources_;
   ImVector<ImWchar> symbolRanges_;  // the atlas keeps pointers to ranges until it is built
@@ -160,11 +185,20 @@ void FontBook::build() {
 }
 
 void FontBook::make(float scale) {
+  // Fonts that are wider than those usually found may need more room.
+  for (float largest = kMaxFontScale; largest >= 1; largest /= 1.5f) {
+    fill(scale, largest);
+    if (compat::atlasHeight(*atlas_) <= kMaxAtlasHeight) break;
+  }
+  builtScale_ = scale;
+}
+
+void FontBook::fill(float scale, float largest) {
   atlas_->Clear();
   compat::useFreeType(*atlas_);
   atlas_->TexGlyphPadding = 1;
   sources_.clear();
-  AtlasBuilder builder(*atlas_, scale, *files_, sources_);
+  AtlasBuilder builder(*atlas_, scale, largest, *files_, sources_);
   const std::string &regular = files_->words, &semibold = files_->boldWords, &mono = files_->tokens;
   fonts_.text = builder.add(regular, 15);
   fonts_.small = builder.add(regular, 12);
@@ -180,7 +214,6 @@ void FontBook::make(float scale) {
   fonts_.display = builder.addLatin(semibold, 56);
   fonts_.displaySmall = builder.addLatin(semibold, 40);
   compat::buildAtlas(*atlas_);
-  builtScale_ = scale;
 }
 
 }  // namespace headscope::app

@@ -27,7 +27,7 @@ struct Fonts {
 };
 
 /// Dear ImGui's font atlas for a scale, with Latin and the interface's symbols. The Typesetter handles all
-/// other characters.
+/// other characters. Beyond a size that any device supports, letters are in it smaller than they are drawn.
 class FontBook {
  public:
   /// Starts another thread that finds the families, reads their files and those with symbols they lack, and
@@ -51,6 +51,7 @@ class FontBook {
 
  private:
   void make(float scale);
+  void fill(float scale, float largest);
 
   float scale_ = 0, builtScale_ = 0;
   std::unique_ptr<ImFontAtlas> atlas_;

@@ -153,8 +153,11 @@ const GlyphImage& GlyphSheet::find(const Typeface& typeface, std::uint32_t glyph
   const float scale = renderGlyph(face, glyph, em, fraction);
   if (scale == 0) return image;
   const FT_GlyphSlot slot = face->glyph;
-  const Pixels pixels = shrunk(slot->bitmap, scale);
   constexpr int kGap = 1;  // keeps neighbours from showing through at fractional positions
+  // A glyph larger than a page is kept smaller than it is drawn.
+  const auto longest = static_cast<float>(std::max(slot->bitmap.width, slot->bitmap.rows)) * scale;
+  const float shrinking = std::min(1.0f, static_cast<float>(kPageSide - kGap - 1) / longest);
+  const Pixels pixels = shrunk(slot->bitmap, scale * shrinking);
   Page* const page = pageFor(pixels.width + kGap, pixels.height + kGap);
   if (!page) {
     full_ = true;
@@ -166,10 +169,11 @@ const GlyphImage& GlyphSheet::find(const Typeface& typeface, std::uint32_t glyph
   });
   const auto side = static_cast<float>(kPageSide);
   image.texture = page->texture.id();
-  image.width = static_cast<float>(pixels.width);
-  image.height = static_cast<float>(pixels.height);
+  image.width = static_cast<float>(pixels.width) / shrinking;
+  image.height = static_cast<float>(pixels.height) / shrinking;
   image.from = ImVec2(static_cast<float>(page->x) / side, static_cast<float>(page->y) / side);
-  image.to = ImVec2(image.from.x + image.width / side, image.from.y + image.height / side);
+  image.to = ImVec2(static_cast<float>(page->x + pixels.width) / side,
+                    static_cast<float>(page->y + pixels.height) / side);
   image.left = std::round(static_cast<float>(slot->bitmap_left) * scale);
   image.top = -std::round(static_cast<float>(slot->bitmap_top) * scale);
   image.colored = slot->bitmap.pixel_mode == FT_PIXEL_MODE_BGRA;

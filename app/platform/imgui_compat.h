@@ -202,9 +202,31 @@ inline void refreshFontTexture() {
 #endif
 }
 
+/// Whether the atlas has glyphs of any size. Before 1.92, one of more than 65,536 pixels ends the program,
+/// and all have to fit into one texture.
+inline constexpr bool kAtlasTakesAnySize = IMGUI_VERSION_NUM >= 19200;
+/// Draws the font that many times as large as it is in the atlas.
+inline void enlarge(ImFont* font, float factor) {
+#if IMGUI_VERSION_NUM < 19200
+  font->Scale = factor;
+#else
+  (void)font;
+  (void)factor;
+#endif
+}
+/// Returns the height of the atlas in pixels; 0 if it grows by itself.
+inline int atlasHeight(const ImFontAtlas& atlas) {
+#if IMGUI_VERSION_NUM < 19200
+  return atlas.TexHeight;
+#else
+  (void)atlas;
+  return 0;
+#endif
+}
+
 inline float sizeOf(const ImFont* font) {
 #if IMGUI_VERSION_NUM < 19200
-  return font->FontSize;
+  return font->FontSize * font->Scale;
 #else
   return font->LegacySize;
 #endif
@@ -225,7 +247,7 @@ inline bool hasGlyph(const ImFont* font, std::uint32_t code) {
 /// Returns the distance from the top of the line to the baseline.
 inline float ascentOf(const ImFont* font) {
 #if IMGUI_VERSION_NUM < 19200
-  return font->Ascent;
+  return font->Ascent * font->Scale;
 #else
   return const_cast<ImFont*>(font)->GetFontBaked(font->LegacySize)->Ascent;
 #endif
@@ -343,7 +365,7 @@ inline void addRect(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float
 /// Returns the end of the first line when text is wrapped at `wrap` pixels.
 inline const char* lineEnd(ImFont* font, const char* begin, const char* end, float wrap) {
 #if IMGUI_VERSION_NUM < 19200
-  return font->CalcWordWrapPositionA(1, begin, end, wrap);
+  return font->CalcWordWrapPositionA(font->Scale, begin, end, wrap);
 #else
   return font->CalcWordWrapPosition(font->LegacySize, begin, end, wrap);
 #endif

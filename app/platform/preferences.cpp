@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "app/platform/configuration.h"
+#include "app/platform/screens.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/json_tree.h"
 
@@ -121,16 +122,17 @@ namespace {
 LastWindow parseLast(const nlohmann::json& json) {
   LastWindow last;
   if (!json.is_object()) return last;
-  constexpr int kMax = 1 << 15;
-  const auto number = [&](const char* key, int& to) {
-    if (json.contains(key) && json[key].is_number_integer())
-      to = static_cast<int>(std::clamp<std::int64_t>(json[key].get<std::int64_t>(), 0, kMax));
+  // A size that no window can have counts as unknown.
+  const auto number = [&](const char* key, int least, int most, int& to) {
+    if (!json.contains(key) || !json[key].is_number_integer()) return;
+    const auto value = json[key].get<std::int64_t>();
+    if (value >= least && value <= most) to = static_cast<int>(value);
   };
   const auto text = [&](const char* key, std::string& to) {
     if (json.contains(key) && json[key].is_string()) to = json[key];
   };
-  number("width", last.width);
-  number("height", last.height);
+  number("width", kLeastWindow.width, kLargestWindow.width, last.width);
+  number("height", kLeastWindow.height, kLargestWindow.height, last.height);
   text("page", last.page);
   text("colormap", last.colormap);
   if (json.contains("panel") && json["panel"].is_boolean()) last.panel = json["panel"];
@@ -195,12 +197,6 @@ Preferences loadPreferences() {
   const auto bytes = attention::readFile(path, 1 << 16);
   return bytes ? parsePreferences({reinterpret_cast<const char*>(bytes->data()), bytes->size()})
                : Preferences();
-}
-
-attention::Status writePreferences(const std::filesystem::path& path, const Preferences& preferences) {
-  std::error_code ignored;
-  std::filesystem::create_directories(path.parent_path(), ignored);
-  return attention::writeFile(path, formatPreferences(preferences));
 }
 
 }  // namespace headscope::app

@@ -80,7 +80,5 @@ std::string formatPreferences(const Preferences& preferences);
 std::filesystem::path preferencesPath();
 /// Reads the preferences file; defaults if it can't be read.
 Preferences loadPreferences();
-/// Creates the folder if necessary.
-attention::Status writePreferences(const std::filesystem::path& path, const Preferences& preferences);
 
 }  // namespace headscope::app

@@ -10,6 +10,10 @@ struct DesktopBox {
   bool operator==(const DesktopBox&) const = default;
 };
 
+/// The sizes between which a window opens. X ends programs that ask for more than 32,767 pixels, and most
+/// devices draw no more than these.
+inline constexpr DesktopBox kLeastWindow{0, 0, 640, 400}, kLargestWindow{0, 0, 16'384, 16'384};
+
 /// The screens for the hall's picture and the lecturer's window, as indices into a list that starts with the
 /// primary screen; −1 = none.
 struct ScreenRoles {

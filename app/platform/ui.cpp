@@ -130,11 +130,24 @@ void Ui::feed(const FrameInput& frame) {
   wasFocused_ = focus.on();
 }
 
-void Ui::drawChanges(int width, int height, const std::array<float, 3>& clear) {
+/// Whether picture_ has this size. A device may refuse one that is too large; frames are then drawn directly.
+bool Ui::hasPicture(int width, int height) {
+  if (std::exchange(pictureSize_, {width, height}) == std::pair(width, height)) return picture_ != nullptr;
+  picture_.reset();
+  damage_.forget();
+  try {
+    picture_ = std::make_unique<render::Picture>(width, height);
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+  return true;
+}
+
+void Ui::drawChanges(int width, int height, const std::array<float, 3>& clear, bool kept) {
   ImDrawData& drawn = *ImGui::GetDrawData();
   const GlyphSheet& sheet = state_.typesetter.sheet();
   std::vector<render::PixelBox> boxes{{0, 0, width, height}};
-  if (keep_ != Keep::nowhere)
+  if (kept)
     boxes = damage_.compare(drawn,
                             {width, height, clear, [&](ImTextureID texture) -> std::optional<std::uint64_t> {
                                if (compat::isSettledAtlas(texture)) return 0;
@@ -178,16 +191,14 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
   ImGui::Render();
   if (frozen_ || !draws_ || keep_ == Keep::undrawn) return;
   dropUnseen(*ImGui::GetDrawData());
-  if (keep_ == Keep::picture) {
-    if (!picture_ || picture_->width() != width || picture_->height() != height)
-      picture_ = std::make_unique<render::Picture>(width, height);
+  if (keep_ == Keep::picture && hasPicture(width, height)) {
     {
       const render::Picture::Bound bound(*picture_);
-      drawChanges(width, height, clear);
+      drawChanges(width, height, clear, true);
     }
     picture_->copyToBound();
   } else {
-    drawChanges(width, height, clear);
+    drawChanges(width, height, clear, keep_ == Keep::framebuffer);
   }
   if (!(magnified_.factor > 1)) return;
   if (keep_ == Keep::framebuffer) damage_.forget();

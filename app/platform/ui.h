@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "app/platform/damage.h"
 #include "app/platform/fonts.h"
@@ -91,7 +92,8 @@ class Ui {
  private:
   Ui(std::shared_ptr<FontBook> fonts, bool draws);
   void feed(const FrameInput& frame);
-  void drawChanges(int width, int height, const std::array<float, 3>& clear);
+  bool hasPicture(int width, int height);
+  void drawChanges(int width, int height, const std::array<float, 3>& clear, bool kept);
 
   std::shared_ptr<FontBook> fonts_;  ///< owns the context's atlas
   const bool draws_;
@@ -111,7 +113,8 @@ class Ui {
   bool frozen_ = false;
   Keep keep_ = Keep::nowhere;
   Damage damage_;
-  std::unique_ptr<render::Picture> picture_;
+  std::unique_ptr<render::Picture> picture_;  ///< null if the device refuses one of pictureSize_
+  std::pair<int, int> pictureSize_;
 };
 
 }  // namespace headscope::app

@@ -10,8 +10,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "app/platform/clipboard_limit.h"
 #include "app/platform/desktop.h"
 #include "app/platform/imgui_compat.h"
+#include "render/egl_context.h"
 
 namespace headscope::app {
 
@@ -32,6 +34,9 @@ struct Window::State {
 };
 
 namespace {
+
+/// The largest scale of a screen; more is a mistake in the desktop's settings.
+constexpr float kMaxScale = 8;
 
 Window::State* stateOf(GLFWwindow* window);
 
@@ -195,8 +200,9 @@ void setClipboard(void* user, const char* text) {
 
 const char* getClipboard(void* user) {
   auto* state = static_cast<Window::State*>(user);
+  const ClipboardLimit limit(state->handle);
   const char* text = glfwGetClipboardString(state->handle);
-  state->clipboard = text ? text : "";
+  state->clipboard = text && !limit.reached() ? text : "";
   return state->clipboard.c_str();
 }
 
@@ -226,6 +232,13 @@ void fitToScreen(GLFWwindow* window) {
   glfwSetWindowPos(window, screen.x + left, screen.y + top);
 }
 
+/// The scale by which GLFW will multiply a window's size.
+float primaryScale() {
+  float x = 1, y = 1;
+  if (GLFWmonitor* const monitor = glfwGetPrimaryMonitor()) glfwGetMonitorContentScale(monitor, &x, &y);
+  return std::max({x, y, 1.0f});
+}
+
 }  // namespace
 
 bool Window::displayAvailable() {
@@ -245,11 +258,18 @@ Window::Window(const std::string& title, int width, int height, Window& first)
 void Window::open(const std::string& title, int width, int height, Window* first) {
   state_->second = first != nullptr;
   if (!displayAvailable()) throw std::runtime_error("no display can be opened: " + glfwReason());
+  render::requireOpenGl();
+  const float scale = primaryScale();
+  const auto bounded = [scale](int size, int least, int most) {
+    return std::clamp(size, least, std::max(least, static_cast<int>(static_cast<float>(most) / scale)));
+  };
+  width = bounded(width, kLeastWindow.width, kLargestWindow.width);
+  height = bounded(height, kLeastWindow.height, kLargestWindow.height);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
   glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
-  glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+  glfwWindowHint(GLFW_SCALE_TO_MONITOR, scale <= kMaxScale ? GLFW_TRUE : GLFW_FALSE);
   glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);  // until it fits
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "headscope");
   // The hall's picture must stay when the lecturer's window gets the keyboard.
@@ -265,7 +285,7 @@ void Window::open(const std::string& title, int width, int height, Window* first
   GLFWwindow* window = state_->handle;
   glfwMakeContextCurrent(window);
   glfwSwapInterval(first ? 0 : 1);  // the second window must not delay the first
-  glfwSetWindowSizeLimits(window, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  glfwSetWindowSizeLimits(window, kLeastWindow.width, kLeastWindow.height, GLFW_DONT_CARE, GLFW_DONT_CARE);
   fitToScreen(window);
   glfwShowWindow(window);
   fitToScreen(window);  // the window manager may have moved it to another screen
@@ -284,6 +304,7 @@ void Window::open(const std::string& title, int width, int height, Window* first
 }
 
 Window::~Window() {
+  const ClipboardLimit limit(state_->handle);
   if (state_->textPointer) glfwDestroyCursor(state_->textPointer);
   glfwDestroyWindow(state_->handle);
   if (!state_->second) glfwTerminate();
@@ -377,7 +398,7 @@ int Window::height() const {
 float Window::scale() const {
   float x = 1, y = 1;
   glfwGetWindowContentScale(state_->handle, &x, &y);
-  return std::max(1.0f, std::round(std::max(x, y) * 4) / 4);
+  return std::clamp(std::round(std::max(x, y) * 4) / 4, 1.0f, kMaxScale);
 }
 
 }  // namespace headscope::app

@@ -29,13 +29,14 @@ void Document::openInTalk(Scene scene, SceneFile file) {
   record();
 }
 
-void Document::open(Scene scene, std::filesystem::path path) {
+void Document::open(Scene scene, std::filesystem::path path, std::optional<attention::ContentMark> content) {
   // Opening the same scene again, such as resetting an unchanged one, is not a step.
   if (path == this->path() && file()->holds(scene) && !dirty()) {
     scene_ = std::move(scene);
+    file()->content = content;
     return;
   }
-  SceneFile file{std::move(path), scene};
+  SceneFile file{std::move(path), scene, content};
   openInTalk(std::move(scene), std::move(file));
 }
 

@@ -31,7 +31,7 @@ class Document {
   /// Like open(), but if there is a talk, a scene without one opens inside it: the talk and its file stay.
   void openInTalk(Scene scene, SceneFile file);
   /// Like openInTalk(), with the contents of `path`, or with a scene to begin with if `path` is empty.
-  void open(Scene scene, std::filesystem::path path);
+  void open(Scene scene, std::filesystem::path path, std::optional<attention::ContentMark> content = {});
 
   /// Removes the talk; the scene continues without a file. The talk is one undo away.
   void closeTalk();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/scene/scene.h"
+#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 
@@ -14,6 +15,7 @@ namespace headscope::app {
 struct SceneFile {
   std::filesystem::path path;  ///< empty = not in a file yet
   std::optional<Scene> saved;  ///< what was opened or saved last; nothing if no file holds the scene as it is
+  std::optional<attention::ContentMark> content = {};  ///< of the file at that time; nothing if unknown
   bool holds(const Scene& scene) const { return saved && sameDocument(*saved, scene); }
 };
 

@@ -30,7 +30,8 @@ bool isTooLong(std::string_view json) {
 /// Checks a document in one pass. Every step returns false after an error.
 class JsonChecker {
  public:
-  JsonChecker(std::string_view text, const std::stop_token& stop) : text_(text), cursor_(text), stop_(stop) {}
+  JsonChecker(std::string_view text, const std::stop_token& stop, std::size_t maxDepth)
+      : text_(text), cursor_(text), stop_(stop), maxDepth_(maxDepth) {}
 
   Status check(std::optional<std::size_t>* brokenAt) {
     if (readValue(0) && cursor_.finish()) return attention::success();
@@ -44,8 +45,7 @@ class JsonChecker {
     if (stop_.stop_requested()) return fail("reading was stopped");
     const char first = cursor_.peek();
     const bool list = first == '[', object = first == '{';
-    if ((list || object) && depth == kMaxJsonDepth)
-      return fail("the JSON is nested deeper than a scene can be");
+    if ((list || object) && depth == maxDepth_) return fail("the JSON is nested deeper than a scene can be");
     std::string_view value;
     return list           ? readList(depth + 1)
            : object       ? readObject(depth + 1)
@@ -108,13 +108,15 @@ class JsonChecker {
   std::string_view text_;
   attention::JsonCursor cursor_;
   const std::stop_token& stop_;
+  const std::size_t maxDepth_;
   std::string buffer_, problem_;
 };
 
 }  // namespace
 
-Status checkJson(std::string_view text, const std::stop_token& stop, std::optional<std::size_t>* brokenAt) {
-  return JsonChecker(text, stop).check(brokenAt);
+Status checkJson(std::string_view text, const std::stop_token& stop, std::optional<std::size_t>* brokenAt,
+                 std::size_t depth) {
+  return JsonChecker(text, stop, depth).check(brokenAt);
 }
 
 JsonText::JsonText(std::string_view text) : text_(attention::JsonCursor(text).rest()) {}

@@ -22,9 +22,10 @@ inline constexpr std::size_t kMaxJsonDepth = 16, kMaxJsonNames = 256, kMaxJsonEn
 
 /// Returns success if `text` is JSON within these limits, without duplicate names in an object. Reads it
 /// once, keeps nothing, and returns an Error at the first problem or once `stop` is requested. If the text
-/// isn't JSON, stores the offset in bytes in `brokenAt`.
+/// isn't JSON, stores the offset in bytes in `brokenAt`. `depth` differs for scenes inside another document.
 attention::Status checkJson(std::string_view text, const std::stop_token& stop = {},
-                            std::optional<std::size_t>* brokenAt = nullptr);
+                            std::optional<std::size_t>* brokenAt = nullptr,
+                            std::size_t depth = kMaxJsonDepth);
 
 /// A value of a JSON document, read in place: as a tree, a document takes many times the memory of its text.
 class JsonText {

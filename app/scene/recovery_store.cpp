@@ -7,10 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include <functional>
+#include <map>
+#include <optional>
 
+#include "app/scene/json_text.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "app/scene/scene_json.h"
@@ -23,7 +27,6 @@ namespace {
 using attention::Error;
 using attention::Result;
 using attention::Status;
-using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 constexpr const char* kFormat = "headscope recovery";
@@ -45,8 +48,10 @@ std::unique_ptr<RecoveryClaim> claim(const std::filesystem::path& file, int flag
 std::unique_ptr<RecoveryClaim> claimNew(const std::filesystem::path& folder) {
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
-  // What the user typed is private.
-  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
+  // What the user typed is private. A link's target keeps the mode that its owner chose.
+  using Options = std::filesystem::perm_options;
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all,
+                               Options::replace | Options::nofollow, ignored);
   constexpr int kAttempts = 100;
   for (int i = 0; i < kAttempts; ++i)
     if (auto own = claim(folder / fmt::format("{}-{}.json", ::getpid(), i), O_EXCL)) return own;
@@ -81,37 +86,62 @@ std::string formatRecovery(const std::vector<KeptScene>& scenes, RecoveryStore::
                                  kFormat, kVersion, seconds);
   const char* separator = "\n";
   for (const KeptScene& each : scenes) {
-    text += fmt::format("{}{{\"path\": {}, \"scene\": {}}}", separator, pathText(each.path),
+    const std::string content = each.content ? fmt::format("\"content\": \"{:x}\", ", *each.content) : "";
+    text += fmt::format("{}{{\"path\": {}, {}\"scene\": {}}}", separator, pathText(each.path), content,
                         formatScene(*each.scene));
     separator = ",\n";
   }
   return text + "]}\n";
 }
 
-/// Returns "" if the text is empty.
-std::string textAt(const Json& json, const Json::json_pointer& place) {
-  return json.is_object() && json.contains(place) && json[place].is_string() ? json[place] : Json("");
+std::optional<JsonText> recoveryMember(const std::optional<JsonText>& object, std::string_view name) {
+  if (object && object->isObject())
+    for (JsonText::Member& member : object->members())
+      if (member.name == name) return member.value;
+  return std::nullopt;
 }
 
-Status parseRecovery(const std::vector<std::uint8_t>& bytes, Recovery& recovery) {
-  const Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
-  const auto is = [&](const char* key, const Json& value) {
-    return json.is_object() && json.contains(key) && json[key] == value;
-  };
-  if (!is("format", kFormat)) return Error{"the file is not a recovery file of Headscope"};
-  if (!is("version", kVersion))
+std::optional<std::string> recoveryText(const std::optional<JsonText>& value) {
+  if (!value) return std::nullopt;
+  const Json text = value->scalar();
+  return text.is_string() ? std::optional(text.get<std::string>()) : std::nullopt;
+}
+
+/// Reads what "{:x}" writes.
+std::optional<attention::ContentMark> markOf(const std::optional<std::string>& text) {
+  attention::ContentMark mark = 0;
+  if (!text) return std::nullopt;
+  const char* const end = text->data() + text->size();
+  const auto [at, code] = std::from_chars(text->data(), end, mark, 16);
+  return code == std::errc() && at == end ? std::optional(mark) : std::nullopt;
+}
+
+Status parseRecovery(std::string_view text, Recovery& recovery) {
+  // The scenes are in entries of a list in an object.
+  constexpr std::size_t kLevelsAbove = 3;
+  if (const Status json = checkJson(text, {}, nullptr, kMaxJsonDepth + kLevelsAbove); !json)
+    return Error{"the file is not a recovery file of Headscope: " + json.error().message};
+  const std::optional<JsonText> file{text};
+  if (recoveryText(recoveryMember(file, "format")) != kFormat)
+    return Error{"the file is not a recovery file of Headscope"};
+  const auto version = recoveryMember(file, "version"), time = recoveryMember(file, "time"),
+             scenes = recoveryMember(file, "scenes");
+  if (!version || version->wholeNumber() != kVersion)
     return Error{fmt::format("the file is not of version {}, which this program reads", kVersion)};
-  if (!json.contains("time") || !json["time"].is_number_integer() || !json.contains("scenes") ||
-      !json["scenes"].is_array() || json["scenes"].empty())
+  if (!time || !time->wholeNumber() || !scenes || !scenes->isList() || scenes->entries().empty())
     return Error{"the file has no \"time\" and \"scenes\""};
-  recovery.at = RecoveryStore::Clock::time_point(std::chrono::seconds(json["time"].get<std::int64_t>()));
-  for (const Json& each : json["scenes"]) {
-    if (!each.is_object() || !each.contains("scene") || !each.contains("path") || !each["path"].is_string())
-      return Error{"an entry of \"scenes\" has no \"path\" and \"scene\""};
-    const Json& scene = each["scene"];
-    recovery.entries.push_back({each["path"].get<std::string>(), scene.dump(),
-                                textAt(scene, "/cursor/page"_json_pointer),
-                                textAt(scene, "/input/text"_json_pointer)});
+  constexpr std::int64_t kLastSecond = 9'000'000'000;  // the clock's nanoseconds end soon after
+  recovery.at = RecoveryStore::Clock::time_point(
+      std::chrono::seconds(std::clamp<std::int64_t>(*time->wholeNumber(), 0, kLastSecond)));
+  for (const JsonText& each : scenes->entries()) {
+    const auto path = recoveryText(recoveryMember(each, "path"));
+    const auto scene = recoveryMember(each, "scene");
+    if (!path || !scene) return Error{"an entry of \"scenes\" has no \"path\" and \"scene\""};
+    recovery.entries.push_back(
+        {*path, std::string(scene->text()),
+         recoveryText(recoveryMember(recoveryMember(scene, "cursor"), "page")).value_or(""),
+         recoveryText(recoveryMember(recoveryMember(scene, "input"), "text")).value_or(""),
+         markOf(recoveryText(recoveryMember(each, "content")))});
   }
   return attention::success();
 }
@@ -126,7 +156,9 @@ bool isAbandonedPart(const std::filesystem::path& file) {
 std::shared_ptr<Recovery> readRecovery(RecoveryClaim claimed) {
   auto recovery = std::make_shared<Recovery>(Recovery{std::move(claimed), {}, {}, ""});
   const auto bytes = attention::readFile(recovery->claim.file, kMaxRecoveryBytes);
-  const Status read = bytes ? parseRecovery(*bytes, *recovery) : Status(bytes.error());
+  const Status read =
+      bytes ? parseRecovery({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, *recovery)
+            : Status(bytes.error());
   if (!read) {
     recovery->entries.clear();
     recovery->problem = read.error().message;
@@ -232,19 +264,25 @@ Status RecoveryStore::writeScenes(const std::vector<KeptScene>& scenes, Clock::t
 
 std::vector<std::shared_ptr<Recovery>> RecoveryStore::abandoned() const {
   std::vector<std::shared_ptr<Recovery>> found;
-  std::vector<std::filesystem::path> files, parts;
+  using Time = std::filesystem::file_time_type;
+  std::map<std::filesystem::path, Time> times;
+  std::vector<std::filesystem::path> parts;
   std::error_code failed;
   for (std::filesystem::directory_iterator entry(folder_, failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const std::filesystem::path& path = entry->path();
-    if (path.extension() == ".json") files.push_back(path);
-    if (path.extension() == kLockEnding) files.push_back(path.parent_path() / path.stem());
+    const bool lock = path.extension() == kLockEnding;
+    if (lock || path.extension() == ".json")
+      times[lock ? path.parent_path() / path.stem() : path] = Time::min();
     if (isAbandonedPart(path)) parts.push_back(path);
   }
   for (const std::filesystem::path& part : parts) std::filesystem::remove(part, failed);
-  std::sort(files.begin(), files.end());
-  files.erase(std::unique(files.begin(), files.end()), files.end());
-  for (const std::filesystem::path& file : files) {
+  for (auto& [file, time] : times)
+    if (const Time written = std::filesystem::last_write_time(file, failed); !failed) time = written;
+  std::vector<std::pair<std::filesystem::path, Time>> files(times.begin(), times.end());
+  std::ranges::stable_sort(files, std::greater(), [](const auto& file) { return file.second; });
+  for (const auto& [file, time] : files) {
+    if (found.size() == kMaxOffered) break;
     const auto claimed = claim(file);
     if (!claimed) continue;
     if (attention::fileExists(file))

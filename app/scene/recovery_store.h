@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "app/scene/scene.h"
+#include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
 
 namespace headscope::app {
@@ -19,8 +21,9 @@ namespace headscope::app {
 struct KeptScene {
   std::filesystem::path path;  ///< the file it belongs to; empty = none
   std::shared_ptr<const Scene> scene;
+  std::optional<attention::ContentMark> content = {};  ///< of that file when it was opened or saved
   bool operator==(const KeptScene& other) const {
-    return path == other.path && (scene == other.scene || *scene == *other.scene);
+    return path == other.path && content == other.content && (scene == other.scene || *scene == *other.scene);
   }
 };
 
@@ -36,6 +39,7 @@ struct Recovery {
     std::filesystem::path path;  ///< the file the scene belongs to; empty = none
     std::string text;            ///< the scene as JSON
     std::string page, words;     ///< key of its page, and the text its heads read; "" = missing
+    std::optional<attention::ContentMark> content = {};  ///< of the scene's file when it was opened or saved
   };
   RecoveryClaim claim;
   std::chrono::system_clock::time_point at;  ///< when it was written
@@ -46,8 +50,8 @@ struct Recovery {
 attention::Result<Scene> recoveredScene(const Recovery::Entry& entry, const std::stop_token& stop = {});
 
 /// One window's unsaved work in a file, from which the next start recovers it. Each window has its own file
-/// in `folder`: JSON with "format", "version", "time" (seconds since 1970) and "scenes", each a "path" and a
-/// "scene". Thread-safe.
+/// in `folder`: JSON with "format", "version", "time" (seconds since 1970) and "scenes", each a "path", the
+/// "content" of that file (a mark) and a "scene". Thread-safe.
 class RecoveryStore {
  public:
   using Clock = std::chrono::system_clock;
@@ -73,7 +77,10 @@ class RecoveryStore {
   /// Why the last write failed; "" if it succeeded.
   std::string problem() const;
 
-  /// Reads the files of windows that have ended, newest first, except those being offered by another start.
+  /// How many recoveries are read at once: each takes a descriptor, and memory.
+  static constexpr std::size_t kMaxOffered = 32;
+  /// Reads the files of windows that have ended, newest first, except those being offered already; at most
+  /// kMaxOffered. The others remain for later calls.
   std::vector<std::shared_ptr<Recovery>> abandoned() const;
   /// Call once its contents are noted: removes its file after this window's own has been written.
   void adopt(std::shared_ptr<Recovery> recovery);

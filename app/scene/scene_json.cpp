@@ -108,12 +108,14 @@ Result<Scene> parseScene(std::string_view text, const std::string& name, const s
   return scene;
 }
 
-Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token& stop) {
+Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token& stop,
+                        attention::ContentMark* content) {
   constexpr std::uint64_t kMaxBytes = std::uint64_t{512} << 20;
   Result<std::vector<std::uint8_t>> bytes = attention::readFile(path, kMaxBytes);
   if (!bytes) return bytes.error();
-  Result<Scene> scene = parseScene({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
-                                   attention::shownPath(path.filename()), stop);
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  if (content) *content = attention::contentMark(text);
+  Result<Scene> scene = parseScene(text, attention::shownPath(path.filename()), stop);
   // File names are relative to the scene's file.
   if (scene.ok()) resolveFiles(*scene, path.parent_path());
   if (!scene) return scene;
@@ -122,12 +124,14 @@ Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token
   return scene;
 }
 
-Status writeScene(const std::filesystem::path& path, const Scene& scene) {
+Status writeScene(const std::filesystem::path& path, const Scene& scene, attention::ContentMark* content) {
   Scene written = scene;
   std::error_code ignored;
   const std::filesystem::path full = std::filesystem::absolute(path, ignored);
   if (!ignored) relativeFiles(written, full.parent_path());
-  return attention::writeFile(path, formatScene(written));
+  const std::string text = formatScene(written);
+  if (content) *content = attention::contentMark(text);
+  return attention::writeFile(path, text);
 }
 
 }  // namespace headscope::app

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "app/scene/scene.h"
+#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 
@@ -21,7 +22,10 @@ std::string formatScene(const Scene& scene);
 attention::Result<Scene> parseScene(std::string_view text, const std::string& name,
                                     const std::stop_token& stop = {});
 
-attention::Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token& stop = {});
-attention::Status writeScene(const std::filesystem::path& path, const Scene& scene);
+/// Both tell the mark of the file's content if asked to.
+attention::Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token& stop = {},
+                                   attention::ContentMark* content = nullptr);
+attention::Status writeScene(const std::filesystem::path& path, const Scene& scene,
+                             attention::ContentMark* content = nullptr);
 
 }  // namespace headscope::app

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "app/shell/unsaved_dialogs.h"
-#include "app/widgets/file_picker.h"
 
 namespace headscope::app {
 
@@ -33,14 +32,11 @@ void Closing::request() {
 }
 
 void Closing::saveAndLeave(const UnsavedScene& unsaved) {
-  const auto saveTo = [this, unsaved](const std::filesystem::path& path, const Outcome& outcome) {
-    files_.save(unsaved, path, outcome, [this] { request(); });
-  };
+  const auto again = [this] { request(); };
   services_.view.dialog.reset();
-  if (!unsaved.file->path.empty()) return saveTo(unsaved.file->path, Outcome(services_.view));
-  FileQuestion question{"Save the scene", {".json"}, "scene.headscope.json", {}};
-  question.chosen = [saveTo](Scene&, const auto& path, const Outcome& outcome) { saveTo(path, outcome); };
-  services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
+  if (unsaved.file->path.empty()) return files_.saveAs(unsaved, again);
+  files_.save(unsaved, unsaved.file->path, DocumentFiles::Existing::askIfChanged, Outcome(services_.view),
+              again);
 }
 
 void Closing::leave() {

@@ -5,6 +5,7 @@
 #include "app/scene/lessons/lesson_file.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/scene_json.h"
+#include "app/shell/unsaved_dialogs.h"
 #include "app/widgets/file_picker.h"
 
 namespace headscope::app {
@@ -91,45 +92,67 @@ void DocumentFiles::open(const NamedFile& file, const Requester& requester, cons
 
 /// Opens a scene, or a file that declares itself a lesson.
 void DocumentFiles::openJson(const NamedFile& file, const Requester& requester, const Outcome& outcome) {
-  services_.files.read<std::optional<Scene>>(
+  struct Opened {
+    std::optional<Scene> scene;  ///< nothing if it is a lesson
+    attention::ContentMark content = 0;
+  };
+  services_.files.read<Opened>(
       file.path,
-      [path = file.path, stop = services_.files.stopToken()]() -> attention::Result<std::optional<Scene>> {
-        if (isLessonFile(path)) return std::optional<Scene>();
-        attention::Result<Scene> scene = readScene(path, stop);
+      [path = file.path, stop = services_.files.stopToken()]() -> attention::Result<Opened> {
+        Opened opened;
+        if (isLessonFile(path)) return opened;
+        attention::Result<Scene> scene = readScene(path, stop, &opened.content);
         if (!scene) return scene.error();
-        return std::optional(*std::move(scene));
+        opened.scene = *std::move(scene);
+        return opened;
       },
-      [this, file, requester, outcome](attention::Result<std::optional<Scene>> scene) {
-        if (!scene) return outcome.fail(scene.error().message);
+      [this, file, requester, outcome](attention::Result<Opened> opened) {
+        if (!opened) return outcome.fail(opened.error().message);
         const std::string name = attention::shownPath(file.path.filename());
-        if (!*scene) {
+        std::optional<Scene>& scene = opened->scene;
+        if (!scene) {
           for (const auto& page : workspace_.pages())
             if (page->open(file, requester, outcome)) return;
           return outcome.fail(name + " is a lesson, and no page takes lessons");
         }
-        if (const auto page = checkPage(**scene, workspace_.pages().rows()); !page)
+        if (const auto page = checkPage(*scene, workspace_.pages().rows()); !page)
           return outcome.fail(name + ": " + page.error().message);
         const bool behind = workspace_.onStage() && !workspace_.shown().stagesViews() && !requester.inFront();
-        const bool inTalk = (*scene)->talk->views.empty() && !workspace_.own()->scene().talk->views.empty();
-        remember({recentKind(**scene), file.path});
-        behind ? workspace_.openBehind(**std::move(scene), file.path)
-               : workspace_.open(**std::move(scene), file.path);
+        const bool inTalk = scene->talk->views.empty() && !workspace_.own()->scene().talk->views.empty();
+        remember({recentKind(*scene), file.path});
+        behind ? workspace_.openBehind(*std::move(scene), file.path, opened->content)
+               : workspace_.open(*std::move(scene), file.path, opened->content);
         outcome.done("Opened " + name + (behind ? ", after the lesson" : inTalk ? " inside the talk" : ""));
       });
 }
 
-void DocumentFiles::save(const std::filesystem::path& path, const Outcome& outcome) {
-  save({workspace_.saved()->file(), std::make_shared<const Scene>(workspace_.saved()->scene())}, path,
-       outcome, [] {});
+UnsavedScene DocumentFiles::working() const {
+  return {workspace_.saved()->file(), std::make_shared<const Scene>(workspace_.saved()->scene())};
 }
 
-void DocumentFiles::save(const UnsavedScene& unsaved, const std::filesystem::path& path,
+void DocumentFiles::save(const std::filesystem::path& path, Existing existing, const Outcome& outcome) {
+  save(working(), path, existing, outcome, [] {});
+}
+
+void DocumentFiles::save(const UnsavedScene& unsaved, const std::filesystem::path& path, Existing existing,
                          const Outcome& outcome, std::function<void()> done) {
+  struct Written {
+    bool changed = false;  ///< by something else, so that nothing was written
+    attention::ContentMark content = 0;
+  };
+  const auto result = std::make_shared<Written>();
   services_.files.write(
-      path, [path, scene = unsaved.scene] { return writeScene(path, *scene); },
-      [this, path, unsaved, outcome, done = std::move(done)](attention::Status written) {
+      path,
+      [path, result, scene = unsaved.scene, asks = existing == Existing::askIfChanged,
+       known = unsaved.file->content] {
+        const auto found = asks ? attention::contentMarkOf(path) : std::nullopt;
+        result->changed = found && found != known;
+        return result->changed ? attention::success() : writeScene(path, *scene, &result->content);
+      },
+      [this, path, unsaved, result, outcome, done = std::move(done)](attention::Status written) {
         if (!written) return outcome.fail(written.error().message);
-        *unsaved.file = {path, *unsaved.scene};
+        if (result->changed) return askAboutChanged(unsaved, path, outcome, done);
+        *unsaved.file = {path, *unsaved.scene, result->content};
         const bool left = workspace_.shown().stagesViews() && workspace_.working() != workspace_.own() &&
                           workspace_.working()->dirty();
         outcome.tell("Saved " + path.filename().string() +
@@ -139,15 +162,38 @@ void DocumentFiles::save(const UnsavedScene& unsaved, const std::filesystem::pat
       });
 }
 
+void DocumentFiles::askAboutChanged(const UnsavedScene& unsaved, const std::filesystem::path& path,
+                                    const Outcome& outcome, std::function<void()> done) {
+  View& view = services_.view;
+  const std::string name = path.filename().string();
+  if (view.dialog)
+    return outcome.fail(name +
+                        " wasn't saved: another window or program has changed it. Save again to choose.");
+  view.redraw();
+  view.dialog = std::make_shared<ChangedFileDialog>(
+      name, [this, unsaved, path, outcome, done] { save(unsaved, path, Existing::replace, outcome, done); },
+      [this, unsaved, done] { saveAs(unsaved, done); });
+}
+
+void DocumentFiles::saveAs(const UnsavedScene& unsaved, std::function<void()> done) {
+  FileQuestion question{"Save the scene", {".json"}, "scene.headscope.json", {}};
+  question.chosen = [this, unsaved, done](Scene&, const auto& path, const Outcome& outcome) {
+    save(unsaved, path, Existing::replace, outcome, done);
+  };
+  services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
+}
+
 std::vector<Action> DocumentFiles::actions() {
   const auto ask = [this](FileQuestion question) {
     services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
-  const auto saveAs = [this, ask](Scene&) {
+  const auto saveWorking = [this, ask](Scene&) {
     ask({"Save the scene",
          {".json"},
          "scene.headscope.json",
-         [this](Scene&, const auto& path, const Outcome& outcome) { save(path, outcome); }});
+         [this](Scene&, const auto& path, const Outcome& outcome) {
+           save(path, Existing::replace, outcome);
+         }});
   };
   return {
       {.id = "scene.open",
@@ -174,16 +220,16 @@ std::vector<Action> DocumentFiles::actions() {
        .whileTyping = true,
        .words = "export store",
        .run =
-           [this, saveAs](Scene& scene) {
-             workspace_.saved()->path().empty() ? saveAs(scene)
-                                                : save(workspace_.saved()->path(), Outcome(services_.view));
+           [this, saveWorking](Scene& scene) {
+             const std::filesystem::path& path = workspace_.saved()->path();
+             path.empty() ? saveWorking(scene) : save(path, Existing::askIfChanged, Outcome(services_.view));
            }},
       {.id = "scene.save_as",
        .name = "Save scene as…",
        .shortcut = {Key::s, kCtrlShift},
        .whileTyping = true,
        .words = "export store",
-       .run = saveAs},
+       .run = saveWorking},
       {.id = "scene.reset",
        .name = "Go back to the opening scene",
        .shortcut = {Key::n, kCtrl},

@@ -24,11 +24,16 @@ class DocumentFiles {
   void openSent(const std::filesystem::path& path);
   void openRecent(const RecentFile& file, const Outcome& outcome);
 
+  /// What to do with an existing file: replace it, or ask first if something else wrote it since this window
+  /// opened or saved it.
+  enum class Existing { replace, askIfChanged };
   /// Saves the document being worked on.
-  void save(const std::filesystem::path& path, const Outcome& outcome);
+  void save(const std::filesystem::path& path, Existing existing, const Outcome& outcome);
   /// Saves one of the unsaved scenes, then calls `done`.
-  void save(const UnsavedScene& unsaved, const std::filesystem::path& path, const Outcome& outcome,
-            std::function<void()> done);
+  void save(const UnsavedScene& unsaved, const std::filesystem::path& path, Existing existing,
+            const Outcome& outcome, std::function<void()> done);
+  /// Asks for a path, saves one of the unsaved scenes there, then calls `done`.
+  void saveAs(const UnsavedScene& unsaved, std::function<void()> done);
 
   /// Puts `file` first among the recent files.
   void remember(const RecentFile& file);
@@ -39,6 +44,9 @@ class DocumentFiles {
  private:
   void open(const NamedFile& file, const Requester& requester, const Outcome& outcome);
   void openJson(const NamedFile& file, const Requester& requester, const Outcome& outcome);
+  UnsavedScene working() const;
+  void askAboutChanged(const UnsavedScene& unsaved, const std::filesystem::path& path, const Outcome& outcome,
+                       std::function<void()> done);
 
   PageServices& services_;
   Workspace& workspace_;

@@ -66,6 +66,26 @@ void QuitDialog::draw(Scene&, View& view, bool) {
   if (answer) answer();
 }
 
+void ChangedFileDialog::draw(Scene&, View& view, bool) {
+  // Keeps this dialog alive, since a callback may replace it.
+  const std::shared_ptr<Dialog> self = view.dialog;
+  const std::function<void()>* answer = nullptr;
+  if (beginDialog(view, "changed", "Replace the changed file?", 520, 168)) {
+    hint(view, "Another window or program has changed " + file_ +
+                   " since you opened or saved it here. If you replace it, those changes are lost.");
+    gap(view, 10);
+    if (button(view, "changed.replace", "Replace")) answer = &replace_;
+    ImGui::SameLine(0, view.px(8));
+    if (button(view, "changed.save_as", "Save as…")) answer = &saveAs_;
+    ImGui::SameLine(0, view.px(8));
+    if (button(view, "changed.cancel", "Cancel")) view.dialog.reset();
+  }
+  endDialog();
+  if (!answer) return;
+  view.dialog.reset();
+  (*answer)();
+}
+
 namespace {
 
 /// Shows the scene's picture. Returns whether there is nothing more to wait for.

@@ -32,6 +32,19 @@ class QuitDialog : public Dialog {
   const std::function<void()> leave_;
 };
 
+/// The question before replacing a file that something else wrote since this window opened or saved it.
+class ChangedFileDialog : public Dialog {
+ public:
+  ChangedFileDialog(std::string file, std::function<void()> replace, std::function<void()> saveAs)
+      : file_(std::move(file)), replace_(std::move(replace)), saveAs_(std::move(saveAs)) {}
+  std::string name() const override { return "changed"; }
+  void draw(Scene& scene, View& view, bool opening) override;
+
+ private:
+  const std::string file_;
+  const std::function<void()> replace_, saveAs_;
+};
+
 /// The recovered scenes for the pictures, filled in as they arrive.
 struct RecoveryPreview {
   std::vector<std::shared_ptr<const Scene>> scenes;

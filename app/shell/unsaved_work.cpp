@@ -49,6 +49,10 @@ attention::Result<std::vector<Scene>> recoveredScenes(const Recovery& recovery, 
 
 void UnsavedWork::keepIn(std::shared_ptr<RecoveryStore> store) {
   store_ = std::move(store);
+  look();
+}
+
+void UnsavedWork::look() {
   using Found = std::vector<std::shared_ptr<Recovery>>;
   services_.files.read<Found>(
       store_->folder(), [store = store_]() -> attention::Result<Found> { return store->abandoned(); },
@@ -66,7 +70,8 @@ void UnsavedWork::note() {
     services_.view.messages.fail("Can't keep unsaved work for the next start: " + problem);
   std::vector<KeptScene> kept;
   if (!discards_)
-    for (const UnsavedScene& each : workspace_.unsaved()) kept.push_back({each.file->path, each.scene});
+    for (const UnsavedScene& each : workspace_.unsaved())
+      kept.push_back({each.file->path, each.scene, each.file->content});
   store_->note(std::move(kept));
   if (store_->outdated()) services_.files.keep(store_->folder(), [store = store_] { return store->write(); });
 }
@@ -97,6 +102,7 @@ void UnsavedWork::offer() {
     services_.view.dialog.reset();
     waiting_.erase(waiting_.begin());
     offers_ = !waiting_.empty();
+    if (!offers_) look();  // there may be more than are read at once
   };
   view.dialog = std::make_shared<RecoveryDialog>(
       std::move(offer),
@@ -146,7 +152,8 @@ void UnsavedWork::restore(const std::shared_ptr<Recovery>& recovery) {
         // Keeps the file, so that the next start offers it again.
         if (!scenes) return services_.view.messages.fail(scenes.error().message);
         for (std::size_t i = 0; i < scenes->size(); ++i)
-          workspace_.open(std::move((*scenes)[i]), SceneFile{recovery->entries[i].path, std::nullopt});
+          workspace_.open(std::move((*scenes)[i]),
+                          SceneFile{recovery->entries[i].path, std::nullopt, recovery->entries[i].content});
         note();
         store_->adopt(recovery);
         services_.view.say("Restored. It is unsaved until you save it.");

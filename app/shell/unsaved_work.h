@@ -30,6 +30,8 @@ class UnsavedWork {
   void write();
 
  private:
+  /// Reads the abandoned work in the background, and then makes the offer.
+  void look();
   void restore(const std::shared_ptr<Recovery>& recovery);
   void preview(const std::shared_ptr<Recovery>& recovery, const std::shared_ptr<RecoveryPreview>& preview);
 

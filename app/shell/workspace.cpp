@@ -39,9 +39,9 @@ void Workspace::open(Scene scene, SceneFile file) {
   document_->open(std::move(scene), std::move(file));
 }
 
-void Workspace::open(Scene scene, std::filesystem::path path) {
+void Workspace::open(Scene scene, std::filesystem::path path, std::optional<attention::ContentMark> content) {
   resetPages();
-  document_->open(std::move(scene), std::move(path));
+  document_->open(std::move(scene), std::move(path), content);
 }
 
 /// Call before opening another scene. Adds what was changed on a stage to the history as a separate step.
@@ -56,11 +56,12 @@ void Workspace::resetPages() {
   view.redraw();
 }
 
-void Workspace::openBehind(Scene scene, const std::filesystem::path& path) {
+void Workspace::openBehind(Scene scene, const std::filesystem::path& path,
+                           std::optional<attention::ContentMark> content) {
   const Cursor& shown = document_->scene().cursor;
   scene.cursor.page = shown.page;
   scene.cursor.lesson = shown.lesson;
-  document_->open(std::move(scene), path);
+  document_->open(std::move(scene), path, content);
   services_.view.redraw();
 }
 

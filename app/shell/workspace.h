@@ -53,9 +53,10 @@ class Workspace {
   /// changed on a stage to the history.
   void open(Scene scene, SceneFile file);
   /// The same with the contents of `path`; inside a talk, a scene without one opens in it (Document::open).
-  void open(Scene scene, std::filesystem::path path);
+  void open(Scene scene, std::filesystem::path path, std::optional<attention::ContentMark> content = {});
   /// Opens a scene in the window's document while the shown lesson stays in front.
-  void openBehind(Scene scene, const std::filesystem::path& path);
+  void openBehind(Scene scene, const std::filesystem::path& path,
+                  std::optional<attention::ContentMark> content);
 
   /// Everything that closing the window would lose: the document's scenes, then those on stages.
   std::vector<UnsavedScene> unsaved() const;

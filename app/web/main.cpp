@@ -50,6 +50,7 @@ class BrowserPage {
     window_.sendEventsTo(ui_.input());
     ui_.keep(Ui::Keep::framebuffer);
     session_.view().preferences = loadPreferences();
+    session_.view().preferencesFile->begin(formatPreferences(session_.view().preferences));
     if (!attention::fileExists(preferencesPath()))
       session_.view().preferences.light = headscopePageLight() != 0;
     const std::filesystem::path state = stateFolder();

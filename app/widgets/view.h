@@ -16,6 +16,7 @@
 #include "app/widgets/text/text_edit.h"
 #include "app/widgets/theme.h"
 #include "attention/core/result.h"
+#include "attention/formats/merged_file.h"
 
 namespace headscope::app {
 
@@ -139,6 +140,8 @@ struct View {
   double time = 0;                                  ///< since start, in seconds
   double walkedAt = 0, walkSeconds = kWalkSeconds;  ///< last walk() and its transition
   Preferences preferences;
+  /// Where they are kept, for all windows.
+  std::shared_ptr<attention::MergedFile> preferencesFile = std::make_shared<attention::MergedFile>();
   HeatmapLayer* heatmaps = nullptr;
 
   Crosshair hover;      ///< hovered in the last frame, as drawn

@@ -17,6 +17,7 @@
 #include "app/scene/links/packed_text.h"
 #include "app/scene/models/learned_skills.h"
 #include "app/scene/models/model_cache.h"
+#include "app/scene/recovery_store.h"
 #include "app/scene/scene_files.h"
 #include "app/scene/scene_json.h"
 #include "app/scene/validate.h"
@@ -88,10 +89,19 @@ inline void fuzzCatalogue(std::span<const std::uint8_t> bytes) {
     holdDocument(!machine.name.empty() && machine.memoryGb > 0 && machine.bandwidth > 0 && machine.flops > 0);
 }
 
+/// Reads the text as the file of a window that has ended: its scenes are offered, or why they can't be.
+inline void fuzzRecovery(std::string_view text) {
+  static const test::TemporaryFolder folder;
+  test::putFile(folder / "1-0.json", text);
+  const auto found = app::RecoveryStore(folder.path()).abandoned();
+  holdDocument(found.size() == 1 && found[0]->entries.empty() != found[0]->problem.empty());
+}
+
 /// Reads the text as each file that stores user data. What was read can be written and read again.
 inline void fuzzSettings(std::span<const std::uint8_t> bytes) {
   using namespace app;
   const std::string_view text = textOf(bytes);
+  fuzzRecovery(text);
   const auto recent = parseRecent(text);
   holdDocument(recent.size() <= 3 * kRecentOfAKind && parseRecent(formatRecent(recent)) == recent);
   const Preferences preferences = parsePreferences(text);

@@ -28,7 +28,9 @@ attention::Status Requester::edit(const std::string& file, const std::function<v
 void PageServices::keepPreferences() {
   const std::filesystem::path path = preferencesPath();
   if (path.empty()) return;
-  files.keep(path, [path, preferences = view.preferences] { return writePreferences(path, preferences); });
+  files.keep(path, [path, text = formatPreferences(view.preferences), file = view.preferencesFile] {
+    return file->write(path, text);
+  });
 }
 
 }  // namespace headscope::app

@@ -15,8 +15,10 @@ void saveProgress(PageServices& services, const State& page) {
   if (!services.view.showTimings) return;
   const std::filesystem::path folder = stateFolder();
   if (folder.empty()) return;
-  services.files.keep(folder / "lessons.json",
-                      [folder, progress = page.record.progress] { return writeProgress(folder, progress); });
+  const std::filesystem::path path = progressPath(folder);
+  services.files.keep(path, [path, text = formatProgress(page.record.progress), file = page.record.file] {
+    return file->write(path, text);
+  });
 }
 
 void goTo(LessonCursor& at, Index step) {

@@ -170,6 +170,7 @@ bool Page::takeLibrary() {
   page_.list.library = std::shared_ptr<const LessonLibrary>(found, &found->first);
   page_.list.covers.assign(page_.list.library->lessons.size(), std::nullopt);
   if (first) page_.record.progress = found->second;
+  if (first) page_.record.file->begin(formatProgress(found->second));
   if (!first && !page_.list.library->problems.empty())
     services_.view.messages.fail(page_.list.library->problems.back());
   return true;

@@ -16,6 +16,7 @@
 #include "app/widgets/layout.h"
 #include "app/widgets/text/rich_text.h"
 #include "app/widgets/view.h"
+#include "attention/formats/merged_file.h"
 
 namespace headscope::app::lessons_page {
 
@@ -34,6 +35,7 @@ struct LessonList {
 struct LessonRecord {
   Progress progress;
   Progress forgotten;  ///< the progress last reset, kept until the program ends
+  std::shared_ptr<attention::MergedFile> file = std::make_shared<attention::MergedFile>();
   bool canRemember() const { return progress == Progress{} && forgotten != Progress{}; }
 };
 

@@ -55,7 +55,7 @@ void differences(const View& view, const PairState& pairs, float x, float y, flo
     if (end > right) return;
     paintText(list, view.fonts->text, ImVec2(x, y), view.theme->secondary, name);
     paintText(list, font, ImVec2(x + named, y), view.theme->text, words);
-    track(tracked, ImVec2(x, y - font->FontSize / 2), ImVec2(end, y + font->FontSize / 2));
+    track(tracked, ImVec2(x, y - lineHeight(font) / 2), ImVec2(end, y + lineHeight(font) / 2));
     x = end + view.px(18);
   };
   figure(pair.b ? "A" : "", pair.a, "difference.a");

@@ -40,10 +40,6 @@ LessonProgress lessonFrom(const ProgressJson& json) {
   return progress;
 }
 
-std::filesystem::path fileIn(const std::filesystem::path& folder) {
-  return folder / "lessons.json";
-}
-
 }  // namespace
 
 Progress parseProgress(std::string_view text) {
@@ -69,18 +65,15 @@ std::string formatProgress(const Progress& progress) {
   return json.dump(2, ' ', false, ProgressJson::error_handler_t::replace) + "\n";
 }
 
-Progress readProgress(const std::filesystem::path& folder) {
-  if (folder.empty()) return {};
-  const auto bytes = attention::readFile(fileIn(folder), kMaxBytes);
-  return bytes ? parseProgress(std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()))
-               : Progress{};
+std::filesystem::path progressPath(const std::filesystem::path& folder) {
+  return folder / "lessons.json";
 }
 
-attention::Status writeProgress(const std::filesystem::path& folder, const Progress& progress) {
-  if (folder.empty()) return attention::success();
-  std::error_code ignored;
-  std::filesystem::create_directories(folder, ignored);
-  return attention::writeFile(fileIn(folder), formatProgress(progress));
+Progress readProgress(const std::filesystem::path& folder) {
+  if (folder.empty()) return {};
+  const auto bytes = attention::readFile(progressPath(folder), kMaxBytes);
+  return bytes ? parseProgress(std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()))
+               : Progress{};
 }
 
 }  // namespace headscope::app

@@ -5,8 +5,6 @@
 #include <set>
 #include <string>
 
-#include "attention/core/result.h"
-
 namespace headscope::app {
 
 /// The chosen option of a step's question.
@@ -37,7 +35,7 @@ std::string formatProgress(const Progress& progress);
 
 /// Reads lessons.json in `folder`.
 Progress readProgress(const std::filesystem::path& folder);
-/// Creates the folder if it doesn't exist.
-attention::Status writeProgress(const std::filesystem::path& folder, const Progress& progress);
+/// Returns the path of that file.
+std::filesystem::path progressPath(const std::filesystem::path& folder);
 
 }  // namespace headscope::app

@@ -46,6 +46,15 @@ class Commands : public testing::Test {
   fs::path out_ = folder_ / "out";
 };
 
+/// A file that isn't a library stands for a system without OpenGL.
+TEST_F(Commands, MissingOpenGlIsOneSentence) {
+  fs::create_directory(folder_ / "lib.json");
+  test::putFile(folder_ / "lib.json/libGL.so.1", "");
+  expectFailure(runHeadscope({"render", "-o", out_.string()},
+                             "export LD_LIBRARY_PATH='" + (folder_ / "lib.json").string() + "'; "),
+                1, "OpenGL can't be loaded");
+}
+
 TEST_F(Commands, HelpListsEveryCommandAndOption) {
   const Outcome help = runHeadscope({"--help"});
   EXPECT_EQ(help.exitCode, 0);

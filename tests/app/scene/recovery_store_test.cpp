@@ -146,6 +146,10 @@ TEST_F(Recoveries, ReportsAndKeepsBrokenFiles) {
   const std::vector<std::pair<std::string, std::string>> broken{
       {"", "not a recovery file"},
       {"[1]", "not a recovery file"},
+      {std::string(1'000'000, '['), "not a recovery file"},
+      {R"({"format": "headscope recovery", "version": 1, "time": 5, "scenes": [{"path": "", "scene": )" +
+           std::string(1'000'000, '['),
+       "deeper"},
       {"{\"format\": \"headscope scene\"}", "not a recovery file"},
       {R"({"format": "headscope recovery", "version": 2})", "not of version 1"},
       {R"({"format": "headscope recovery", "version": 1, "time": "now", "scenes": []})", "\"time\""},
@@ -168,6 +172,55 @@ TEST_F(Recoveries, ReportsAndKeepsBrokenFiles) {
   const auto found = RecoveryStore(folder_.path()).abandoned();
   ASSERT_EQ(found.at(0)->entries.size(), 1u);
   EXPECT_FALSE(recoveredScene(found[0]->entries[0]).ok());
+}
+
+TEST_F(Recoveries, KeepsContentMarkOfTheFile) {
+  KeptScene known = kept("opened", "/a.json");
+  known.content = 0xFEDC'BA98'7654'3210;
+  {
+    RecoveryStore window(folder_.path());
+    window.note({known, kept("new")});
+  }
+  const auto found = RecoveryStore(folder_.path()).abandoned();
+  ASSERT_EQ(found.at(0)->entries.size(), 2u);
+  EXPECT_EQ(found[0]->entries[0].content, known.content);
+  EXPECT_EQ(found[0]->entries[1].content, std::nullopt);
+}
+
+TEST_F(Recoveries, OffersTimesBeyondTheClock) {
+  for (const char* time : {"9223372036854775807", "-9223372036854775808"}) {
+    putFile(folder_ / "1-0.json", R"({"format": "headscope recovery", "version": 1, "time": )" +
+                                      std::string(time) + R"(, "scenes": [{"path": "", "scene": {}}]})");
+    EXPECT_EQ(RecoveryStore(folder_.path()).abandoned().at(0)->problem, "") << time;
+  }
+}
+
+/// Each takes a descriptor until it is answered.
+TEST_F(Recoveries, ReadsManyInParts) {
+  const std::size_t many = RecoveryStore::kMaxOffered + 7;
+  for (std::size_t i = 0; i < many; ++i) putFile(folder_ / (std::to_string(i) + "-0.json"), "{}");
+  std::size_t answered = 0;
+  for (std::vector<std::shared_ptr<Recovery>> found;
+       !(found = RecoveryStore(folder_.path()).abandoned()).empty();) {
+    EXPECT_LE(found.size(), RecoveryStore::kMaxOffered);
+    EXPECT_TRUE(answered > 0 || RecoveryStore(folder_.path()).abandoned().size() == 7) << "the others";
+    for (const auto& each : found) RecoveryStore::discard(*each);
+    answered += found.size();
+  }
+  EXPECT_EQ(answered, many);
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(Recoveries, LinkedFolderKeepsItsMode) {
+  namespace fs = std::filesystem;
+  constexpr fs::perms kMode = fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec;
+  fs::create_directory(folder_ / "target");
+  fs::permissions(folder_ / "target", kMode);
+  fs::create_directory_symlink(folder_ / "target", folder_ / "link");
+  RecoveryStore window(folder_ / "link");
+  window.note({kept("typed")});
+  ASSERT_TRUE(window.write().ok());
+  EXPECT_EQ(fs::status(folder_ / "target").permissions(), kMode);
 }
 
 TEST_F(Recoveries, RemovesOrphanedLocks) {

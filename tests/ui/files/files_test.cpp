@@ -146,6 +146,46 @@ TEST_F(Files, AsksBeforeReplacingFile) {
   EXPECT_TRUE(saved("taken.json").setup == ui.scene().setup);
 }
 
+/// Another window or program wrote the file since it was opened or saved here.
+TEST_F(Files, AsksBeforeReplacingWhatOthersWrote) {
+  ASSERT_TRUE(app::writeScene(folder / "shared.json", app::openingScene()).ok());
+  ui.drop({path("shared.json")}).click("bias");
+  const std::string same = fileText(folder / "shared.json");
+  putFile(folder / "shared.json", same);
+  ui.chord(kCtrl, Key::s);
+  EXPECT_EQ(ui.dialog(), "") << "it has the same content";
+  EXPECT_TRUE(saved("shared.json").setup.model.bias);
+
+  const std::string theirs = R"({"format": "headscope scene", "version": 2, "input": {"text": "theirs"}})";
+  putFile(folder / "shared.json", theirs);
+  ui.click("causal").chord(kCtrl, Key::s);
+  ASSERT_EQ(ui.dialog(), "changed");
+  EXPECT_EQ(fileText(folder / "shared.json"), theirs);
+  ui.click("changed.cancel");
+  EXPECT_EQ(ui.dialog(), "");
+  EXPECT_TRUE(ui.session().document().dirty());
+  EXPECT_EQ(fileText(folder / "shared.json"), theirs);
+
+  ui.chord(kCtrl, Key::s).click("changed.save_as");
+  ASSERT_EQ(ui.dialog(), "Save the scene");
+  answer(path("mine.json"));
+  EXPECT_EQ(fileText(folder / "shared.json"), theirs);
+  EXPECT_TRUE(saved("mine.json").setup == ui.scene().setup);
+
+  putFile(folder / "mine.json", theirs);
+  ui.click("bias").chord(kCtrl, Key::s).click("changed.replace");
+  EXPECT_EQ(ui.dialog(), "");
+  EXPECT_TRUE(saved("mine.json").setup == ui.scene().setup);
+  EXPECT_FALSE(ui.session().document().dirty());
+  ui.click("bias").chord(kCtrl, Key::s);
+  EXPECT_EQ(ui.dialog(), "") << "nobody else has written since";
+
+  std::filesystem::remove(folder / "mine.json");
+  ui.click("bias").chord(kCtrl, Key::s);
+  EXPECT_EQ(ui.dialog(), "") << "a file that is gone can be written again";
+  EXPECT_TRUE(saved("mine.json").setup == ui.scene().setup);
+}
+
 TEST_F(Files, ConfirmationDoesNotCarryOverToAnotherName) {
   putFile(folder / "taken.json", "precious");
   putFile(folder / "also.json", "precious too");

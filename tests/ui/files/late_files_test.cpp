@@ -198,7 +198,7 @@ TEST_F(LateFiles, SaveMarksOnlyWrittenSceneAsSaved) {
 /// The drawing thread writes nothing.
 TEST_F(LateFiles, FilesThreadWritesPreferences) {
   const auto written = [] { return app::loadPreferences().light; };
-  ASSERT_TRUE(app::writePreferences(app::preferencesPath(), {}).ok());
+  ASSERT_TRUE(attention::MergedFile().write(app::preferencesPath(), app::formatPreferences({})).ok());
   const bool before = ui.view().preferences.light;
   disk().hold();
   ask("appearance.theme");

@@ -111,6 +111,42 @@ TEST_F(Unsaved, SavesScenesOneByOneAndAsksAboutTheRest) {
   EXPECT_TRUE(ui().session().closing().done());
 }
 
+TEST_F(Unsaved, AsksBeforeReplacingWhatOthersWroteAndThenCloses) {
+  ASSERT_TRUE(app::writeScene(path("a.json"), app::openingScene()).ok());
+  ui().drop({path("a.json")});
+  edit("a, edited");
+  Scene theirs = app::openingScene();
+  theirs.setup.input.text = "theirs";
+  ASSERT_TRUE(app::writeScene(path("a.json"), theirs).ok());
+  ui().chord(kCtrl, kQuit);
+  ui().click("discard.save.0");
+  ui().draw();
+  ASSERT_EQ(ui().dialog(), "changed");
+  EXPECT_FALSE(ui().session().closing().done());
+  EXPECT_EQ(textIn("a.json"), "theirs");
+  ui().click("changed.replace");
+  ui().draw();
+  EXPECT_EQ(textIn("a.json"), "a, edited");
+  EXPECT_TRUE(ui().session().closing().done());
+}
+
+TEST_F(Unsaved, RecoveredWorkAsksToo) {
+  ASSERT_TRUE(app::writeScene(path("a.json"), app::openingScene()).ok());
+  ui().drop({path("a.json")});
+  edit("a, edited");
+  end();
+  Scene theirs = app::openingScene();
+  theirs.setup.input.text = "theirs";
+  ASSERT_TRUE(app::writeScene(path("a.json"), theirs).ok());
+  start();
+  ui().click("recovery.restore");
+  ui().draw();
+  ASSERT_EQ(*own().setup.input.text, "a, edited");
+  ui().chord(kCtrl, Key::s);
+  EXPECT_EQ(ui().dialog(), "changed");
+  EXPECT_EQ(textIn("a.json"), "theirs");
+}
+
 TEST_F(Unsaved, AsksAboutBothDocumentAndLessonStage) {
   edit("my own");
   ASSERT_NO_FATAL_FAILURE(openLesson());
