@@ -46,8 +46,9 @@ constexpr Field kCostRows[] = {
     {"cost.config", kCost<&CostSetup::config>, Anything{"a path"}, Elsewhere{"a file dialog"},
      "A config.json to use instead, relative to the scene."},
     {"cost.dtype", kCost<&CostSetup::format>, Names{attention::kNumberFormatNames},
-     Selection{"cost.dtype", attention::kNumberFormatNames, "cursor.page=cost"},
-     "Number format of the cache; scales aren't counted."},
+     Selection{"cost.dtype", attention::kNumberFormatNames, "cursor.page=cost", true},
+     "Number format of the cache. Scales count in llama.cpp's formats, from q8_0 on; the others' are "
+     "ignored."},
     {"cost.weights_dtype", kCost<&CostSetup::weights>, Names{attention::kWeightFormatNames},
      Selection{"cost.weights_dtype", kWeightFormatLabels, "cursor.page=cost", true},
      "Number format of the weights, with scales and zeros; embeddings and head stay in 16 bits if the format "
@@ -76,8 +77,8 @@ constexpr Field kCostRows[] = {
      "What the first plot shows over the tokens: the cache, or full attention matrices."},
     {"cost.work_plot", kCost<&CostSetup::work>, Names{kWorkPlotNames},
      Selection{"work_plot", kWorkLabels, "cursor.page=cost", true}, "Operations shown in the second plot."},
-    {"cost.cache.stored", kCache<&CacheSetup::stored>, Names{attention::kNumberFormatNames},
-     Selection{"cache.stored", attention::kNumberFormatNames, "cursor.page=cache"},
+    {"cost.cache.stored", kCache<&CacheSetup::stored>, Names{attention::kRoundedFormatNames},
+     Selection{"cache.stored", attention::kRoundedFormatNames, "cursor.page=cache"},
      "Number format of the cache; integers add scales of 2 B per token and kv head."},
     {"cost.cache.layers", kCache<&CacheSetup::layers>, Range{1, 1024, "layers"},
      Slider{"cache.layers", "Layers", {1, 128, Scale::logarithmic}, "cursor.page=cache"},

@@ -12,10 +12,14 @@ Index copiesOf(const LayerGroup& group, Index gpus);
 Index valueDimOf(const LayerGroup& group);
 /// Returns the bytes of `group.layers` layers that cache `tokens` tokens each, including their states.
 std::uint64_t groupBytes(const LayerGroup& group, Index tokens, Index batch, NumberFormat format);
-/// Returns the bytes of the given numbers of parameters of layers, experts, and the rest (embeddings, head,
-/// norms), in the request's format.
-double parameterBytes(const ModelShape& shape, const CostRequest& request, double layers, double experts,
-                      double rest);
+/// Numbers of parameters by what a format may cover.
+struct ParameterParts {
+  double layers = 0, experts = 0;  ///< matrices of layers, without routed experts; routed experts
+  double embedding = 0, head = 0;
+  double others = 0;  ///< norms, biases and small tables
+};
+/// Returns their bytes in the request's format.
+double parameterBytes(const ModelShape& shape, const CostRequest& request, const ParameterParts& parts);
 /// Returns the bytes of all parameters that the sizes describe.
 double estimatedWeightBytes(const ModelShape& shape, const CostRequest& request);
 

@@ -51,23 +51,27 @@ std::uint64_t groupBytes(const LayerGroup& group, Index tokens, Index batch, Num
       {bytesOf(saturatingMultiply(numbers, unsignedOf(batch)), format), stateBytes(group, batch, format)});
 }
 
-double parameterBytes(const ModelShape& shape, const CostRequest& request, double layers, double experts,
-                      double rest) {
-  const WeightFormat format = weightFormatOf(shape, request);
-  const WeightFormatRow& row = rowOf(format);
+double parameterBytes(const ModelShape& shape, const CostRequest& request, const ParameterParts& parts) {
+  const WeightStorage stored = storageOf(shape, request);
   using Covers = WeightFormatRow::Covers;
-  const double bits = format == shape.weightFormat && shape.weightBits > 0 ? shape.weightBits : row.bits;
-  const bool some = row.covers == Covers::experts && parametersOf(shape).experts > 0;
-  return (layers * (some ? 16 : bits) + experts * bits + rest * (row.covers == Covers::all ? bits : 16)) / 8;
+  const double bits = stored.bits;
+  const bool all = stored.covers == Covers::all, tables = all || stored.covers == Covers::matrices;
+  const bool some = stored.covers == Covers::experts && parametersOf(shape).experts > 0;
+  return (parts.layers * (some ? 16 : bits) + parts.experts * bits + parts.embedding * (tables ? bits : 16) +
+          parts.head * (tables ? bits : stored.headBits) + parts.others * (all ? bits : 16)) /
+         8;
 }
 
 double estimatedWeightBytes(const ModelShape& shape, const CostRequest& request) {
   const ShapeParameters all = parametersOf(shape);
-  const double experts = static_cast<double>(all.experts),
-               layers = static_cast<double>(all.attention) + static_cast<double>(all.feedForward) - experts,
-               rest = static_cast<double>(all.embedding) + (shape.tied ? 0 : static_cast<double>(all.head)) +
-                      static_cast<double>(shape.otherParameters);
-  return parameterBytes(shape, request, layers, experts, rest);
+  const auto experts = static_cast<double>(all.experts);
+  return parameterBytes(shape, request,
+                        {.layers = static_cast<double>(all.attention) + static_cast<double>(all.feedForward) -
+                                   experts - static_cast<double>(shape.repeatedParameters),
+                         .experts = experts,
+                         .embedding = static_cast<double>(all.embedding),
+                         .head = shape.tied ? 0 : static_cast<double>(all.head),
+                         .others = static_cast<double>(shape.otherParameters)});
 }
 
 std::uint64_t saturatingMultiply(std::uint64_t a, std::uint64_t b) {
@@ -76,22 +80,31 @@ std::uint64_t saturatingMultiply(std::uint64_t a, std::uint64_t b) {
 }
 
 std::uint64_t bytesOf(std::uint64_t values, NumberFormat format) {
-  const auto bits = static_cast<std::uint64_t>(rowOf(format).bits);
+  const NumberFormatRow& row = rowOf(format);
+  const auto bits = unsignedOf(row.bits), group = unsignedOf(row.group > 0 ? row.group : 8);
   if (values == kMax) return kMax;
-  return saturatingSum({saturatingMultiply(values / 8, bits), (values % 8 * bits + 7) / 8});
+  const std::uint64_t groups = values / group, rest = values % group;
+  if (row.group > 0)
+    return saturatingMultiply(groups + (rest > 0), group * bits / 8 + unsignedOf(row.scaleBytes));
+  return saturatingSum({saturatingMultiply(groups, bits), (rest * bits + 7) / 8});
 }
 
-WeightFormat weightFormatOf(const ModelShape& shape, const CostRequest& request) {
-  return request.weights == WeightFormat::published ? shape.weightFormat : request.weights;
+WeightStorage storageOf(const ModelShape& shape, const CostRequest& request) {
+  const bool published =
+      request.weights == WeightFormat::published || rowOf(request.weights).name == shape.weights.name;
+  return published ? shape.weights : storageOf(request.weights);
 }
 
 MathFormat mathFormatOf(const ModelShape& shape, const CostRequest& request) {
-  return request.math == MathFormat::weights ? rowOf(weightFormatOf(shape, request)).computes : request.math;
+  return request.math == MathFormat::weights ? storageOf(shape, request).computes : request.math;
+}
+
+bool isCounted(const ModelShape& shape, const CostRequest& request) {
+  return shape.countedBytes > 0 && storageOf(shape, request) == shape.weights;
 }
 
 std::uint64_t weightBytes(const ModelShape& shape, const CostRequest& request) {
-  if (shape.countedBytes > 0 && weightFormatOf(shape, request) == shape.weightFormat)
-    return shape.countedBytes;
+  if (isCounted(shape, request)) return shape.countedBytes;
   if (parametersOf(shape).total == kMax) return kMax;
   double bytes = estimatedWeightBytes(shape, request);
   // The sizes cover most of the files' parameters, but not all.

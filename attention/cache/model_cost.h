@@ -14,7 +14,8 @@ namespace headscope::attention {
 
 inline constexpr std::uint64_t kTooManyBytes = std::uint64_t{1} << 63;
 
-/// Returns the bytes of `values` numbers, rounded up to whole bytes, without scales.
+/// Returns the bytes of `values` numbers, rounded up to whole bytes. Scales of groups within a row are
+/// counted, in whole groups; scales of whole rows are not.
 std::uint64_t bytesOf(std::uint64_t values, NumberFormat format);
 /// Returns a · b, or the largest number if it overflows.
 std::uint64_t saturatingMultiply(std::uint64_t a, std::uint64_t b);
@@ -30,8 +31,10 @@ struct CostRequest {
 };
 
 /// The formats actually used: `published` and `weights` are replaced by the formats they stand for.
-WeightFormat weightFormatOf(const ModelShape& shape, const CostRequest& request);
+WeightStorage storageOf(const ModelShape& shape, const CostRequest& request);
 MathFormat mathFormatOf(const ModelShape& shape, const CostRequest& request);
+/// Whether the bytes of the weights are those of the model's files.
+bool isCounted(const ModelShape& shape, const CostRequest& request);
 /// Returns the bytes of all weights: the files' own bytes if they were counted and the request doesn't change
 /// the format, otherwise an estimate.
 std::uint64_t weightBytes(const ModelShape& shape, const CostRequest& request);

@@ -73,10 +73,21 @@ Status validate(const ModelShape& shape) {
   return success();
 }
 
+WeightStorage storageOf(WeightFormat format) {
+  const WeightFormatRow& row = rowOf(format);
+  return {.name = std::string(row.name), .bits = row.bits, .covers = row.covers, .computes = row.computes};
+}
+
 std::uint64_t attentionParameters(const ModelShape& shape) {
   const Index d = shape.modelDim, heads = shape.heads, s = shape.headDim;
-  if (!shape.isLatent())
-    return saturatingSum({saturatingProduct({2, d, heads, s}), saturatingProduct({2, d, shape.kvHeads, s})});
+  if (!shape.isLatent()) {
+    const std::uint64_t queries = shape.queryLatent > 0
+                                      ? saturatingSum({saturatingProduct({d, shape.queryLatent}),
+                                                       saturatingProduct({shape.queryLatent, heads, s})})
+                                      : saturatingProduct({d, heads, s});
+    return saturatingSum(
+        {queries, saturatingProduct({d, heads, s}), saturatingProduct({2, d, shape.kvHeads, s})});
+  }
   const Index value = shape.valueDim > 0 ? shape.valueDim : s;
   const std::uint64_t queries =
       shape.queryLatent > 0
@@ -175,8 +186,8 @@ ShapeParameters parametersOf(const ModelShape& shape) {
   all.head = saturatingProduct({shape.vocabulary, width});
   const std::uint64_t rest =
       saturatingSum({all.attention, all.embedding, shape.tied ? 0 : all.head, shape.otherParameters});
-  all.active = saturatingSum({rest, all.activeFeedForward});
-  all.total = saturatingSum({rest, all.feedForward});
+  all.active = saturatingSum({rest, all.activeFeedForward}) - shape.repeatedParameters;
+  all.total = saturatingSum({rest, all.feedForward}) - shape.repeatedParameters;
   if (shape.countedParameters > 0) all.total = shape.countedParameters;
   return all;
 }

@@ -51,6 +51,21 @@ struct FeedForward {
   bool operator==(const FeedForward&) const = default;
 };
 
+/// How a model's files store its weights: a row of kWeightFormats, or the like of one with other groups.
+struct WeightStorage {
+  std::string name = "bf16";
+  double bits = 16;  ///< per weight, including its share of scales and zeros
+  WeightFormatRow::Covers covers = WeightFormatRow::Covers::all;
+  MathFormat computes = MathFormat::bf16;
+  double headBits = 16;  ///< of a head that `covers` leaves out
+  Index packedBits =
+      0;            ///< of a weight in the whole numbers of its files; 0 = it isn't packed, or not known how
+  Index group = 0;  ///< weights of a row that share a scale; 0 = all, or not known
+  bool known = true;  ///< false: a quantisation that isn't known, for which the rest stands
+  bool operator==(const WeightStorage&) const = default;
+};
+WeightStorage storageOf(WeightFormat format);
+
 /// The sizes of a model that determine its cost. Counts are per layer unless stated otherwise.
 struct ModelShape {
   std::string name = {};
@@ -80,11 +95,11 @@ struct ModelShape {
   std::vector<FeedForward> feedForward = {};
   std::vector<std::uint8_t> order = {};  ///< the group of each decoding layer, first to last; may be empty
   std::uint64_t otherParameters = 0;     ///< norms, biases and tables not covered by the sizes above
+  std::uint64_t repeatedParameters = 0;  ///< of layers that use the same weights as another, stored once
 
   std::uint64_t mtpParameters = 0;  ///< of layers in its files that predict further tokens and aren't needed
 
-  WeightFormat weightFormat = WeightFormat::bf16;  ///< in which it is published
-  double weightBits = 0;                           ///< per weight in that format; 0 = the format's usual
+  WeightStorage weights = {};                             ///< in which it is published
   std::uint64_t countedParameters = 0, countedBytes = 0;  ///< from its files' headers; 0 = estimated
   std::vector<std::string> notes = {};  ///< what is assumed or not counted, one sentence each
 

@@ -154,7 +154,9 @@ DecodeWork decodeWork(const ModelShape& shape, const CostRequest& request) {
   const double counted = shape.countedBytes > 0 ? static_cast<double>(weightBytes(shape, request)) /
                                                       estimatedWeightBytes(shape, request)
                                                 : 1;
-  work.weightBytes = counted * parameterBytes(shape, request, layers, experts, static_cast<double>(all.head));
+  work.weightBytes =
+      counted * parameterBytes(shape, request,
+                               {.layers = layers, .experts = experts, .head = static_cast<double>(all.head)});
   work.flops = batch * perToken;
   return work;
 }

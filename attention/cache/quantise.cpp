@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "attention/core/result.h"
 #include "attention/core/saturating.h"
 
 namespace headscope::attention {
@@ -68,6 +69,8 @@ void roundToSteps(Matrix& rows, const NumberFormatRow& format) {
 }
 
 Matrix quantised(const Eigen::Ref<const Matrix>& rows, NumberFormat format) {
+  require(static_cast<std::size_t>(format) < kRoundedFormats,
+          std::string("there is no rounding to ") + rowOf(format).name);
   Matrix out = rows;
   if (const NumberFormatRow& row = rowOf(format); row.round) row.round(out, row);
   return out;
@@ -75,8 +78,7 @@ Matrix quantised(const Eigen::Ref<const Matrix>& rows, NumberFormat format) {
 
 Stack quantised(const Stack& rows, NumberFormat format) {
   Stack out = rows;
-  if (rowOf(format).round)
-    for (Index i = 0; i < rows.count(); ++i) out[i] = quantised(rows[i], format);
+  for (Index i = 0; i < rows.count(); ++i) out[i] = quantised(rows[i], format);
   return out;
 }
 

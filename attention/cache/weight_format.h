@@ -39,7 +39,8 @@ inline constexpr std::array<std::string_view, 7> kMathFormatNames{"weights", "fp
 
 /// One row per format. `bits` includes scales and zeros.
 struct WeightFormatRow {
-  enum class Covers { all, layers, experts };  ///< weights in this format; the rest has 16 bits
+  /// The weights in this format; the rest has 16 bits. `matrices`: all but norms, biases and small tables.
+  enum class Covers { all, matrices, layers, experts };
   std::string_view name;
   double bits;  ///< per weight, including its share of scales and zeros
   Covers covers;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <string>
 #include <string_view>
 
@@ -7,6 +8,7 @@
 #include "attention/formats/files/regular_file.h"
 #include "attention/models/checkpoint/weight_count.h"
 #include "attention/models/config/model_shape_reader.h"
+#include "attention/models/config/quantization.h"
 #include "attention/models/gguf/gguf_config.h"
 #include "attention/models/model.h"
 #include "attention/text/ascii.h"
@@ -55,14 +57,20 @@ ModelShape shapeOf(const ModelConfig& config) {
 
 namespace {
 
-/// The format with that name in files, such as "Q4_K"; `published` if the table has none.
-WeightFormat formatOf(std::string_view kind) {
-  if (kind == "F32") return WeightFormat::fp32;
-  if (kind == "F16") return WeightFormat::fp16;
+/// The bits of each weight on average, of those in the files.
+double bitsEach(const ModelShape& shape) {
+  return 8 * static_cast<double>(shape.countedBytes) /
+         static_cast<double>(std::max<std::uint64_t>(1, parametersOf(shape).total));
+}
+
+/// The format with that name in files, such as "Q4_K", or one with that name and `bits`.
+WeightStorage formatOf(std::string_view kind, double bits) {
+  if (kind == "F32") return storageOf(WeightFormat::fp32);
+  if (kind == "F16") return storageOf(WeightFormat::fp16);
   const std::string name = lowerCase(kind);
   for (std::size_t i = 0; i < kWeightFormats.size(); ++i)
-    if (kWeightFormats[i].name == name) return static_cast<WeightFormat>(i);
-  return WeightFormat::published;
+    if (kWeightFormats[i].name == name) return storageOf(static_cast<WeightFormat>(i));
+  return {.name = name, .bits = bits};
 }
 
 /// Counts a file's weights and finds the format of most of them.
@@ -77,10 +85,24 @@ void takeWeights(ModelShape& shape, const std::map<std::string, TensorView>& ten
   const auto most = std::max_element(numbersOf.begin(), numbersOf.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == numbersOf.end()) return;
-  shape.weightFormat = formatOf(most->first);
-  if (shape.weightFormat == WeightFormat::published)
-    shape.weightBits =
-        8 * static_cast<double>(shape.countedBytes) / static_cast<double>(shape.countedParameters);
+  shape.weights = formatOf(most->first, bitsEach(shape));
+}
+
+/// Takes what a folder's files hold, and the format of most numbers if config.json names no other.
+void takeCount(ModelShape& shape, const WeightCount& count) {
+  const bool indexAlone = count.numbers.empty(), packed = shape.weights.packedBits > 0;
+  shape.countedBytes = count.bytes;
+  shape.countedParameters = !shape.weights.known || (indexAlone && packed) ? 0 : count.parameters;
+  if (!shape.weights.known) {
+    shape.weights = {.name = "quantised", .bits = bitsEach(shape)};
+    for (std::string& note : shape.notes)
+      if (const auto at = note.find(kCountedInstead); at != note.npos)
+        note.replace(at, note.npos, ": bytes are those of its files, parameters are estimated");
+  } else if (!indexAlone && shape.weights.covers == WeightFormatRow::Covers::all) {
+    const auto most =
+        std::ranges::max_element(count.numbers, {}, [](const auto& each) { return each.second; });
+    shape.weights = formatOf(most->first, bitsEach(shape));
+  }
 }
 
 }  // namespace
@@ -91,36 +113,50 @@ ModelShape shapeOf(const Model& model) {
   return shape;
 }
 
+namespace {
+
+constexpr const char *kConfig = "config.json", *kParams = "params.json";
+
+Result<ModelShape> readGgufShape(const std::filesystem::path& path) {
+  const auto source = GgufSource::open(path);
+  if (!source) return source.error();
+  const auto text = ggufConfig(*source);
+  if (!text) return text.error();
+  auto shape = readModelShape(*text, shownPath(path.stem()));
+  if (!shape) return shape;
+  takeWeights(*shape, source->tensors);
+  shape->source = "GGUF file; weights as stored";
+  return shape;
+}
+
+}  // namespace
+
+bool describesModel(const std::filesystem::path& folder) {
+  return fileExists(folder / kConfig) || fileExists(folder / kParams);
+}
+
 Result<ModelShape> readModelShape(const std::filesystem::path& path) {
-  if (isGguf(path)) {
-    const auto source = GgufSource::open(path);
-    if (!source) return source.error();
-    const auto text = ggufConfig(*source);
-    if (!text) return text.error();
-    auto shape = readModelShape(*text, shownPath(path.stem()));
-    if (!shape) return shape;
-    takeWeights(*shape, source->tensors);
-    shape->source = "GGUF file; weights as stored";
-    return shape;
-  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return readModelShape(path /
+                          (fileExists(path / kConfig) || !fileExists(path / kParams) ? kConfig : kParams));
+  if (isGguf(path)) return readGgufShape(path);
   constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 20;
   const auto bytes = readFile(path, kMaxBytes);
   if (!bytes) return bytes.error();
-  auto shape = readModelShape({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
-                              shownPath(path.filename()));
+  const std::string file = shownPath(path.filename());
+  auto shape = readModelShape({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, file);
   if (!shape) return shape;
-  std::error_code ignored;
-  const std::filesystem::path folder = std::filesystem::absolute(path, ignored).parent_path().filename();
-  if (path.filename() != "config.json" || folder.empty()) return shape;
-  shape->name = shownPath(folder);
-  const double bits = shape->weightBits > 0 ? shape->weightBits : rowOf(shape->weightFormat).bits;
-  const auto counted = countWeights(std::filesystem::absolute(path, ignored).parent_path(), bits);
+  const std::filesystem::path folder = std::filesystem::absolute(path, ignored).parent_path();
+  if ((file != kConfig && file != kParams) || folder.filename().empty()) return shape;
+  shape->name = shownPath(folder.filename());
+  shape->source = shape->name + "/" + file;
+  const auto counted = countWeights(folder, {shape->weights.packedBits, shape->weights.group});
   if (!counted) {
     shape->notes.push_back("weights are estimated: " + counted.error().message);
   } else if (*counted) {
-    shape->countedBytes = (*counted)->bytes;
-    shape->countedParameters = (*counted)->parameters;
-    shape->source = "config.json; weights from its safetensors files";
+    takeCount(*shape, **counted);
+    shape->source += "; weights from its safetensors files";
   }
   return shape;
 }

@@ -10,10 +10,12 @@ namespace {
 
 using KeyNames = std::initializer_list<const char*>;
 
+/// Every key counts as read: a file that has several says the same with each.
 Index sizeBy(const ConfigReader& json, KeyNames keys, std::optional<Index> standard = {}) {
+  const char* found = *keys.begin();
   for (const char* key : keys)
-    if (json.has(key)) return json.size(key);
-  return json.size(*keys.begin(), standard);
+    if (!json.has(found) && json.has(key)) found = key;
+  return json.size(found, standard);
 }
 
 /// Numbers in a layer's state and in its matrices.
@@ -46,14 +48,15 @@ Recurrent mamba(const ConfigReader& json, Index d) {
 
 /// Dao and Gu 2024, Mamba-2, section 7: heads · headDim · state, plus the convolution's inputs.
 Recurrent mamba2(const ConfigReader& json, Index d) {
-  const Index heads = sizeBy(json, {"mamba_n_heads", "mamba_num_heads", "num_heads"});
+  const Index heads = sizeBy(json, {"mamba_n_heads", "mamba_num_heads", "n_mamba_heads", "num_heads"});
   const Index expanded = d * sizeBy(json, {"mamba_expand", "expand"}, 2);
   const bool automatic = json.isText("mamba_d_head");
   const Index usual = std::max<Index>(1, sizeBy(json, {"mamba_d_ssm"}, expanded) / heads);
   const Index headDim =
-      automatic ? usual : sizeBy(json, {"mamba_d_head", "mamba_head_dim", "head_dim"}, usual);
+      automatic ? usual
+                : sizeBy(json, {"mamba_d_head", "mamba_head_dim", "mamba_headdim", "head_dim"}, usual);
   const Index n = sizeBy(json, {"mamba_d_state", "ssm_state_size", "state_size"});
-  const Index groups = sizeBy(json, {"mamba_n_groups", "n_groups"}, 1);
+  const Index groups = sizeBy(json, {"mamba_n_groups", "mamba_ngroups", "n_groups"}, 1);
   const Index k = sizeBy(json, {"mamba_d_conv", "conv_kernel"});
   const Index inner = heads * headDim, mixed = inner + 2 * groups * n;
   return {inner * n + mixed * k,
@@ -115,6 +118,7 @@ LayerGroup recurrentLayer(const ConfigReader& json, const ModelType* type, Index
       {"falcon_h1", mamba2},
       {"granitemoehybrid", mamba2},
       {"nemotron_h", mamba2},
+      {"zamba2", mamba2},
       {"qwen3_next", gatedDelta},
       {"qwen3_5_text", gatedDelta},
       {"qwen3_5_moe_text", gatedDelta},

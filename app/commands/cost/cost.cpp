@@ -33,13 +33,23 @@ struct CostOptions {
 /// Exit code if a device is named and the model doesn't fit, for scripts.
 constexpr int kDoesNotFit = 3;
 
+/// Whether a text names a file or folder, not a model: "./gpt2", "models/", "config.json".
+/// "meta-llama/Llama-3.1-8B" is a model's name.
+bool isPath(const std::string& text) {
+  return text.ends_with(".json") || text.ends_with(".gguf") || text.ends_with('/') || text.starts_with('.') ||
+         text.starts_with('/');
+}
+
+/// What exists on disk comes first: a folder may have a published model's name and hold another.
 attention::Result<ModelShape> shapeNamed(const std::string& model, const CostCatalogue& catalogue) {
-  if (const ModelShape* found = attention::findModel(catalogue.shapes, model)) return *found;
   std::error_code ignored;
   const std::filesystem::path path(model);
-  if (std::filesystem::is_directory(path, ignored)) return attention::readModelShape(path / "config.json");
-  if (path.extension() == ".json" || std::filesystem::exists(path, ignored))
-    return attention::readModelShape(path);
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  if (!folder && std::filesystem::exists(path, ignored)) return attention::readModelShape(path);
+  if (folder && (isPath(model) || attention::describesModel(path))) return attention::readModelShape(path);
+  if (const ModelShape* found = attention::findModel(catalogue.shapes, model); found && !isPath(model))
+    return *found;
+  if (isPath(model)) return attention::readModelShape(path);
   return Error{"there is no model " + attention::quotedText(model) +
                ", expected a name that --list prints, or a config.json" +
                attention::nearestModel(catalogue.shapes, model)};

@@ -94,7 +94,7 @@ std::string costTable(const CostReport& report) {
   const ModelShape& shape = figures.shape;
   const attention::CostRequest& request = figures.request;
   const attention::CacheCost& cost = figures.cost;
-  std::string text = fmt::format("{}\n  {}\n", shape.name, headsText(shape));
+  std::string text = fmt::format("{}, from {}\n  {}\n", shape.name, shape.source, headsText(shape));
   const auto row = [&](const std::string& name, const std::string& value, const std::string& note = "") {
     text += fmt::format("{:<16}{}{}\n", name, value, note.empty() ? "" : "   " + note);
   };
@@ -133,7 +133,7 @@ std::string costTable(const CostReport& report) {
     row("decode step", flopsText(figures.decode.flops),
         fmt::format("reads {}: {:.3g} FLOP/byte", fourDigitBytes(figures.decode.bytes()),
                     figures.decode.intensity()));
-  return text + "\n" + timeTerms(figures) + "\n\n" + shape.source + "\n";
+  return text + "\n" + timeTerms(figures) + "\n";
 }
 
 namespace {
@@ -221,7 +221,7 @@ std::string costJson(const CostReport& report) {
       {"tokens", request.tokens},
       {"batch", request.batch},
       {"dtype", attention::rowOf(request.format).name},
-      {"weights_dtype", attention::rowOf(attention::weightFormatOf(shape, request)).name},
+      {"weights_dtype", attention::storageOf(shape, request).name},
       {"activations_dtype", attention::kMathFormatNames[static_cast<std::size_t>(figures.serving.math)]},
       {"block", request.block},
       {"tensor_parallel", request.tensorParallel}};

@@ -39,7 +39,7 @@ struct PrecisionCase {
   OutputError output;
 };
 struct PrecisionStudy {
-  std::array<PrecisionCase, attention::kNumberFormats.size()> cases;  ///< in the order of the formats
+  std::array<PrecisionCase, attention::kRoundedFormats> cases;  ///< in the order of the formats
   attention::Stack keys;  ///< [cases, dims, tokens] the head's keys as stored, over their largest: −1 to 1
   attention::Stack differences;  ///< [cases, n, n] |Δw| of the head, max-pooled
   float mostDifference = 0;

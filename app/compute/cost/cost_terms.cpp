@@ -22,6 +22,24 @@ std::string rate(double each, Index gpus, const char* unit) {
   return gpus == 1 ? one : fmt::format("({} · {} GPUs)", one, gpus);
 }
 
+/// The weights that a format leaves out.
+std::string exceptText(const attention::WeightStorage& stored) {
+  using Covers = attention::WeightFormatRow::Covers;
+  switch (stored.covers) {
+    case Covers::all:
+      break;
+    case Covers::matrices:
+      return ", norms in 16";
+    case Covers::layers:
+      return stored.headBits == 16
+                 ? ", embeddings and head in 16"
+                 : fmt::format(", embeddings in 16, head in {}", roundedText(stored.headBits, 4));
+    case Covers::experts:
+      return ", of experts alone";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string cacheTerms(const CostFigures& figures) {
@@ -57,18 +75,11 @@ std::string reservedTerms(const CostFigures& figures) {
 
 std::string weightsTerms(const CostFigures& figures) {
   const attention::ModelShape& shape = figures.shape;
-  const attention::WeightFormat format = attention::weightFormatOf(shape, figures.request);
-  const attention::WeightFormatRow& row = attention::rowOf(format);
-  const double bits = format == shape.weightFormat && shape.weightBits > 0 ? shape.weightBits : row.bits;
-  using Covers = attention::WeightFormatRow::Covers;
-  const bool counted = shape.countedBytes > 0 && format == shape.weightFormat;
-  std::string text = fmt::format("{} parameters in {}, {} bits each{} = {}, {}",
-                                 countText(figures.parameters.total), row.name, roundedText(bits, 4),
-                                 row.covers == Covers::all       ? ""
-                                 : row.covers == Covers::experts ? ", of experts alone"
-                                                                 : ", embeddings and head in 16",
-                                 fourDigitBytes(figures.cost.weights),
-                                 counted ? "as its files say" : "estimated from the sizes");
+  const attention::WeightStorage stored = attention::storageOf(shape, figures.request);
+  std::string text = fmt::format(
+      "{} parameters in {}, {} bits each{} = {}, {}", countText(figures.parameters.total), stored.name,
+      roundedText(stored.bits, 4), exceptText(stored), fourDigitBytes(figures.cost.weights),
+      attention::isCounted(shape, figures.request) ? "as its files say" : "estimated from the sizes");
   if (figures.request.tensorParallel > 1)
     text += fmt::format("; over {} GPUs {} each", figures.request.tensorParallel,
                         fourDigitBytes(figures.cost.weightsPerGpu));

@@ -47,7 +47,10 @@ std::string latentNumbers(const ModelShape& shape) {
 }
 
 std::string bytesOfOne(attention::NumberFormat format) {
-  return fractionText(static_cast<std::uint64_t>(attention::rowOf(format).bits), 8) + " B";
+  // The bytes of 32 numbers are whole in every format.
+  const auto bytes = static_cast<double>(attention::bytesOf(32, format));
+  return bytes < 32 ? fractionText(attention::bytesOf(32, format), 32) + " B"
+                    : roundedText(bytes / 32, 5) + " B";
 }
 
 std::vector<CostFactor> costFactors(const CostFigures& figures) {

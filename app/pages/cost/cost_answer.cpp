@@ -27,6 +27,13 @@ void unfold(const View& view, const std::string& name, const ImRect& area, const
 
 using attention::ModelShape;
 
+/// The next larger or smaller format of the same engines.
+int steppedFormat(int format, bool up) {
+  constexpr int kFirst = attention::kRoundedFormats, kAll = attention::kNumberFormats.size();
+  const bool blocks = format >= kFirst;
+  return std::clamp(format + (up ? -1 : 1), blocks ? kFirst : 0, (blocks ? kAll : kFirst) - 1);
+}
+
 void turn(CostSetup& cost, CostFactor::Turns what, bool up) {
   const auto twice = [up](Index value, Index most) {
     return std::clamp<Index>(up ? value * 2 : value / 2, 1, most);
@@ -34,9 +41,7 @@ void turn(CostSetup& cost, CostFactor::Turns what, bool up) {
   if (what == CostFactor::Turns::tokens) cost.tokens = twice(cost.tokens, kMaxCostTokens);
   if (what == CostFactor::Turns::batch) cost.batch = twice(cost.batch, kMaxCostBatch);
   if (what == CostFactor::Turns::format)
-    cost.format = static_cast<attention::NumberFormat>(
-        std::clamp(static_cast<int>(cost.format) + (up ? -1 : 1), 0,
-                   static_cast<int>(attention::kNumberFormats.size()) - 1));
+    cost.format = static_cast<attention::NumberFormat>(steppedFormat(static_cast<int>(cost.format), up));
 }
 
 /// Pointer distance per step of a dragged factor, in layout units.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <set>
 
 #include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
@@ -17,6 +19,7 @@ struct ConfigReader::Document {
   Json root;
   std::string name;
   std::optional<Error> error;
+  std::set<std::string, std::less<>> asked = {};  ///< paths of fields, also of those that are absent
 };
 
 namespace {
@@ -77,6 +80,12 @@ std::string shown(const Json& value) {
   return value.dump();
 }
 
+/// Whether a value switches something off, or says nothing.
+bool isOff(const Json& value) {
+  return value.is_null() || value == Json(false) || (value.is_number() && value == Json(0)) ||
+         value == Json("") || (value.is_structured() && value.empty());
+}
+
 /// A whole number within range, whichever number type the parser chose.
 std::optional<Index> wholeNumber(const Json& value, Index low, Index high) {
   if (value.is_number_unsigned()) {
@@ -113,6 +122,7 @@ Result<ConfigReader> ConfigReader::parse(std::string_view text, const std::strin
 
 const void* ConfigReader::find(std::string_view key) const {
   if (!object_) return nullptr;
+  document_->asked.insert(path(key));
   const Json& object = jsonOf(object_);
   const auto at = object.find(std::string(key));
   return at == object.end() || at->is_null() ? nullptr : &*at;
@@ -255,6 +265,33 @@ ConfigReader ConfigReader::object(std::string_view key) const {
   return ConfigReader(document_, isObject ? found : nullptr, path_ + std::string(key) + ".");
 }
 
+std::vector<ConfigReader> ConfigReader::objects(std::string_view key) const {
+  const void* const found = find(key);
+  std::vector<ConfigReader> all;
+  if (!found) return all;
+  const Json& list = jsonOf(found);
+  for (std::size_t i = 0; list.is_array() && i < list.size() && list[i].is_object(); ++i)
+    all.push_back(ConfigReader(document_, &list[i], fmt::format("{}.{}.", path(key), i)));
+  if (!list.is_array() || all.size() != list.size()) unexpected(key, found, "a list of objects");
+  return all;
+}
+
+std::vector<std::string> ConfigReader::unread() const {
+  std::vector<std::string> all;
+  if (!object_) return all;
+  for (const auto& [name, value] : jsonOf(object_).items()) {
+    if (isOff(value)) continue;
+    if (!document_->asked.contains(path(name)))
+      all.push_back(path(name));
+    else if (value.is_object())
+      std::ranges::move(object(name).unread(), std::back_inserter(all));
+    else if (value.is_array() && value[0].is_object())
+      for (const ConfigReader& each : objects(name))
+        std::ranges::move(each.unread(), std::back_inserter(all));
+  }
+  return all;
+}
+
 std::vector<std::string> ConfigReader::names() const {
   std::vector<std::string> all;
   if (!object_) return all;
@@ -264,8 +301,10 @@ std::vector<std::string> ConfigReader::names() const {
 }
 
 bool ConfigReader::isObject(std::string_view key) const {
-  const void* const found = find(key);
-  return found && jsonOf(found).is_object();
+  // Looking for an object isn't reading it: object() is.
+  if (!object_) return false;
+  const auto found = jsonOf(object_).find(std::string(key));
+  return found != jsonOf(object_).end() && found->is_object();
 }
 
 bool ConfigReader::isText(std::string_view key) const {
@@ -284,7 +323,10 @@ void ConfigReader::addDefaults(std::string_view json) {
   Json& object = *const_cast<Json*>(static_cast<const Json*>(object_));
   const Json defaults = Json::parse(json);
   for (const auto& [name, value] : defaults.items())
-    if (!object.contains(name)) object[name] = value;
+    if (!object.contains(name)) {
+      object[name] = value;
+      document_->asked.insert(path(name));
+    }
 }
 
 void ConfigReader::expect(std::string_view key, std::string_view value) const {

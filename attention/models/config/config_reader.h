@@ -18,7 +18,7 @@ inline constexpr Index kMaxPositions = Index{1} << 30, kMaxLayers = 4096;
 
 /// Reads fields of an untrusted JSON object by name. A null field counts as absent. The first error is kept
 /// in status(), and a failed read returns a harmless value, so a caller can read all fields and check once at
-/// the end.
+/// the end. Remembers which fields were asked for.
 class ConfigReader {
  public:
   /// Returns an Error if the text isn't JSON or isn't an object. Takes the numbers Infinity, -Infinity and
@@ -50,8 +50,14 @@ class ConfigReader {
   std::vector<std::vector<Index>> tokenLists(std::string_view key) const;
   /// Returns an object inside this one, empty if absent. It shares this reader's errors.
   ConfigReader object(std::string_view key) const;
+  /// Returns the objects of a list.
+  std::vector<ConfigReader> objects(std::string_view key) const;
   /// Returns the names of all fields that aren't null.
   std::vector<std::string> names() const;
+  /// Returns those that nobody has asked for, and so those of objects that were asked for:
+  /// "rope_scaling.factor". Added defaults don't count, nor do values that switch something off: false, 0,
+  /// and empty texts and lists.
+  std::vector<std::string> unread() const;
   /// Whether the field holds an object, a text or a list.
   bool isObject(std::string_view key) const;
   bool isText(std::string_view key) const;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "attention/formats/quote.h"
@@ -70,6 +71,15 @@ bool isIn(const std::vector<Index>& list, Index value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+/// 0 or 1 for each layer; an empty list if the file has another number of them.
+std::vector<Index> switches(const ConfigReader& json, const char* key, Index layers) {
+  std::vector<Index> list = json.tokens(key);
+  if (std::ssize(list) == layers) return list;
+  json.refuse(key, fmt::format("a list of {}", list.size()),
+              fmt::format("0 or 1 for each of the {} layers", layers));
+  return {};
+}
+
 /// The kinds of a hybrid's layers, by its rule; empty if the file has none.
 Kinds hybridKinds(const ConfigReader& json, Index layers, CacheKind attention) {
   constexpr CacheKind recurrent = CacheKind::recurrent;
@@ -87,12 +97,8 @@ Kinds hybridKinds(const ConfigReader& json, Index layers, CacheKind attention) {
     return chosenKinds(layers, attention, recurrent, [=](Index i) { return (i + 1) % interval == 0; });
   }
   if (json.has("attn_type_list")) {
-    const std::vector<Index> types = json.tokens("attn_type_list");
-    if (std::ssize(types) != layers) {
-      json.refuse("attn_type_list", fmt::format("a list of {}", types.size()),
-                  fmt::format("0 or 1 for each of the {} layers", layers));
-      return {};
-    }
+    const std::vector<Index> types = switches(json, "attn_type_list", layers);
+    if (types.empty()) return {};
     return chosenKinds(layers, attention, recurrent,
                        [&](Index i) { return types[static_cast<std::size_t>(i)] == 1; });
   }
@@ -101,8 +107,26 @@ Kinds hybridKinds(const ConfigReader& json, Index layers, CacheKind attention) {
   return {};
 }
 
+/// Fields that give the kinds of layers. A file may have several, which then say the same; one is read.
+constexpr const char* kLayerFields[] = {
+    "layer_types",           "attention_layers",        "layers_block_type",          "block_types",
+    "_block_types",          "hybrid_override_pattern", "attn_layer_period",          "attn_layer_offset",
+    "attn_layer_indices",    "full_attn_idxs",          "full_attention_interval",    "attn_type_list",
+    "sliding_window_layout", "sliding_window_pattern",  "_sliding_window_pattern",    "layer_switch",
+    "max_window_layers",     "sliding_window",          "global_attn_every_n_layers", "hybrid_layer_ids"};
+
 /// Layers with windows or chunks, among those that keep all tokens.
 Kinds spanKinds(const ConfigReader& json, const ModelType* type, Index layers, CacheKind attention) {
+  if (json.has("sliding_window_layout")) {
+    const std::vector<Index> slides = switches(json, "sliding_window_layout", layers);
+    if (slides.empty()) return {};
+    return chosenKinds(layers, attention, CacheKind::window,
+                       [&](Index i) { return slides[static_cast<std::size_t>(i)] == 0; });
+  }
+  if (json.has("global_attn_every_n_layers")) {
+    const Index every = json.size("global_attn_every_n_layers");
+    return chosenKinds(layers, attention, CacheKind::window, [=](Index i) { return i % every == 0; });
+  }
   if (json.has("attention_chunk_size")) {
     const std::vector<Index> rotary = json.tokens("no_rope_layers");
     const Index interval = json.size("no_rope_layer_interval", 4);
@@ -172,6 +196,7 @@ class ExpertRule {
   explicit ExpertRule(const ConfigReader& json)
       : names_(json.texts("mlp_layer_types")),
         dense_(json.tokens("mlp_only_layers")),
+        mixed_(listed(json)),
         first_(json.size(json.has("moe_layer_start_index") ? "moe_layer_start_index"
                          : json.has("num_dense_layers")    ? "num_dense_layers"
                                                            : "first_k_dense_replace",
@@ -184,15 +209,49 @@ class ExpertRule {
         frequency_(json.isList("moe_layer_freq") ? 1 : json.size("moe_layer_freq", 1)) {}
   bool operator()(Index i) const {
     if (i < std::ssize(names_)) return names_[static_cast<std::size_t>(i)] != "dense";
+    if (!mixed_.empty()) return isIn(mixed_, i);
     return !isIn(dense_, i) && i >= first_ && i <= last_ && (i + 1) % step_ == 0 && i % frequency_ == 0 &&
            i % period_ == offset_ % period_;
   }
 
  private:
+  /// Layers by their numbers: a list, or a text such as "4,5,6".
+  static std::vector<Index> listed(const ConfigReader& json) {
+    if (json.isList("moe_layers")) return json.tokens("moe_layers");
+    std::vector<Index> numbers;
+    const std::vector<Index> layout = json.tokens("moe_layer_layout");
+    for (Index i = 0; i < std::ssize(layout); ++i)
+      if (layout[static_cast<std::size_t>(i)] == 1) numbers.push_back(i);
+    std::string text = json.text("moe_layers_enum", "");
+    for (std::size_t at = 0; at < text.size(); at = text.find_first_not_of("0123456789", at)) {
+      at = text.find_first_of("0123456789", at);
+      if (at == text.npos) break;
+      numbers.push_back(std::min<Index>(std::atoi(text.c_str() + at), kMaxLayers));
+    }
+    return numbers;
+  }
+
   std::vector<std::string> names_;  // "dense" or "sparse"
-  std::vector<Index> dense_;
+  std::vector<Index> dense_, mixed_;
   Index first_, last_, step_, period_, offset_, frequency_;
 };
+
+}  // namespace
+
+namespace {
+
+/// Longformer's window, with as many tokens on each side and the token itself. Layers may have windows of
+/// their own, of which the widest counts.
+Index longformerSpan(const ConfigReader& json) {
+  const std::vector<Index> windows = json.tokens("attention_window");
+  return windows.empty() ? 0 : std::ranges::max(windows) + 1;
+}
+
+/// Hunyuan-Large's cross-layer attention (Brandon et al. 2024): some layers read the cache of the one before.
+Index sharingLayers(const ConfigReader& json) {
+  const Index factor = json.size("cla_share_factor", 1);
+  return json.flag("use_cla", false) ? factor : 1;
+}
 
 }  // namespace
 
@@ -200,7 +259,11 @@ Index spanOf(const ConfigReader& json, const ModelType* type) {
   if (json.has("attention_chunk_size")) return json.size("attention_chunk_size", {}, 1, kMaxPositions);
   const bool asked = type && type->name.starts_with("qwen");
   if (!json.flag("use_sliding_window", !asked)) return 0;
-  for (const char* key : {"sliding_window", "attention_window_size", "window_size"}) {
+  if (json.has("local_attention"))
+    return json.size("local_attention", {}, 1, kMaxPositions) + 1;  // ModernBERT
+  if (isNamed(type, {"longformer"})) return longformerSpan(json);
+  if (json.has("mem_len")) return json.size("mem_len", {}, 0, kMaxPositions);  // Transformer-XL
+  for (const char* key : {"sliding_window", "sliding_window_size", "attention_window_size", "window_size"}) {
     if (!json.has(key)) continue;
     const Index span = json.size(key, {}, 0, kMaxPositions);
     // A window that no text of the model can fill has no effect.
@@ -216,7 +279,7 @@ std::vector<PlannedLayer> planLayers(const ConfigReader& json, const ModelType* 
   const CacheKind attention = json.has("kv_lora_rank") ? CacheKind::latent : CacheKind::full;
   const Index span = spanOf(json, type);
   Kinds kinds;
-  if (isNamed(type, {"mamba", "falcon_mamba", "mamba2", "rwkv"}))
+  if (isNamed(type, {"mamba", "falcon_mamba", "mamba2", "rwkv", "zamba2"}))
     kinds.assign(static_cast<std::size_t>(layers), CacheKind::recurrent);
   else if (json.has("layer_types"))
     kinds = listedKinds(json, "layer_types", layers, attention, false);
@@ -234,18 +297,39 @@ std::vector<PlannedLayer> planLayers(const ConfigReader& json, const ModelType* 
   if (span == 0)
     for (CacheKind& kind : kinds)
       if (kind == CacheKind::window || kind == CacheKind::chunk) kind = attention;
+  for (const char* rule : kLayerFields) static_cast<void>(json.has(rule));
+  const Index sharing = sharingLayers(json);
+  for (Index i = 0; i < layers; ++i)
+    if (i % sharing != 0) kinds[static_cast<std::size_t>(i)] = CacheKind::shared;
+  for (const Index i : json.tokens("cross_attention_layers"))  // Llama 3.2 Vision: they attend to a picture
+    if (i < layers) kinds[static_cast<std::size_t>(i)] = CacheKind::cross;
   const Index shared = json.size("num_kv_shared_layers", 0, 0, kMaxLayers);
   for (Index i = std::max<Index>(0, layers - shared); i < layers; ++i)
     kinds[static_cast<std::size_t>(i)] = CacheKind::shared;
   std::vector<PlannedLayer> plan;
   const ExpertRule hasExperts(json);
-  const bool alone = isNamed(type, {"mamba", "falcon_mamba", "mamba2"});
+  const bool alone = isNamed(type, {"mamba", "falcon_mamba", "mamba2", "zamba2"});
+  const std::vector<Index> kvHeads = kvHeadsByLayer(json, layers);
   for (Index i = 0; i < layers; ++i)
-    plan.push_back({kinds[static_cast<std::size_t>(i)], alone ? PlannedLayer::Inner::none
-                                                        : experts && hasExperts(i)
-                                                            ? PlannedLayer::Inner::experts
-                                                            : PlannedLayer::Inner::dense});
+    plan.push_back({.mixer = kinds[static_cast<std::size_t>(i)],
+                    .inner = alone                      ? PlannedLayer::Inner::none
+                             : experts && hasExperts(i) ? PlannedLayer::Inner::experts
+                                                        : PlannedLayer::Inner::dense,
+                    .kvHeads = kvHeads.empty() ? 0 : kvHeads[static_cast<std::size_t>(i)]});
   return plan;
+}
+
+std::vector<Index> kvHeadsByLayer(const ConfigReader& json, Index layers) {
+  for (const char* key : {"num_key_value_heads_per_layer", "num_key_value_heads", "num_kv_heads"}) {
+    if (!json.isList(key)) continue;
+    const std::vector<Index> list = json.tokens(key);
+    if (std::ssize(list) != layers || std::ranges::min(list) < 1)
+      json.refuse(key, fmt::format("a list of {}", list.size()),
+                  fmt::format("a number above 0 for each of the {} layers", layers));
+    else
+      return list;
+  }
+  return {};
 }
 
 }  // namespace headscope::attention

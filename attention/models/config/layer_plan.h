@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "attention/cache/model_shape.h"
@@ -13,6 +14,9 @@ struct PlannedLayer {
   enum class Inner { none, dense, experts };
   CacheKind mixer = CacheKind::full;
   Inner inner = Inner::dense;  ///< the feed-forward part
+  // Sizes of this layer, where they differ from the model's; 0 = they don't.
+  Index kvHeads = 0, span = 0, innerDim = 0;
+  bool linear = false;  ///< a modelDim × modelDim matrix instead of attention
 };
 
 /// Returns the layers that a config.json describes, first to last, and which of them have experts. Reads
@@ -21,6 +25,11 @@ struct PlannedLayer {
 /// understand as an error in `json`'s status.
 std::vector<PlannedLayer> planLayers(const ConfigReader& json, const ModelType* type, Index layers,
                                      bool experts);
+/// Returns the layers of `block_configs`, in which NVIDIA's Nemotron gives each its own sizes (Bercovich et
+/// al. 2024, Puzzle).
+std::vector<PlannedLayer> planBlocks(const ConfigReader& json, Index layers, Index heads, Index modelDim);
+/// Returns the kv heads of each layer where the file lists them; else nothing.
+std::vector<Index> kvHeadsByLayer(const ConfigReader& json, Index layers);
 /// Returns the tokens of the model's windows or chunks; 0: it has none.
 Index spanOf(const ConfigReader& json, const ModelType* type);
 

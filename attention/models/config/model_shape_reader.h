@@ -21,7 +21,10 @@ ModelShape shapeOf(const Model& model);
 /// have the usual names. `name` becomes the shape's name. Returns an Error, one sentence that begins with
 /// `name`, if the text isn't JSON or sizes are missing (listing all names tried) or inconsistent.
 Result<ModelShape> readModelShape(std::string_view json, const std::string& name);
-/// The same for a file, config.json or GGUF. A config.json's shape is named after its folder.
+/// Whether a folder has a config.json, or the params.json of Llama and Mistral.
+bool describesModel(const std::filesystem::path& folder);
+/// The same for a file, GGUF or JSON, or for a folder with one of those. The shape of a config.json is named
+/// after its folder.
 Result<ModelShape> readModelShape(const std::filesystem::path& path);
 
 }  // namespace headscope::attention

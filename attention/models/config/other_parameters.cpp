@@ -1,6 +1,7 @@
 #include "attention/models/config/other_parameters.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "attention/core/saturating.h"
@@ -65,6 +66,24 @@ void addRelativePositions(Sum& sum, const ConfigReader& json, const ModelShape& 
   sum.add({shape.layers, maps, d, d});
 }
 
+/// Adds what each use of Zamba2's shared blocks has of its own: a map of its output, and an adapter of its
+/// MLP.
+void addAdapters(Sum& sum, const ConfigReader& json, const ModelShape& shape) {
+  const Index d = shape.modelDim, uses = shape.groups.back().layers;
+  sum.add({uses, d, d});
+  sum.add({uses, json.size("adapter_rank", 128), d + 2 * shape.innerDim});
+}
+
+/// Adds the convolutions of wav2vec 2.0 (Baevski et al. 2020, section 2): over the wave, then over positions.
+void addConvolutions(Sum& sum, const ConfigReader& json, Index d) {
+  const std::vector<Index> widths = json.tokens("conv_dim"), kernels = json.tokens("conv_kernel");
+  Index before = 1;
+  for (std::size_t i = 0; i < std::min(widths.size(), kernels.size()); ++i)
+    sum.add({std::exchange(before, std::min(widths[i], kMaxConfigSize)), widths[i], kernels[i]});
+  sum.add({before, d});
+  sum.add({d, d / json.size("num_conv_pos_embedding_groups"), json.size("num_conv_pos_embeddings")});
+}
+
 /// Adds Gemma 3n's tables for each layer, LAuReL and AltUp.
 void addTablesByLayer(Sum& sum, const ConfigReader& json, const ModelShape& shape) {
   const Index d = shape.modelDim;
@@ -81,8 +100,15 @@ std::string classOf(const ConfigReader& json) {
   return names.empty() ? "" : names[0];
 }
 
+Index storedLayers(const ConfigReader& json, const ModelType* type, Index layers) {
+  if (!hasTrait(type, "repeated")) return layers;
+  return std::min(layers, json.size("num_hidden_groups", 1) * json.size("inner_group_num", 1));
+}
+
 Index positionRows(const ConfigReader& json, const ModelType* type, const ModelShape& shape) {
-  if (!hasTrait(type, "positions") || !json.flag("position_biased_input", true)) return 0;
+  if (!hasTrait(type, "positions") || !json.flag("position_biased_input", true) ||
+      json.text("position_embedding_type", "") == "rotary")
+    return 0;
   const bool pair = hasEncoder(shape);
   const bool two = isType(type, "opt") || isType(type, "bart") || isType(type, "mbart");
   const Index rows = shape.context + (two ? 2 : 0);
@@ -96,9 +122,11 @@ std::uint64_t otherParameters(const ConfigReader& json, const ModelType* type, c
   const bool biases = hasTrait(type, "biases");
   Sum sum;
   sum.add({biases ? 2 : 1, d});  // the last norm
-  for (const LayerGroup& group : shape.groups) sum.add({group.layers, smallParts(json, type, group, d)});
+  for (const LayerGroup& group : shape.groups)
+    sum.add({storedLayers(json, type, group.layers), smallParts(json, type, group, d)});
   if (biases)
-    for (const FeedForward& each : shape.feedForward) sum.add({each.layers, each.innerDim + d});
+    for (const FeedForward& each : shape.feedForward)
+      sum.add({storedLayers(json, type, each.layers), each.innerDim + d});
   if (isType(type, "gpt_oss"))  // biases of all experts
     sum.add({shape.layers, shape.experts, 2 * shape.expertDim + d});
   if (const Index e = shape.embeddingDim; e > 0) {
@@ -107,6 +135,10 @@ std::uint64_t otherParameters(const ConfigReader& json, const ModelType* type, c
     if (back) sum.add({shape.positions, std::max<Index>(0, d - e)});
   }
   addHeadMap(sum, json, type, shape);
+  if (isType(type, "albert") && classOf(json).ends_with("ForMaskedLM")) sum.add({d, d});  // and its pooler
+  if (isType(type, "longformer")) sum.add({3, shape.layers, d, d + 1});  // of tokens that all others see
+  if (isType(type, "zamba2")) addAdapters(sum, json, shape);
+  if (hasTrait(type, "waves")) addConvolutions(sum, json, d);
   if (type && type->name.starts_with("deberta")) addRelativePositions(sum, json, shape);
   if (json.has("vocab_size_per_layer_input")) addTablesByLayer(sum, json, shape);
   if (isType(type, "whisper") && hasEncoder(shape)) sum.add({3, d, json.size("num_mel_bins", 80) + d});

@@ -12,6 +12,9 @@ namespace headscope::attention {
 /// The class that saved a model, such as "BertForMaskedLM"; "" if the file doesn't say.
 std::string classOf(const ConfigReader& json);
 
+/// The number of layers whose weights are stored: fewer in ALBERT, where several layers use the same.
+Index storedLayers(const ConfigReader& json, const ModelType* type, Index layers);
+
 /// Returns the rows of a shape's tables of learned positions. `shape` has its layers.
 Index positionRows(const ConfigReader& json, const ModelType* type, const ModelShape& shape);
 

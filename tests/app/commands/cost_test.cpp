@@ -84,6 +84,39 @@ TEST(CostCommand, ReadsConfigsAndCustomModels) {
   EXPECT_EQ(json::parse(outcome.output)["cache"]["bytes"], 2 * 2 * 64 * 2 * 10);
 }
 
+TEST(CostCommand, FolderComesBeforeThePublishedModelOfItsName) {
+  const test::TemporaryFolder home;
+  const std::string name = (home / "Llama-3.1-8B").string();
+  const auto secondLine = [&](const std::string& model) {
+    const std::string output = runCost({"--model", model, "--tokens", "100"}, home).output;
+    const auto from = output.find('\n') + 1;
+    return output.substr(from, output.find('\n', from) - from);
+  };
+  EXPECT_EQ(secondLine("meta-llama/Llama-3.1-8B"),
+            "  32 layers, model dim 4,096, 32 heads over 8 kv heads of 128");
+  std::filesystem::create_directories(name);
+  EXPECT_EQ(secondLine(name), "") << "an empty folder isn't the published model";
+  test::putFile(name + "/config.json", R"({"model_type": "llama", "num_hidden_layers": 3, "hidden_size": 64,
+    "num_attention_heads": 4, "num_key_value_heads": 2})");
+  for (const std::string& model : {name, name + "/", name + "/config.json"})
+    EXPECT_EQ(secondLine(model), "  3 layers, model dim 64, 4 heads over 2 kv heads of 16") << model;
+  EXPECT_THAT(runCost({"--model", name}, home).output,
+              StartsWith("Llama-3.1-8B, from Llama-3.1-8B/config.json\n"));
+  std::filesystem::remove(name + "/config.json");
+  test::putFile(name + "/params.json", R"({"dim": 64, "n_layers": 3, "n_heads": 4, "n_kv_heads": 2,
+    "multiple_of": 32, "vocab_size": 100})");
+  EXPECT_EQ(secondLine(name), "  3 layers, model dim 64, 4 heads over 2 kv heads of 16");
+}
+
+TEST(CostCommand, CountsBlocksOfLlamaCppsCache) {
+  const auto bytes = [](const std::string& format) {
+    return costOf({"--model", "Llama-3.1-8B", "--tokens", "32768", "--dtype", format})["cache"]["bytes"]
+        .get<std::uint64_t>();
+  };
+  EXPECT_EQ(bytes("q8_0") * 32, bytes("bf16") * 17);
+  EXPECT_EQ(bytes("Q4_0") * 32, bytes("bf16") * 9);
+}
+
 TEST(CostCommand, ReportsBadInputInOneSentence) {
   const test::TemporaryFolder home;
   const auto error = [&](const std::vector<std::string>& arguments, int exitCode) {

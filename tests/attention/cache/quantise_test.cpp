@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -125,7 +126,7 @@ TEST(Quantise, QuantisesEachHeadSeparately) {
 TEST(Quantise, EveryFormatMatchesItsTableRow) {
   std::set<std::string> names;
   int bits = 32;
-  for (const NumberFormatRow& row : kNumberFormats) {
+  for (const NumberFormatRow& row : std::span(kNumberFormats).first<kRoundedFormats>()) {
     SCOPED_TRACE(row.name);
     const auto format = static_cast<NumberFormat>(&row - kNumberFormats.data());
     EXPECT_EQ(&rowOf(format), &row);
@@ -158,6 +159,20 @@ TEST(Quantise, EveryFormatMatchesItsTableRow) {
     EXPECT_EQ(some.row(1).head(size - lost), q.row(1).head(size - lost));
   }
   EXPECT_THROW(rowOf(static_cast<NumberFormat>(kNumberFormats.size())), std::out_of_range);
+}
+
+/// Blocks of 32, as ggml-common.h lays them out.
+TEST(Quantise, BlocksOfLlamaCppCountWithTheirScales) {
+  const std::pair<NumberFormat, std::uint64_t> blocks[] = {
+      {NumberFormat::q8_0, 34}, {NumberFormat::q5_1, 24}, {NumberFormat::q5_0, 22},
+      {NumberFormat::q4_1, 20}, {NumberFormat::q4_0, 18}, {NumberFormat::iq4_nl, 18}};
+  EXPECT_EQ(std::size(blocks), kNumberFormats.size() - kRoundedFormats);
+  for (const auto& [format, bytes] : blocks) {
+    EXPECT_EQ(bytesOf(32, format), bytes) << rowOf(format).name;
+    EXPECT_EQ(bytesOf(33, format), 2 * bytes) << rowOf(format).name;
+    EXPECT_EQ(quantisedBytes(2, 64, format), 4 * bytes) << rowOf(format).name;
+    EXPECT_THROW(quantised(Matrix(2, 32), format), std::invalid_argument) << rowOf(format).name;
+  }
 }
 
 TEST(Quantise, BytesIncludeTheScales) {

@@ -206,18 +206,11 @@ TEST(ModelShapeReader, ReadsWeightFormats) {
       "vocab_size": 100, )" +
         more + "}");
   };
-  EXPECT_EQ(with(R"("torch_dtype": "float16")").weightFormat, WeightFormat::fp16);
+  EXPECT_EQ(with(R"("torch_dtype": "float16")").weights.name, "fp16");
   const ModelShape awq =
       with(R"("quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 64})");
-  EXPECT_EQ(awq.weightFormat, WeightFormat::awq);
-  EXPECT_DOUBLE_EQ(awq.weightBits, 4 + 20.0 / 64);
-  EXPECT_DOUBLE_EQ(
-      with(R"("quantization_config": {"quant_method": "gptq", "bits": 8, "group_size": -1})").weightBits, 8);
-  EXPECT_EQ(
-      with(R"("quantization_config": {"quant_method": "bitsandbytes", "load_in_4bit": true})").weightFormat,
-      WeightFormat::nf4);
-  EXPECT_EQ(with(R"("quantization_config": {"quant_method": "fp8"})").weightFormat, WeightFormat::fp8);
-  EXPECT_EQ(with(R"("quantization_config": {"quant_method": "mxfp4"})").weightFormat, WeightFormat::mxfp4);
+  EXPECT_EQ(awq.weights.name, "awq");
+  EXPECT_DOUBLE_EQ(awq.weights.bits, 4 + 20.0 / 64);
   const ModelShape odd = with(R"("quantization_config": {"quant_method": "odd"})");
   ASSERT_EQ(odd.notes.size(), 2u);
   EXPECT_EQ(odd.notes[1], "its quantization_config (\"odd\") is not known: weights are counted in bf16");
@@ -242,8 +235,8 @@ TEST(ModelShapeReader, UnknownArchitectureReportsMissingFields) {
 
 TEST(ModelShapeReader, UncountableLayersReportTheField) {
   const std::string sizes = R"("num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8)";
-  EXPECT_EQ(shapeRefusal(R"({"model_type": "zamba2", "mamba_d_state": 64, )" + sizes + "}"),
-            "config.json: mamba_d_state belongs to layers of model_type \"zamba2\" that Headscope doesn't "
+  EXPECT_EQ(shapeRefusal(R"({"model_type": "zamba", "mamba_d_state": 64, )" + sizes + "}"),
+            "config.json: mamba_d_state belongs to layers of model_type \"zamba\" that Headscope doesn't "
             "know, so their cache can't be counted");
   EXPECT_EQ(
       shapeRefusal(R"({"model_type": "llama", "layer_types": ["full_attention", "odd"], )" + sizes + "}"),

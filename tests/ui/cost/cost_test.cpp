@@ -85,7 +85,7 @@ TEST_F(CostOnScreen, ThisLayerCanBeUsedAsModel) {
 }
 
 TEST_F(CostOnScreen, RequestChangesFiguresAndIsUndoable) {
-  ui.click("cost.dtype.int8");
+  ui.choose("cost.dtype", "int8");
   EXPECT_EQ(figures().cost.total, 20 * kGiB);
   ui.typeValue("cost.tokens", "8192");
   EXPECT_EQ(figures().cost.total, 20 * kGiB / 16);
