@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "app/scene/scene.h"
+#include "attention/core/tensor.h"
 
 namespace headscope::app {
 
@@ -37,6 +39,11 @@ attention::Result<Scene> sceneOrOpening(const std::string& path);
 
 /// Returns the file of the bundled lesson named `path`, unless `path` exists; otherwise `path` itself.
 std::filesystem::path lessonOr(const std::string& path);
+
+/// Adds an option that takes whole numbers from 0 with commas between them. Anything else, an empty entry
+/// too, is wrong usage. `numbers` must outlive the parsing.
+CLI::Option* addNumbers(CLI::App& command, const std::string& name, std::vector<attention::Index>& numbers,
+                        const std::string& help);
 
 /// Parses a size in pixels such as "1280x720". The Error is worded for the option --size.
 attention::Result<std::pair<int, int>> parseSize(const std::string& text);

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <iostream>
 
@@ -12,6 +14,7 @@
 #include "app/commands/report.h"
 #include "attention/core/machine.h"
 #include "attention/formats/files/temporary_file.h"
+#include "attention/formats/quote.h"
 #include "attention/text/suggestion.h"
 #include "render/software_threads.h"
 
@@ -39,7 +42,35 @@ void openStandardStreams() {
     if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/// Reads "464,3290,318"; throws for anything else.
+std::vector<attention::Index> numbersOf(const std::string& option, std::string_view list) {
+  std::vector<attention::Index> numbers;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string_view word = list.substr(begin, end - begin);
+    attention::Index number = 0;
+    const auto [after, fault] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (fault != std::errc() || after != word.data() + word.size() || number < 0)
+      throw CLI::ValidationError(option + " has " + attention::quotedText(word) +
+                                 ", expected whole numbers with commas between them, as 464,3290,318");
+    numbers.push_back(number);
+    begin = end + 1;
+  }
+  return numbers;
+}
+
 }  // namespace
+
+CLI::Option* addNumbers(CLI::App& command, const std::string& name, std::vector<Index>& numbers,
+                        const std::string& help) {
+  const auto take = [name, &numbers](const std::vector<std::string>& lists) {
+    for (const std::string& list : lists)
+      for (const Index number : numbersOf(name, list)) numbers.push_back(number);
+  };
+  return command.add_option_function<std::vector<std::string>>(name, take, help)
+      ->type_name("INT,…")
+      ->allow_extra_args(false);
+}
 
 int runProgram(int argc, const char* const* argv, const std::string& version) {
   openStandardStreams();

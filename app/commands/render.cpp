@@ -5,17 +5,20 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "app/commands/commands.h"
 #include "app/commands/render_picture.h"
 #include "app/commands/report.h"
 #include "app/compute/figures/picture_file.h"
 #include "app/compute/layer/mask_inputs.h"
+#include "app/compute/model/recorded_study.h"
 #include "app/headless.h"
 #include "app/platform/address_space.h"
 #include "app/scene/enum_names.h"
 #include "app/scene/links/link.h"
 #include "app/scene/models/open_model.h"
+#include "app/widgets/panel.h"
 #include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
@@ -26,7 +29,7 @@ struct RenderOptions {
   std::string scene, output, page, view;
   std::optional<std::string> size, theme, what, width, height, image;
   std::optional<double> scale, dpi;
-  std::optional<Index> head, step;
+  std::optional<Index> layer, head, step;
   bool present = false;
 };
 
@@ -87,6 +90,19 @@ attention::Status putOnPicture(Scene& scene, const std::string& image) {
   return attention::success();
 }
 
+/// Shows the layer with this number. Returns an Error if there is none.
+attention::Status showLayer(Scene& scene, Index number) {
+  const Index layers = layerCount(scene.setup);
+  Index layer = 0;  // recorded attention may leave numbers out
+  while (layer < layers && layerNumber(scene.setup, layer) != number) ++layer;
+  if (layer == layers)
+    return attention::Error{fmt::format("--layer is {}, expected one of the scene's, {} to {}", number,
+                                        layerNumber(scene.setup, 0), layerNumber(scene.setup, layers - 1))};
+  scene.setup = withLayer(std::move(scene.setup), layer);
+  scene.cursor.model.layer = layer;
+  return attention::success();
+}
+
 int runRender(const RenderOptions& options) {
   const auto size = parseSize(options.size.value_or("1920x1080"));
   if (!size) return usage(size.error());
@@ -97,6 +113,8 @@ int runRender(const RenderOptions& options) {
   if (!scene) return fail(scene.error());
   if (options.image)
     if (const auto on = putOnPicture(*scene, *options.image); !on) return fail(on.error());
+  if (options.layer)
+    if (const auto status = showLayer(*scene, *options.layer); !status) return usage(status.error());
   if (options.head) {
     const Index heads = scene->setup.model.heads;
     if (*options.head < 0 || *options.head >= heads)
@@ -123,6 +141,9 @@ int runRender(const RenderOptions& options) {
   const std::string& page = scene->cursor.page;
   if (options.step && !picture && page != "heads" && page != "cache")
     return usage({"--step is given, but the page " + page + " shows no decode; heads and cache do"});
+  const auto& opened = scene->setup.subject.opened;
+  if (opened && opened->recorded)
+    for (const std::string& note : recordedNotes(*opened->recorded)) warn(note);
   if (picture)
     return renderPicture(*scene, {*picture, options.output, options.width, options.height, options.dpi,
                                   options.scale, options.theme == "dark"});
@@ -214,6 +235,7 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
           "On Mask: mask, biases or compare; on Cache: growth, shapes, precision, eviction or paging")
       ->check(CLI::IsMember(views));
   command->add_option("--room", options->view)->check(CLI::IsMember(views))->group("");  // the old name
+  command->add_option("--layer", options->layer, "Show this layer, counted from 0");
   command->add_option("--head", options->head, "Enlarge this head");
   command->add_option("--step", options->step, "Decode this many tokens");
   command

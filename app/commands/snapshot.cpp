@@ -39,6 +39,8 @@ int runSnapshot(const std::string& path, const std::string& output) {
   const auto written = attention::writeSafetensors(output, *file);
   if (!written) return fail(written.error());
   tellOfMasks(*scene, snapshot, resources.inputs);
+  if (opened && opened->recorded)
+    for (const std::string& note : recordedNotes(*opened->recorded)) warn(note);
   return kExitDone;
 }
 

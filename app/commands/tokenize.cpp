@@ -8,7 +8,9 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
+#include "attention/formats/csv_reader.h"
 #include "attention/formats/files/file_io.h"
+#include "attention/formats/quote.h"
 #include "attention/models/tokenizer/aligned_text.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
 
@@ -27,7 +29,9 @@ attention::Result<std::string> readText(const TokenizeOptions& options) {
   if (options.textGiven) return options.text;
   const auto bytes = attention::readFile(options.textFile, attention::kMaxTyped);
   if (!bytes) return bytes.error();
-  return std::string(bytes->begin(), bytes->end());
+  const auto text = attention::utf8Text({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  if (!text) return attention::Error{attention::quotedText(options.textFile) + " " + text.error().message};
+  return std::string(*text);
 }
 
 /// A long text has millions of tokens, so the JSON is written piece by piece and never held as a tree.

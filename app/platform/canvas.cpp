@@ -34,6 +34,10 @@ void Canvas::drawn(ImU32 color, Draw draw, Describe describe) const {
     if (vertices() > first) recorder->add(*list_, first, describe(), color);
 }
 
+void Canvas::align(int first, float anchor) const {
+  if (FrameRecorder* const recorder = uiState().recorder) recorder->align(*list_, first, anchor);
+}
+
 void Canvas::turn(int first, ImVec2 from, ImVec2 to, float degrees) const {
   const float angle = degrees * 3.14159265f / 180;
   const float c = std::cos(angle), s = std::sin(angle);

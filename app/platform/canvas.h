@@ -16,6 +16,9 @@ class Canvas {
   bool isForeground() const { return list_ == ImGui::GetForegroundDrawList(); }
   /// The index of the next vertex.
   int vertices() const { return list_->VtxBuffer.Size; }
+  /// Notes how the texts drawn from vertex `first` on are aligned: by their left end, middle or right end (0,
+  /// ½ or 1).
+  void align(int first, float anchor) const;
   /// Rotates everything drawn from vertex `first` on clockwise around `from`, and moves `from` to `to`.
   void turn(int first, ImVec2 from, ImVec2 to, float degrees) const;
   ImVec2 GetClipRectMin() const { return list_->GetClipRectMin(); }

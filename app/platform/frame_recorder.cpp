@@ -2,12 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 namespace headscope::app {
 
 void FrameRecorder::add(const ImDrawList& list, int first, FrameShape shape, ImU32 color) {
   if (list.VtxBuffer.Size > first)
     notes_[&list].push_back({first, list.VtxBuffer.Size, {std::move(shape), color, {}, {}}});
+}
+
+void FrameRecorder::align(const ImDrawList& list, int first, float anchor) {
+  for (Note& note : notes_[&list] | std::views::reverse) {
+    if (note.first < first) return;
+    if (FrameText* const text = std::get_if<FrameText>(&note.piece.shape)) text->anchor = anchor;
+  }
 }
 
 void FrameRecorder::turn(const ImDrawList& list, int first, const FrameTurn& turn) {

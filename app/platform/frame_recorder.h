@@ -37,7 +37,8 @@ struct FrameText {
   ImFont* font = nullptr;
   std::string text;
   ImVec2 at;
-  float wrap = 0;  ///< width at which Dear ImGui wraps the text; 0 = never
+  float wrap = 0;    ///< width at which Dear ImGui wraps the text; 0 = never
+  float anchor = 0;  ///< the part of its width left of the point it is aligned to: 0, ½ or 1
 };
 /// The output of a draw callback, identified by its data.
 struct FrameCallback {
@@ -66,6 +67,9 @@ class FrameRecorder {
   void clear() { notes_.clear(); }
   /// Records a shape that the list drew as the vertices from `first` on.
   void add(const ImDrawList& list, int first, FrameShape shape, ImU32 color);
+  /// Records that the texts the list drew from vertex `first` on are aligned by their left end, their middle
+  /// or their right end (0, ½ or 1), which stays in place if another font makes them wider.
+  void align(const ImDrawList& list, int first, float anchor);
   /// Records that everything the list drew from vertex `first` on is turned.
   void turn(const ImDrawList& list, int first, const FrameTurn& turn);
   /// Returns the visible pieces of the frame; later ones cover earlier ones.

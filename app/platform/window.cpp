@@ -43,47 +43,27 @@ Window::State* stateOf(GLFWwindow* window);
 Key keyOf(int key) {
   if (key >= GLFW_KEY_SPACE && key <= GLFW_KEY_GRAVE_ACCENT) return static_cast<Key>(key);
   if (key >= GLFW_KEY_KP_0 && key <= GLFW_KEY_KP_9) return static_cast<Key>('0' + key - GLFW_KEY_KP_0);
-  switch (key) {
-    case GLFW_KEY_TAB:
-      return Key::tab;
-    case GLFW_KEY_LEFT:
-      return Key::left;
-    case GLFW_KEY_RIGHT:
-      return Key::right;
-    case GLFW_KEY_UP:
-      return Key::up;
-    case GLFW_KEY_DOWN:
-      return Key::down;
-    case GLFW_KEY_PAGE_UP:
-      return Key::pageUp;
-    case GLFW_KEY_PAGE_DOWN:
-      return Key::pageDown;
-    case GLFW_KEY_HOME:
-      return Key::home;
-    case GLFW_KEY_END:
-      return Key::end;
-    case GLFW_KEY_INSERT:
-      return Key::insert;
-    case GLFW_KEY_DELETE:
-      return Key::del;
-    case GLFW_KEY_BACKSPACE:
-      return Key::backspace;
-    case GLFW_KEY_ENTER:
-    case GLFW_KEY_KP_ENTER:
-      return Key::enter;
-    case GLFW_KEY_KP_ADD:
-      return Key::equal;
-    case GLFW_KEY_KP_SUBTRACT:
-      return Key::minus;
-    case GLFW_KEY_ESCAPE:
-      return Key::escape;
-    case GLFW_KEY_F1:
-      return Key::f1;
-    case GLFW_KEY_F11:
-      return Key::f11;
-    default:
-      return Key::none;
-  }
+  static constexpr std::pair<int, Key> kNamed[] = {{GLFW_KEY_TAB, Key::tab},
+                                                   {GLFW_KEY_LEFT, Key::left},
+                                                   {GLFW_KEY_RIGHT, Key::right},
+                                                   {GLFW_KEY_UP, Key::up},
+                                                   {GLFW_KEY_DOWN, Key::down},
+                                                   {GLFW_KEY_PAGE_UP, Key::pageUp},
+                                                   {GLFW_KEY_PAGE_DOWN, Key::pageDown},
+                                                   {GLFW_KEY_HOME, Key::home},
+                                                   {GLFW_KEY_END, Key::end},
+                                                   {GLFW_KEY_INSERT, Key::insert},
+                                                   {GLFW_KEY_DELETE, Key::del},
+                                                   {GLFW_KEY_BACKSPACE, Key::backspace},
+                                                   {GLFW_KEY_ENTER, Key::enter},
+                                                   {GLFW_KEY_KP_ENTER, Key::enter},
+                                                   {GLFW_KEY_KP_ADD, Key::equal},
+                                                   {GLFW_KEY_KP_SUBTRACT, Key::minus},
+                                                   {GLFW_KEY_ESCAPE, Key::escape},
+                                                   {GLFW_KEY_F1, Key::f1},
+                                                   {GLFW_KEY_F11, Key::f11}};
+  const auto* const named = std::ranges::find(kNamed, key, &std::pair<int, Key>::first);
+  return named == std::end(kNamed) ? Key::none : named->second;
 }
 
 Mods modsOf(int bits) {
@@ -238,6 +218,9 @@ float primaryScale() {
   if (GLFWmonitor* const monitor = glfwGetPrimaryMonitor()) glfwGetMonitorContentScale(monitor, &x, &y);
   return std::max({x, y, 1.0f});
 }
+int bounded(int size, int least, int most, float scale) {
+  return std::clamp(size, least, std::max(least, static_cast<int>(static_cast<float>(most) / scale)));
+}
 
 }  // namespace
 
@@ -260,11 +243,8 @@ void Window::open(const std::string& title, int width, int height, Window* first
   if (!displayAvailable()) throw std::runtime_error("no display can be opened: " + glfwReason());
   render::requireOpenGl();
   const float scale = primaryScale();
-  const auto bounded = [scale](int size, int least, int most) {
-    return std::clamp(size, least, std::max(least, static_cast<int>(static_cast<float>(most) / scale)));
-  };
-  width = bounded(width, kLeastWindow.width, kLargestWindow.width);
-  height = bounded(height, kLeastWindow.height, kLargestWindow.height);
+  width = bounded(width, kLeastWindow.width, kLargestWindow.width, scale);
+  height = bounded(height, kLeastWindow.height, kLargestWindow.height, scale);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);

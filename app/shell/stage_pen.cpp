@@ -139,13 +139,28 @@ void drawOn(View& view, Scene& scene, StageState& stage, float step) {
     points.push_back(at);
 }
 
+/// The most points of all strokes together that a frame paints: a person's drawings have fewer, but a file
+/// may have a million.
+constexpr std::size_t kMaxPaintedPoints = 40'000;
+
+/// Returns how many points to advance from one painted point to the next.
+std::size_t pointStep(const Scene& scene) {
+  std::size_t points = 0;
+  for (const PenStroke& stroke : *scene.look.strokes)
+    if (stroke.page == scene.cursor.page) points += stroke.points.size();
+  return 1 + points / kMaxPaintedPoints;
+}
+
 /// Paints the stroke in two tones, so that it is visible on every colormap.
-void paintStroke(const View& view, Canvas list, const PenStroke& stroke, const std::string& name) {
+void paintStroke(const View& view, Canvas list, const PenStroke& stroke, std::size_t step,
+                 const std::string& name) {
   const std::optional<ImRect> place = placeOf(stroke);
   if (!place || stroke.points.empty()) return;
   std::vector<ImVec2> points;
   ImRect bounds(FLT_MAX, FLT_MAX, -FLT_MAX, -FLT_MAX);
-  for (const PenPoint point : stroke.points) {
+  for (std::size_t i = 0; i < stroke.points.size();
+       i = i + 1 < stroke.points.size() ? std::min(i + step, stroke.points.size() - 1) : i + 1) {
+    const PenPoint point = stroke.points[i];
     points.emplace_back(place->Min.x + point.x * place->GetWidth(),
                         place->Min.y + point.y * place->GetHeight());
     bounds.Add(points.back());
@@ -194,9 +209,10 @@ void stagePen(View& view, Scene& scene, StageState& stage) {
       drawOn(view, scene, stage, view.px(2));
     }
     const auto& strokes = *scene.look.strokes;
+    const std::size_t step = pointStep(scene);
     for (std::size_t i = 0; i < strokes.size(); ++i)
       if (strokes[i].page == scene.cursor.page)
-        paintStroke(view, *ImGui::GetWindowDrawList(), strokes[i], "stage.stroke." + std::to_string(i));
+        paintStroke(view, *ImGui::GetWindowDrawList(), strokes[i], step, "stage.stroke." + std::to_string(i));
   }
   endPanel();
 }

@@ -82,8 +82,43 @@ add_library(PkgConfig::md4c ALIAS web_md4c)
 web_library(utf8proc SOURCES ${from}/utf8proc/utf8proc.c INCLUDE ${from}/utf8proc DEFINE UTF8PROC_STATIC)
 add_library(PkgConfig::utf8proc ALIAS web_utf8proc)
 
-web_library(stb INCLUDE ${from}/libstb)
-add_library(PkgConfig::stb ALIAS web_stb)
+# libpng's own configuration as it is shipped.
+set(png ${from}/libpng1.6)
+configure_file(${png}/scripts/pnglibconf.h.prebuilt ${made}/png/pnglibconf.h COPYONLY)
+file(GLOB sources ${png}/png*.c)
+list(FILTER sources EXCLUDE REGEX "pngtest")
+web_library(png SOURCES ${sources} INCLUDE ${png} ${made}/png OWN_INCLUDE ${from}/zlib)
+target_link_libraries(web_png INTERFACE web_z)
+add_library(PNG::PNG ALIAS web_png)
+
+set(jpeg ${from}/libjpeg-turbo)
+file(CONFIGURE OUTPUT ${made}/jpeg/jconfig.h CONTENT "#pragma once
+#define JPEG_LIB_VERSION 62
+#define LIBJPEG_TURBO_VERSION 2.1.5
+#define LIBJPEG_TURBO_VERSION_NUMBER 2001005
+#define D_ARITH_CODING_SUPPORTED 1
+#define MEM_SRCDST_SUPPORTED 1
+#define BITS_IN_JSAMPLE 8
+")
+file(CONFIGURE OUTPUT ${made}/jpeg/jconfigint.h CONTENT "#pragma once
+#define BUILD \"\"
+#undef inline
+#define INLINE inline
+#define THREAD_LOCAL __thread
+#define PACKAGE_NAME \"libjpeg-turbo\"
+#define VERSION \"2.1.5\"
+#define SIZEOF_SIZE_T 4
+#define HAVE_BUILTIN_CTZL
+#define FALLTHROUGH __attribute__((fallthrough));
+")
+configure_file(${jpeg}/jversion.h.in ${made}/jpeg/jversion.h)
+set(sources jaricom jcomapi jdapimin jdapistd jdarith jdatasrc jdcoefct jdcolor jddctmgr jdhuff jdicc jdinput jdmainct
+  jdmarker jdmaster jdmerge jdphuff jdpostct jdsample jerror jidctflt jidctfst jidctint jidctred jmemmgr jmemnobs
+  jquant1 jquant2 jsimd_none jutils)
+list(TRANSFORM sources PREPEND ${jpeg}/)
+list(TRANSFORM sources APPEND .c)
+web_library(jpeg SOURCES ${sources} INCLUDE ${jpeg} ${made}/jpeg)
+add_library(JPEG::JPEG ALIAS web_jpeg)
 
 set(pcre2 ${from}/pcre2/src)
 configure_file(${pcre2}/pcre2.h.generic ${made}/pcre2/pcre2.h COPYONLY)

@@ -203,6 +203,7 @@ extern "C" {
 EMSCRIPTEN_KEEPALIVE void headscopePaste(void* page, const char* text);
 EMSCRIPTEN_KEEPALIVE void headscopeType(void* page, const char* text);
 EMSCRIPTEN_KEEPALIVE void headscopeDrop(void* page, const char* path);
+EMSCRIPTEN_KEEPALIVE void headscopeGive(void* page, const char* path);
 EMSCRIPTEN_KEEPALIVE void headscopeOpenLink(void* page, const char* link);
 EMSCRIPTEN_KEEPALIVE void headscopeSay(void* page, const char* text);
 EMSCRIPTEN_KEEPALIVE void headscopeLinkAddress(void* page, const char* address);
@@ -249,6 +250,11 @@ void headscopeDrop(void* page, const char* path) {
     event.paths.emplace_back(path);
     own.push(event);
   });
+}
+
+/// Opens the file that was put into the page, as a file sent to a window: whatever page is shown.
+void headscopeGive(void* page, const char* path) {
+  guarded(page, [path](BrowserPage& own) { own.session().files().openSent(path); });
 }
 
 void headscopeOpenLink(void* page, const char* link) {

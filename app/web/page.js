@@ -336,7 +336,7 @@ class HeadscopePage {
       FS.writeFile(path, this.bytesOf('given'));
       const at = FS.lstat(path);
       this.own.set(path, at.mtime.getTime() + ':' + at.size);
-      this.call('headscopeDrop', path);
+      this.call('headscopeGive', path);
     }
     this.fragment = location.hash;
     if (location.hash.length > 1) this.call('headscopeOpenLink', location.hash);

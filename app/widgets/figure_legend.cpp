@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/widgets/cells.h"
 #include "app/widgets/paint.h"
@@ -55,6 +56,7 @@ void paintLegend(const View& view, Canvas list, ImVec2 at, float height, const F
   };
   if (legend.masked) marked("masked", render::kMaskedCell);
   if (legend.dead) marked("sees no key", render::kDeadCell);
+  if (legend.notNumber) marked("no weight", std::numeric_limits<float>::quiet_NaN());
   for (const std::string& note : legend.notes) {
     paintText(list, words, ImVec2(left, y), theme.faint, note);
     y += view.px(14);

@@ -17,6 +17,7 @@ struct FigureLegend {
   std::vector<std::pair<std::string, std::uint32_t>> swatches = {};  ///< single colours and their meanings
   std::vector<std::string> notes = {};                               ///< lines below everything else
   bool masked = false, dead = false;  ///< some cells are masked, or in a row that sees no key
+  bool notNumber = false;             ///< some are NaN, infinite, or no weights
 };
 /// Returns the width of the legend right of a figure's cells, in pixels.
 float legendRoom(const View& view);

@@ -116,7 +116,7 @@ class FrameWriter {
       const char* const newline = std::find(at, end, '\n');
       const char* stop = text.wrap > 0 ? compat::lineEnd(text.font, at, newline, text.wrap) : newline;
       if (stop == at) ++stop;
-      writeLine(text.font, std::string(at, std::min(stop, newline)), ImVec2(text.at.x, y));
+      writeLine(text.font, std::string(at, std::min(stop, newline)), ImVec2(text.at.x, y), text.anchor);
       y += size;
       // After a wrap, Dear ImGui skips blanks and the newline.
       at = stop;
@@ -125,17 +125,20 @@ class FrameWriter {
     }
   }
 
-  /// Adds one line of text with its top left corner at `at`.
-  void writeLine(ImFont* font, const std::string& line, ImVec2 at) {
+  /// Adds one line of text with its top left corner at `at`. Its position is its anchor's, since another font
+  /// may make it wider.
+  void writeLine(ImFont* font, const std::string& line, ImVec2 at, float anchor) {
     const std::size_t last = line.find_last_not_of(' ');
     if (last == std::string::npos) return;
+    const std::string shown = line.substr(0, last + 1);
     const Typesetter& typesetter = uiState().typesetter;
     const float size = compat::sizeOf(font), em = typesetter.em(font);
     const float width = textWidth(font, line);
     const float middle = std::round(compat::ascentOf(font)) - kHalfCapital * em;
-    ImVec2 place(std::floor(at.x), std::floor(at.y) + middle);
+    ImVec2 place(std::floor(at.x) + anchor * textWidth(font, shown), std::floor(at.y) + middle);
     ImRect taken(at, ImVec2(at.x + width, at.y + size));
-    TextRun run{line.substr(0, last + 1), 0, 0, em, color()};
+    TextRun run{shown, 0, 0, em, color()};
+    run.anchor = anchor == 0 ? Anchor::start : anchor < 1 ? Anchor::middle : Anchor::end;
     if (const auto& turn = piece_->turn) {
       const float angle = turn->degrees * 3.14159265f / 180, c = std::cos(angle), s = std::sin(angle);
       const auto turned = [&](ImVec2 p) {

@@ -157,6 +157,7 @@ namespace {
 /// which no softmax gives.
 std::string cellText(float value, Quantity quantity, bool roomy) {
   if (quantity == Quantity::scores) return numberText(value, 3);
+  if (value < 0) return "−" + cellText(-value, quantity, roomy);
   if (!(value < 1) || (value == 0 && quantity == Quantity::dropped)) return weightText(value);
   const int digits = roomy ? 3 : 2;
   const std::string text = fixedText(value, digits);

@@ -1,10 +1,13 @@
 #include "app/widgets/panel.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 
 #include "app/platform/marks.h"
+#include "app/scene/models/open_model.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
@@ -91,13 +94,20 @@ std::string kvName(Index kvHead) {
   return "KV " + std::to_string(kvHead);
 }
 
+Index layerNumber(const Setup& setup, Index layer) {
+  const auto& opened = setup.subject.opened;
+  return opened && opened->recorded ? opened->recorded->layers()[static_cast<std::size_t>(layer)].number
+                                    : layer;
+}
+
 std::string layerPrefix(const Setup& setup) {
   const bool several = setup.subject.opened || isStack(setup);
-  return several ? "Layer " + std::to_string(shownLayer(setup)) + " · " : "";
+  return several ? fmt::format("Layer {} · ", layerNumber(setup, shownLayer(setup))) : "";
 }
 std::string headWords(const Setup& setup, Index head) {
   const bool several = !layerPrefix(setup).empty();
-  return (several ? "layer " + std::to_string(shownLayer(setup)) + " " : "") + "head " + std::to_string(head);
+  return (several ? fmt::format("layer {} ", layerNumber(setup, shownLayer(setup))) : "") + "head " +
+         std::to_string(head);
 }
 
 }  // namespace headscope::app

@@ -25,6 +25,9 @@ void emptyMessage(View& view, const ImRect& area, const std::string& title, cons
 /// Return "Head 4" and "KV 1", so that the wording is the same everywhere.
 std::string headName(Index head);
 std::string kvName(Index kvHead);
+/// The number of a layer, counted from 0; that in the file for recorded attention, which may leave layers
+/// out.
+Index layerNumber(const Setup& setup, Index layer);
 /// Returns "Layer 1 · " if the setup has several layers or an opened model, otherwise "".
 std::string layerPrefix(const Setup& setup);
 /// Returns "layer 1 head 2" in those cases, otherwise "head 2".

@@ -92,8 +92,9 @@ void KvCache::attend(const AttentionConfig& config, const MaskInput& mask, Atten
   copies.reserve(static_cast<std::size_t>(2 * config_.kvHeads));
   for (const kernels::Buffer* from : {&keys_, &values_})
     for (Index g = 0; g < config_.kvHeads; ++g) {
-      const float* data = from->data() + g * capacity_ * config_.headDim;
-      if (type_ != CacheType::f32) data = copies.emplace_back(read(*from, g)).data();
+      // In 16-bit types, the buffer holds half as many floats.
+      const float* const data = type_ == CacheType::f32 ? from->data() + g * capacity_ * config_.headDim
+                                                        : copies.emplace_back(read(*from, g)).data();
       views.emplace_back(data, length_, config_.headDim);
     }
   const std::span<const MatrixView> all(views);

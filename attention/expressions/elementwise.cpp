@@ -7,11 +7,14 @@ namespace headscope::attention {
 
 namespace {
 
-/// Comparisons treat numbers this close to each other as equal.
+/// All comparisons treat numbers as equal that differ by at most this, or for numbers below 1 by at most this
+/// share of the larger, so that exactly one of a < b, a == b and a > b holds. Only 0 equals 0: 10⁻⁷ is less
+/// than 10⁻⁶, and a small weight more than none.
 constexpr double kEqual = 1e-6;
 
 bool equals(double a, double b) {
-  return a == b || std::abs(a - b) <= kEqual;
+  if (a == b) return true;
+  return std::abs(a - b) <= kEqual * std::min(1.0, std::max(std::abs(a), std::abs(b)));
 }
 
 /// Throws at the first NaN; otherwise a comparison with it would silently be false.
@@ -35,10 +38,10 @@ constexpr void (*kJoins[])(double*, const double*, Index) = {
     combine<[](double a, double b) { return std::pow(a, b); }>,
     combine<[](double a, double b) { return double(equals(a, b)); }>,
     combine<[](double a, double b) { return double(!equals(a, b)); }>,
-    combine<[](double a, double b) { return double(a < b); }>,
-    combine<[](double a, double b) { return double(a <= b); }>,
-    combine<[](double a, double b) { return double(a > b); }>,
-    combine<[](double a, double b) { return double(a >= b); }>,
+    combine<[](double a, double b) { return double(a < b && !equals(a, b)); }>,
+    combine<[](double a, double b) { return double(a < b || equals(a, b)); }>,
+    combine<[](double a, double b) { return double(a > b && !equals(a, b)); }>,
+    combine<[](double a, double b) { return double(a > b || equals(a, b)); }>,
     combine<[](double a, double b) { return double(a != 0 && b != 0); }>,
     combine<[](double a, double b) { return double(a != 0 || b != 0); }>,
 };

@@ -180,13 +180,18 @@ Array softmaxOf(Evaluation& run, const Array& of, std::size_t axis) {
     for (Index i = 0; i < axes.inner; ++i) {
       double* const first = values.data() + o * axes.length * axes.inner + i;
       double most = kNothing, sum = 0;
-      for (Index a = 0; a < axes.length; ++a) most = std::max(most, first[a * axes.inner]);
+      // NaN propagates, as in NumPy; +inf makes its row NaN.
+      for (Index a = 0; a < axes.length; ++a)
+        if (const double value = first[a * axes.inner]; value > most || std::isnan(value)) {
+          most = value;
+          if (std::isnan(value)) break;
+        }
       for (Index a = 0; a < axes.length; ++a) {
         double& value = first[a * axes.inner];
         value = most == kNothing ? 0 : std::exp(value - most);
         sum += value;
       }
-      for (Index a = 0; a < axes.length && sum > 0; ++a) first[a * axes.inner] /= sum;
+      for (Index a = 0; a < axes.length && sum != 0; ++a) first[a * axes.inner] /= sum;
     }
   return {of.shape(), std::move(values)};
 }

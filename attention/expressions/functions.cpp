@@ -114,7 +114,7 @@ constexpr ExpressionFunction kFunctions[] = {
     {"all", "x[, axis]", 1, 2, fold<Fold::all>, "1 if every value is nonzero."},
     {"entropy", "p[, axis]", 1, 2, entropy, "−Σ p·ln p, along the last axis if none is given."},
     {"softmax", "x[, axis]", 1, 2, softmax,
-     "e^x ÷ Σe^x, along the last axis if none is given; 0 if all are −inf."},
+     "e^x ÷ Σe^x, along the last axis if none is given; 0 if all are −inf, NaN if any is NaN or +inf."},
     {"abs", "x", 1, 1, map<absolute>, "The absolute value."},
     {"sqrt", "x", 1, 1, map<root>, "The square root."},
     {"exp", "x", 1, 1, map<power>, "e^x."},

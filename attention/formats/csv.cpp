@@ -105,7 +105,7 @@ std::string numberText(float value) {
 }  // namespace
 
 Result<Table> parseCsv(std::string_view text, const std::string& name) {
-  const auto plain = csvText(text);
+  const auto plain = utf8Text(text);
   if (!plain) return Error{name + ": " + plain.error().message};
   CsvReader reader(*plain, findCsvSeparator(*plain));
   TableBuilder builder;

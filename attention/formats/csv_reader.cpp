@@ -100,7 +100,7 @@ Result<CsvField> CsvReader::readQuoted() {
   return field;
 }
 
-Result<std::string_view> csvText(std::string_view bytes) {
+Result<std::string_view> utf8Text(std::string_view bytes) {
   if (bytes.substr(0, 3) == kByteOrderMark) bytes.remove_prefix(3);
   if (bytes.substr(0, 2) == "\xFF\xFE" || bytes.substr(0, 2) == "\xFE\xFF") {
     return Error{"is UTF-16 text, expected UTF-8"};

@@ -38,7 +38,7 @@ class CsvReader {
 };
 
 /// Returns the text without a byte-order mark, or an Error for UTF-16.
-Result<std::string_view> csvText(std::string_view bytes);
+Result<std::string_view> utf8Text(std::string_view bytes);
 
 /// Picks the separator from the first line: a tab if there is one, else a semicolon (which spreadsheets write
 /// where the comma is the decimal sign), else a comma.

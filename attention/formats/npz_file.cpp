@@ -18,8 +18,18 @@ constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 24;
 
 std::optional<DType> typeOf(std::string_view descr) {
   constexpr std::pair<std::string_view, DType> kTypes[] = {
-      {"<f4", DType::F32}, {"<f2", DType::F16}, {"<f8", DType::F64}, {"<i8", DType::I64}, {"<i4", DType::I32},
-      {"<i2", DType::I16}, {"|i1", DType::I8},  {"|u1", DType::U8},  {"|b1", DType::Bool}};
+      {"<f4", DType::F32},
+      {"<f2", DType::F16},
+      {"<f8", DType::F64},
+      {"<i8", DType::I64},
+      {"<i4", DType::I32},
+      {"<i2", DType::I16},
+      {"|i1", DType::I8},
+      {"|u1", DType::U8},
+      {"|b1", DType::Bool},
+      // NumPy has no bfloat16: ml_dtypes' arrays are saved as two bytes of unknown meaning.
+      {"|V2", DType::BF16},
+      {"<V2", DType::BF16}};
   for (const auto& [name, type] : kTypes)
     if (name == descr) return type;
   return std::nullopt;
@@ -37,21 +47,22 @@ Result<TensorEntry> entryOf(const NpyHeader& header) {
   return TensorEntry{*type, header.shape, 0, header.dataSize};
 }
 
-/// Returns the characters per text of an array such as "<U12"; nullopt for other arrays.
-std::optional<std::uint64_t> textLength(std::string_view descr) {
-  if (!descr.starts_with("<U")) return std::nullopt;
+/// Returns the bytes per text of an array such as "<U12" or "|S12"; nullopt for other arrays.
+std::optional<std::uint64_t> textBytes(std::string_view descr) {
+  if (!descr.starts_with("<U") && !descr.starts_with("|S")) return std::nullopt;
   std::uint64_t length = 0;
   for (const char c : descr.substr(2)) {
     if (c < '0' || c > '9' || length > kMostTextBytes) return std::nullopt;
     length = length * 10 + static_cast<std::uint64_t>(c - '0');
   }
-  return length;
+  return descr[1] == 'U' ? 4 * length : length;
 }
 
 /// Strips NumPy's zero padding; invalid code points become U+FFFD.
-std::string utf8Of(std::span<const std::uint8_t> codes) {
+std::string utf8Of(std::string_view descr, std::span<const std::uint8_t> codes) {
   std::string text;
-  for (std::size_t at = 0; at + 4 <= codes.size(); at += 4) {
+  if (descr[1] == 'S') text.assign(codes.begin(), codes.end());
+  for (std::size_t at = 0; descr[1] == 'U' && at + 4 <= codes.size(); at += 4) {
     std::uint32_t code = 0;
     std::memcpy(&code, codes.data() + at, sizeof code);
     const bool character = code < 0x110000 && (code < 0xD800 || code > 0xDFFF);
@@ -92,21 +103,21 @@ std::string numberText(DType type, std::span<const std::uint8_t> bytes) {
 }  // namespace
 
 Status NpzFile::addText(std::size_t member, const std::string& name, const NpyHeader& header) {
-  const std::uint64_t length = *textLength(header.descr);
+  const std::uint64_t length = *textBytes(header.descr);
   if (length == 0) return success();
-  if (const auto status = checkNpyExtent(header, 4 * length); !status) return status;
+  if (const auto status = checkNpyExtent(header, length); !status) return status;
   if (header.dataSize > kMostTextBytes)
     return Error{fmt::format("takes {} bytes, expected at most {}", header.dataSize, kMostTextBytes)};
   std::vector<std::uint8_t> codes(header.dataSize);
   if (const auto status = archive_.read(member, header.dataBegin, codes); !status) return status;
   if (header.shape.empty()) {
-    header_.metadata[name] = utf8Of(codes);
+    header_.metadata[name] = utf8Of(header.descr, codes);
     return success();
   }
   nlohmann::json list = nlohmann::json::array();
-  for (std::size_t at = 0; at < codes.size(); at += 4 * length)
-    list.push_back(utf8Of(std::span(codes).subspan(at, 4 * length)));
-  header_.metadata[name] = list.dump();
+  for (std::size_t at = 0; at < codes.size(); at += length)
+    list.push_back(utf8Of(header.descr, std::span(codes).subspan(at, length)));
+  header_.metadata[name] = list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return success();
 }
 
@@ -122,7 +133,12 @@ Status NpzFile::addArray(std::size_t member, const std::string& name) {
     header = parseNpyHeader(start, size);
   }
   if (!header) return header.error();
-  if (textLength(header->descr) && header->shape.size() <= 1) return addText(member, name, *header);
+  if (textBytes(header->descr)) return addText(member, name, *header);
+  // A pickled list of tokens can't be read, which is no reason to refuse the numbers beside it.
+  if (header->descr == "|O" && name.ends_with("tokens")) {
+    header_.metadata[name] = "";
+    return success();
+  }
   auto entry = entryOf(*header);
   if (!entry) return entry.error();
   if (entry->shape.empty() && entry->dtype != DType::F16) {

@@ -13,8 +13,9 @@ namespace headscope::attention {
 enum class TensorRole { attention, queries, keys, values };
 
 /// Returns the role that a lower-case word of a name stands for. Attention after the softmax: attention,
-/// attentions, attn, attn_weights, attention_weights, attention_probs, attn_probs, weights, pattern, array,
-/// arr. Queries, keys and values: q, query, queries; k, key, keys; v, value, values. Each may end in _states.
+/// attentions, attn, attns, each of attn and attention with _weight(s), _probs, _map(s) or _pattern,
+/// attention_probabilities, attention_matrix, weights, pattern, array, arr, llama.cpp's kq_soft_max. Queries,
+/// keys and values: q, query, queries; k, key, keys; v, value, values. Each may end in _states.
 std::optional<TensorRole> tensorRoleOf(std::string_view word);
 /// Splits a name at dots and slashes: "layers", "3" and "q" for "layers.3/q".
 std::vector<std::string_view> splitName(std::string_view name);

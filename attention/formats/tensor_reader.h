@@ -32,6 +32,9 @@ class TensorReader {
   TensorReader(const TensorSource& file, const std::string& name, std::uint64_t budget)
       : file_(file), name_(name), budget_(budget) {}
 
+  /// All tensors of the file.
+  const std::map<std::string, TensorEntry>& all() const { return file_.header().tensors; }
+  bool wasRequested(const std::string& tensor) const { return asked_.contains(tensor); }
   /// Returns null if the file has no such tensor.
   const TensorEntry* find(const std::string& tensor);
   /// Finds a tensor with `least` to `most` axes, none of them empty; `expected` describes the shape in

@@ -86,7 +86,8 @@ Status checkRun(const Model& model, const PassResult& run, Index row, const Answ
   const auto kept = [&](const std::shared_ptr<const LayerResult>& layer) {
     return !layer->headOutput.empty() && (!config.reads() || !layer->otherOutput.empty()) &&
            layer->hidden.size() > 0 && (config.innerDim == 0 || layer->mlpAdded.size() > 0) &&
-           (config.order != BlockOrder::after || layer->between.size() > 0);
+           ((config.order != BlockOrder::after && config.order != BlockOrder::normed) ||
+            layer->between.size() > 0);
   };
   if (std::ssize(run.layers) != config.layerCount() || run.embedded.size() == 0 ||
       !std::ranges::all_of(run.layers, kept))
@@ -130,6 +131,12 @@ class Descent {
       return;
     }
     if (config_.innerDim > 0) add(Writer::mlp, at, g.dot(wide(made.mlpAdded.row(row_))));
+    if (config_.order == BlockOrder::normed) {
+      throughNorm(at, g, weights.mlpNorm, wide(made.between.row(row_)));
+      heads(made, both[0], g);
+      const Matrix& in = at == 0 ? run_.embedded : run_.layers[asSize(at - 1)]->hidden;
+      return throughNorm(at, g, weights.attentionNorm, wide(in.row(row_)));
+    }
     if (config_.order == BlockOrder::around)
       return heads(made, both[0],
                    HeldNorm(config_, weights.afterAttentionNorm, wide(attended(both[0]))).pulled(g));

@@ -87,6 +87,13 @@ AttentionResult Block::run(Matrix& x, std::span<KvCache> caches) const {
       attended();
       x = norm(x + added(mlp(x)), w.mlpNorm);
       break;
+    case BlockOrder::normed:
+      x = norm(x, w.attentionNorm);
+      x += attend(x, caches, result);
+      attended();
+      x = norm(x, w.mlpNorm);
+      x += added(mlp(x));
+      break;
     case BlockOrder::around:
       x += norm(attend(norm(x, w.attentionNorm), caches, result), w.afterAttentionNorm);
       attended();
@@ -232,6 +239,7 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult
     rotateHeads(q, turns, turned->interleaved, turned->first);
     rotateHeads(k, turns, turned->interleaved, turned->first);
   }
+  growQueries(q);
   patchHeads(q, Piece::queries);
   const std::vector<SourceHeads> sources = patchedSources();
   if (config.cross()) {
@@ -343,6 +351,15 @@ void Block::patchPatterns(AttentionResult& result, std::span<const KvCache> cach
                   stop)
               .leftCols(config.valueDim());
     }
+}
+
+void Block::growQueries(Stack& q) const {
+  if (config.queryGrowth.rate == 0) return;
+  for (Index row = 0; row < q.rows(); ++row) {
+    const float factor = config.queryGrowth.at(rows.first + row % rows.count);
+    if (factor != 1)
+      for (Index head = 0; head < q.count(); ++head) q[head].row(row) *= factor;
+  }
 }
 
 void Block::normQueriesAndKeys(Stack& q, Stack& k) const {

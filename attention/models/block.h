@@ -83,6 +83,7 @@ struct Block {
   Matrix mlp(const Matrix& x) const;
   Matrix norm(const Matrix& x, const NormWeights& weights) const;
   void normQueriesAndKeys(Stack& q, Stack& k) const;
+  void growQueries(Stack& q) const;
 };
 
 }  // namespace headscope::attention

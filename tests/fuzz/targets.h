@@ -20,6 +20,7 @@
 #include "attention/formats/npz_file.h"
 #include "attention/formats/recorded/recorded_attention.h"
 #include "attention/formats/recorded/recorded_layers.h"
+#include "attention/formats/recorded/recorded_tokens.h"
 #include "attention/formats/tables.h"
 #include "attention/masks/expression.h"
 #include "attention/models/checkpoint/shard_index.h"
@@ -184,8 +185,9 @@ inline void fuzzRecorded(Bytes bytes) {
       continue;
     }
     hold(weights->weights.rows() == file->queries() && weights->weights.cols() == file->keys());
-    hold(weights->minSum <= weights->maxSum && weights->weights.minCoeff() >= -0.01F &&
-         weights->weights.maxCoeff() <= 1.01F);
+    const WeightFaults& faults = weights->faults;
+    hold(faults.notFinite <= faults.all && faults.rows <= static_cast<std::uint64_t>(file->queries()));
+    hold(validateUtf8(faults.describe()).ok() && weights->weights.array().isInf().count() == 0);
   }
 }
 

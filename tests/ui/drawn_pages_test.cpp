@@ -39,7 +39,7 @@ std::vector<std::string> missing(const std::vector<app::DrawnText>& texts, const
     if (!text.clip.Contains(text.area) || withoutBlanks(text.text).empty()) continue;
     std::string there;
     for (const TextRun& run : runs)
-      if (run.degrees == 0 && run.x > text.area.Min.x - 2 && run.x < text.area.Max.x &&
+      if (run.degrees == 0 && run.x > text.area.Min.x - 2 && run.x < text.area.Max.x + 2 &&
           run.y > text.area.Min.y && run.y < text.area.Max.y)
         there += withoutBlanks(run.text);
     if (there.find(withoutBlanks(text.text)) == std::string::npos)

@@ -43,7 +43,8 @@ std::vector<std::string> textsOf(const Drawing& drawing) {
 /// The area of the letters without the space above and below them.
 Frame lettersOf(const TextRun& run) {
   const double width = drawnWidth(run.text, run.size, run.mono) * (run.mono ? 1 : 0.9);
-  return {run.x, run.y - run.size * 0.3, width, run.size * 0.6};
+  const double left = run.anchor == Anchor::start ? 0 : run.anchor == Anchor::middle ? width / 2 : width;
+  return {run.x - left, run.y - run.size * 0.3, width, run.size * 0.6};
 }
 
 /// Words outside the figure, and horizontal words that overlap.
@@ -52,8 +53,8 @@ std::vector<std::string> flawsOf(const Drawing& drawing) {
   const std::vector<TextRun> runs = shapesOf<TextRun>(drawing);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Frame a = lettersOf(runs[i]);
-    if (a.x < 0 || a.y < 0 || runs[i].x > drawing.width || a.bottom() > drawing.height ||
-        (runs[i].degrees == 0 && a.right() > drawing.width + 1))
+    if ((runs[i].degrees == 0 && a.x < 0) || a.y < 0 || runs[i].x > drawing.width ||
+        a.bottom() > drawing.height || (runs[i].degrees == 0 && a.right() > drawing.width + 1))
       flaws.push_back(fmt::format("\"{}\" at {:.0f}, {:.0f} is outside", runs[i].text, a.x, a.y));
     for (std::size_t j = i + 1; j < runs.size() && runs[i].degrees == 0; ++j) {
       const Frame b = lettersOf(runs[j]);
@@ -109,6 +110,27 @@ TEST_F(Figures, HeadFigureShowsTokensCellsAndLabel) {
   for (Index i = 0; i < weights.size(); ++i)
     EXPECT_EQ(cells[0].values.data()[i],
               scores.data()[i] == render::kMaskedCell ? render::kMaskedCell : weights.data()[i]);
+}
+
+// Whatever font a viewer has for the script, a label grows away from the cells.
+TEST_F(Figures, LabelsOfEveryScriptEndLeftOfTheCells) {
+  Scene scene = sceneOf("日本語 한국어 العربية हिन्दी ไทย ελλην word");
+  scene.cursor.focus = 0;
+  const Drawing drawing = figure(scene);
+  const auto cells = shapesOf<Cells>(drawing);
+  ASSERT_EQ(cells.size(), 1u);
+  int level = 0, turned = 0;
+  for (const TextRun& run : shapesOf<TextRun>(drawing)) {
+    const bool token = std::ranges::count(ui.sequence().keys, run.text, &attention::Token::text) > 0;
+    if (!token) continue;
+    EXPECT_EQ(run.anchor, Anchor::end) << run.text;
+    if (run.degrees == 0) {
+      EXPECT_LE(run.x, cells[0].frame.x) << run.text;
+    }
+    ++(run.degrees == 0 ? level : turned);
+  }
+  EXPECT_EQ(level, 7);
+  EXPECT_EQ(turned, 7);
 }
 
 TEST_F(Figures, AllHeadsFigureSharesAxes) {

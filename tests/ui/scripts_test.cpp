@@ -118,6 +118,30 @@ TEST(Scripts, ReportsAScriptWithoutAFontOnce) {
   GTEST_SKIP() << "fonts for all of these scripts are installed";
 }
 
+/// A glyph that is larger than a page of the sheet would empty it in every frame.
+TEST(Scripts, GlyphsLargerThanASheetAreDrawn) {
+  UiDriver ui;
+  ui.draw();
+  app::Typesetter& typesetter = app::uiState().typesetter;
+  const auto line = lineOf(ui, "﷽");
+  const auto piece = std::ranges::find(line->pieces, TextPiece::Kind::glyphs, &TextPiece::kind);
+  if (piece == line->pieces.end()) GTEST_SKIP() << "no font has the sign";
+  auto& sheet = const_cast<app::GlyphSheet&>(typesetter.sheet());
+  const std::uint64_t starts = sheet.starts();
+  float width = 0;
+  for (const float em : {100.0f, 400.0f}) {
+    const app::GlyphImage& image = sheet.find(*piece->typeface, piece->glyphs.front().glyph, em, 0);
+    EXPECT_NE(image.texture, 0u);
+    EXPECT_LE(std::max(image.to.x, image.to.y), 1);
+    if (width > 0) {
+      EXPECT_NEAR(image.width / width, 4, 0.1f);
+    }
+    width = image.width;
+  }
+  sheet.beginFrame();
+  EXPECT_EQ(sheet.starts(), starts);
+}
+
 TEST(TextBox, RightToLeftTextStartsAtTheRight) {
   UiDriver ui;
   ui.replaceText("text", "שלום עולם");

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "app/platform/imgui_compat.h"
 #include "app/shell/unsaved_dialogs.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
@@ -230,6 +231,24 @@ TEST(Present, ShowsOnlyTheHeadsAndRestoresTheWindow) {
   EXPECT_TRUE(ui.view().present);
   ui.key(Key::p);
   EXPECT_FALSE(ui.view().present);
+}
+
+/// Screens of 4K to 6K, upright too, and 300 % with text at 250 %.
+TEST(Present, FillsLargeScreens) {
+  UiDriver ui;
+  for (const auto& [width, height, scale, text] : {std::tuple(3840, 2160, 3.0f, 2.5f),
+                                                   {5120, 2880, 1.0f, 1.0f},
+                                                   {2160, 3840, 1.0f, 1.0f},
+                                                   {6016, 3384, 2.0f, 1.0f}}) {
+    SCOPED_TRACE(width);
+    ui.view().preferences.textSize = text;
+    ui.resize(width, height, scale);
+    ui.view().present = true;
+    ui.draw();
+    EXPECT_FALSE(ui.names("head.").empty());
+    EXPECT_NEAR(app::compat::sizeOf(ui.view().fonts->display), 56 * ui.view().unit, 0.51f);
+    ui.view().present = false;
+  }
 }
 
 TEST(SmallWindow, ReceiptIsADrawer) {

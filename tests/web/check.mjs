@@ -119,6 +119,22 @@ await check('A scene that was put into the page opens', async () => {
   assert.match(await words(), /given/);
 });
 
+await check('Recorded attention that was put into the page opens on Model, and a click enlarges a head there', async () => {
+  const recorded = join(folder, 'recorded.npy'), exported = join(folder, 'recorded.html');
+  const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4, 2, 2), }".padEnd(117) + '\n';
+  const weights = new Float32Array(Array.from({ length: 12 }, () => [1, 0, 0.25, 0.75]).flat());
+  writeFileSync(recorded, Buffer.concat([Buffer.from([0x93]), Buffer.from('NUMPY'), Buffer.from([1, 0, header.length, 0]),
+    Buffer.from(header), Buffer.from(weights.buffer)]));
+  native('export-html', recorded, '-o', exported, '--page', page);
+  await browser.open(pathToFileURL(exported).href);
+  await sleep(500);
+  assert.match(await words(), /12 heads/);
+  await click(kWidth / 2, kHeight / 2);
+  await sleep(500);
+  assert.match(await words(), /12 heads/);
+  assert.doesNotMatch(await words(), /can.t be computed/);
+});
+
 await import('./input.mjs');
 await import('./files.mjs');
 await import('./work.mjs');

@@ -11,7 +11,9 @@
 #include "app/commands/model/output.h"
 #include "app/commands/report.h"
 #include "app/commands/switched_heads.h"
+#include "app/compute/layer/model_fault.h"
 #include "app/scene/models/open_model.h"
+#include "attention/formats/csv_reader.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/models/features.h"
 #include "attention/models/gguf/gguf_source.h"
@@ -138,7 +140,9 @@ Status readInput(const ModelOptions& options, ModelReport& run) {
   if (options.textFile) {
     const auto bytes = attention::readFile(*options.textFile, attention::kMaxTyped);
     if (!bytes) return bytes.error();
-    text.assign(bytes->begin(), bytes->end());
+    const auto plain = attention::utf8Text({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+    if (!plain) return Error{*options.textFile + " " + plain.error().message};
+    text = *plain;
   }
   const auto encoded = run.tokenizer->encode(text);
   if (!encoded) return Error{options.textFile.value_or("--text") + ": " + encoded.error().message};
@@ -206,6 +210,9 @@ int runModel(const ModelOptions& options) {
   auto pass = session.append(run.inputIds, request);
   if (!pass) return fail(pass.error());
   run.pass = std::move(*pass);
+  if (!run.pass.stream.allFinite() || !run.pass.logits.allFinite())
+    return fail(Error{modelFault({.name = options.folder, .model = model}, run.inputIds,
+                                 {.layers = model->config().layerCount(), .head = true}, {})});
   if (options.generate)
     if (const Status status = writeOn(options, request.patches, session, run); !status)
       return fail(status.error());
@@ -232,7 +239,7 @@ void addModelCommand(CLI::App& app, int& exitCode) {
       ->add_option("FOLDER", options->folder,
                    "A Hugging Face folder or a GGUF file, or learned for the bundled model")
       ->required();
-  command->add_option("--ids", options->ids, "Token ids, with commas between them")->delimiter(',');
+  addNumbers(*command, "--ids", options->ids, "Token ids, with commas between them");
   command->add_option("--text", options->text, "A text, read with the folder's tokenizer.json")
       ->type_name("T");
   command->add_option("--text-file", options->textFile, "A UTF-8 file with the text")->type_name("F");
@@ -246,8 +253,8 @@ void addModelCommand(CLI::App& app, int& exitCode) {
       ->add_option("--features", options->features,
                    "For Whisper's decoder: its encoder's output, [frames, width], .npy or .safetensors")
       ->type_name("F");
-  command->add_option("--decoder-ids", options->decoderIds, "The same as token ids, with commas between them")
-      ->delimiter(',');
+  addNumbers(*command, "--decoder-ids", options->decoderIds,
+             "The same as token ids, with commas between them");
   command->add_option("--generate", options->generate, "Maximum number of tokens to generate");
   command->add_option("--temperature", options->sampling.temperature, "0 takes the most likely token")
       ->capture_default_str();
@@ -258,7 +265,7 @@ void addModelCommand(CLI::App& app, int& exitCode) {
   command->add_option("--seed", options->sampling.seed, "Seed of the sampling")->capture_default_str();
   command->add_option("-o,--output", options->output, "The safetensors file to write")
       ->type_name("OUT.safetensors");
-  command->add_option("--layers", options->layers, "Only arrays of these layers")->delimiter(',');
+  addNumbers(*command, "--layers", options->layers, "Only arrays of these layers");
   command
       ->add_option("--only", options->only,
                    "Only these arrays: any of attention, q, k, v, hidden and "

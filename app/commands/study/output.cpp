@@ -14,65 +14,68 @@
 
 namespace headscope::app {
 
-using attention::asSize;
 using attention::Error;
 using attention::Matrix;
+using attention::Result;
 using attention::Status;
 using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// A number with six digits, as precise as a float; null if it isn't finite.
-Json numberOf(double value) {
-  if (!std::isfinite(value)) return nullptr;
-  return std::stod(fmt::format("{:.6g}", value));
+constexpr int kDigits = 6;
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+std::string dumpedJson(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+/// What all finished texts together have.
+struct Studied {
+  std::vector<HeadColumn> columns;        ///< `most` holds lines of the file
+  Index patchRows = 0, patchColumns = 0;  ///< the largest patch that isn't per head
+  std::string patchAt;                    ///< what its columns are
+};
+
+Result<Studied> overview(const StudyReport& report, const StudyProgress& progress) {
+  Studied studied;
+  TextSummary summary(report.layers, report.heads);
+  const Status status = progress.each([&](const StudiedHeads& text) {
+    summary.add(text.asked.line, text);
+    if (!text.patchPerHead && text.patch.size() > 0) {
+      studied.patchAt = patchColumns(text, report.piece);
+      studied.patchRows = std::max(studied.patchRows, text.patch.rows());
+      studied.patchColumns = std::max(studied.patchColumns, text.patch.cols());
+    }
+    return attention::success();
+  });
+  if (!status) return status.error();
+  studied.columns = summary.columns();
+  return studied;
 }
 
 template <typename Values>
-Json rowsOf(const Values& values) {
+Json summaryRows(const Values& values) {
   Json rows = Json::array();
   for (Index row = 0; row < values.rows(); ++row) {
     Json& cells = rows.emplace_back(Json::array());
     for (Index col = 0; col < values.cols(); ++col)
-      if constexpr (std::is_same_v<typename Values::Scalar, float>)
-        cells.push_back(numberOf(double{values(row, col)}));
-      else
+      if constexpr (!std::is_same_v<typename Values::Scalar, float>)
         cells.push_back(values(row, col));
+      else if (const float value = values(row, col); std::isfinite(value))
+        cells.push_back(std::stod(fmt::format("{:.{}g}", value, kDigits)));
+      else
+        cells.push_back(nullptr);
   }
   return rows;
 }
 
-Json jsonOf(const StudyReport& report, const StudiedHeads& text) {
-  Json json{{"line", text.asked.line}, {"text", text.asked.text}};
-  if (!text.asked.other.empty()) json["other"] = text.asked.other;
-  if (!text.problem.empty()) {
-    json["problem"] = text.problem;
-    return json;
-  }
-  json["tokens"] = text.tokens;
-  json["answer"] = text.answer;
-  json["other_answer"] = text.otherAnswer;
-  json["logit_difference"] = numberOf(text.difference);
-  if (!text.asked.other.empty()) json["other_logit_difference"] = numberOf(text.otherDifference);
-  for (const auto& [name, values] : columnsOf(text)) json[name] = rowsOf(*values);
-  if (text.patch.size() > 0) json["patched"] = report.piece;
-  if (text.query.size() > 0)
-    json["strongest"] = {
-        {"weight", rowsOf(text.strongest)}, {"query", rowsOf(text.query)}, {"key", rowsOf(text.key)}};
-  return json;
-}
-
-Json summaryOf(const StudyReport& report) {
+Json summaryOf(const Studied& studied) {
   Json json = Json::object();
-  for (const HeadColumn& column : summariseTexts(report.texts, report.layers, report.heads)) {
-    auto lines = column.most;
-    for (Index i = 0; i < lines.size(); ++i)
-      if (Index& line = lines.data()[i]; line >= 0) line = report.texts[asSize(line)].asked.line;
-    json[column.name] = {{"mean", rowsOf(column.mean)},
-                         {"standard_deviation", rowsOf(column.spread)},
-                         {"texts", rowsOf(column.texts)},
-                         {"most_at_line", rowsOf(lines)}};
-  }
+  for (const HeadColumn& column : studied.columns)
+    json[column.name] = {{"mean", summaryRows(column.mean)},
+                         {"standard_deviation", summaryRows(column.spread)},
+                         {"texts", summaryRows(column.texts)},
+                         {"most_at_line", summaryRows(column.most)}};
   return json;
 }
 
@@ -82,86 +85,147 @@ std::string quotedField(const std::string& text) {
   return field + "\"";
 }
 
-/// The names of all head columns that any text has.
-std::vector<std::string> columnNames(const StudyReport& report) {
-  std::vector<std::string> names;
-  for (const HeadColumn& column : summariseTexts(report.texts, report.layers, report.heads))
-    names.push_back(column.name);
-  return names;
-}
-
-const Matrix* columnOf(const StudyReport& report, const StudiedHeads& text, const std::string& name) {
+/// The text's values for a column of the summary; null if it has none.
+const Matrix* columnIn(const StudiedHeads& text, const std::string& name) {
   for (const auto& [other, values] : columnsOf(text))
-    if (other == name && values->rows() == report.layers && values->cols() == report.heads) return values;
+    if (other == name && (values != &text.patch || text.patchPerHead)) return values;
   return nullptr;
 }
 
-std::string csvOf(const StudyReport& report) {
-  const auto names = columnNames(report);
-  std::string csv = "line,text,answer,other_answer,logit_difference,layer,head";
-  for (const std::string& name : names) csv += "," + name;
-  csv += "\n";
-  for (const StudiedHeads& text : report.texts) {
-    if (!text.problem.empty()) continue;
-    const std::string front =
-        fmt::format("{},{},{},{},{:.6g}", text.asked.line, quotedField(text.asked.text),
-                    quotedField(text.answer), quotedField(text.otherAnswer), text.difference);
-    for (Index layer = 0; layer < report.layers; ++layer)
-      for (Index head = 0; head < report.heads; ++head) {
-        csv += fmt::format("{},{},{}", front, layer, head);
-        for (const std::string& name : names) {
-          const Matrix* const values = columnOf(report, text, name);
-          const float value = values ? (*values)(layer, head) : std::numeric_limits<float>::quiet_NaN();
-          csv += std::isfinite(value) ? fmt::format(",{:.6g}", value) : ",";
-        }
-        csv += "\n";
+std::string csvNumber(float value) {
+  return std::isfinite(value) ? fmt::format(",{:.{}g}", value, kDigits) : ",";
+}
+
+/// The rows of one text: one for each head, then one for each place of a patch that isn't per head.
+std::string csvRows(const StudyReport& report, const Studied& studied, const StudiedHeads& text) {
+  const std::string front =
+      fmt::format("{},{},{},{},{:.6g}", text.asked.line, quotedField(text.asked.text),
+                  quotedField(text.answer), quotedField(text.otherAnswer), text.difference);
+  const bool places = !studied.patchAt.empty();
+  std::string csv;
+  for (Index layer = 0; layer < report.layers; ++layer)
+    for (Index head = 0; head < report.heads; ++head) {
+      csv += fmt::format("{},{},{}", front, layer, head);
+      for (const HeadColumn& column : studied.columns) {
+        const Matrix* const values = columnIn(text, column.name);
+        csv += csvNumber(values ? (*values)(layer, head) : kNone);
       }
-  }
+      csv += places ? ",,\n" : "\n";
+    }
+  if (!places || text.patchPerHead) return csv;
+  for (Index layer = 0; layer < text.patch.rows(); ++layer)
+    for (Index at = 0; at < text.patch.cols(); ++at)
+      csv += fmt::format("{},{},{},{}{}\n", front, layer, std::string(studied.columns.size(), ','), at,
+                         csvNumber(text.patch(layer, at)));
   return csv;
 }
 
-Status writeArrays(const std::string& path, const StudyReport& report) {
-  using attention::NpzArray;
+/// Calls `produce(sink)` with a sink for text, and returns its error or that of writing.
+template <typename Produce>
+Status writeText(const std::string& path, const Produce& produce) {
+  Status made = attention::success();
+  const Status written = attention::writeFileInParts(path, [&](const attention::FileSink& sink) {
+    made = produce([&](const std::string& text) {
+      sink({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+      return attention::success();
+    });
+  });
+  return made ? written : made;
+}
+
+Status writeCsv(const std::string& path, const StudyReport& report, const Studied& studied,
+                const StudyProgress& progress) {
+  return writeText(path, [&](const auto& write) -> Status {
+    std::string head = "line,text,answer,other_answer,logit_difference,layer,head";
+    for (const HeadColumn& column : studied.columns) head += "," + column.name;
+    if (!studied.patchAt.empty()) head += studied.patchAt == "tokens" ? ",token,patch" : ",kv_head,patch";
+    (void)write(head + "\n");
+    return progress.each([&](const StudiedHeads& text) {
+      return text.problem.empty() ? write(csvRows(report, studied, text)) : attention::success();
+    });
+  });
+}
+
+Status writeJson(const std::string& path, const StudyReport& report, const Studied& studied,
+                 const StudyProgress& progress) {
+  return writeText(path, [&](const auto& write) -> Status {
+    std::string front = dumpedJson(Json{{"model", report.model},
+                                        {"layers", report.layers},
+                                        {"heads", report.heads},
+                                        {"summary", summaryOf(studied)}},
+                                   1);
+    front.resize(front.size() - 2);  // without the end of the object
+    (void)write(front + ",\n \"texts\": [");
+    std::string_view between = "\n  ";
+    const Status status = progress.each([&](const StudiedHeads& text) {
+      return write(std::string(std::exchange(between, ",\n  ")) + textLine(report, text));
+    });
+    (void)write("\n ]\n}\n");
+    return status;
+  });
+}
+
+/// A text's values, NaN where it has none.
+Matrix padded(const Matrix* values, Index rows, Index columns) {
+  Matrix all = Matrix::Constant(rows, columns, kNone);
+  if (values) all.topLeftCorner(values->rows(), values->cols()) = *values;
+  return all;
+}
+
+Json aboutText(const StudiedHeads& text) {
+  Json one{{"line", text.asked.line},
+           {"text", text.asked.text},
+           {"answer", text.answer},
+           {"other_answer", text.otherAnswer}};
+  if (!text.problem.empty()) one["problem"] = text.problem;
+  return one;
+}
+
+Status writeArrays(const std::string& path, const StudyReport& report, const Studied& studied,
+                   const StudyProgress& progress) {
   const auto size = [](Index n) { return static_cast<std::uint64_t>(n); };
-  const std::uint64_t texts = report.texts.size();
-  std::vector<NpzArray> arrays;
-  NpzArray differences{.name = "logit_difference", .shape = {texts}}, others = differences;
-  others.name = "other_logit_difference";
-  Json about{{"model", report.model}, {"patched", report.piece}, {"texts", Json::array()}};
-  for (const StudiedHeads& text : report.texts) {
-    const float none = std::numeric_limits<float>::quiet_NaN();
+  const std::uint64_t texts = size(progress.done());
+  attention::NpzWriter arrays(path);
+  const std::size_t difference = arrays.addNumbers("logit_difference", {texts}),
+                    other = arrays.addNumbers("other_logit_difference", {texts});
+  std::vector<std::size_t> columns;
+  for (const HeadColumn& column : studied.columns)
+    columns.push_back(arrays.addNumbers(column.name, {texts, size(report.layers), size(report.heads)}));
+  const bool places = !studied.patchAt.empty();
+  const std::size_t patch =
+      places ? arrays.addNumbers("patch", {texts, size(studied.patchRows), size(studied.patchColumns)}) : 0;
+  const std::size_t about = arrays.addText("about");
+  const auto put = [&](std::size_t array, const Matrix& values) {
+    arrays.put(array, std::span<const float>(values.data(), static_cast<std::size_t>(values.size())));
+  };
+  Json front{{"model", report.model}, {"patched", report.piece}};
+  if (places) front["patch_columns"] = studied.patchAt;
+  std::string open = dumpedJson(front, -1);
+  open.back() = ',';
+  arrays.put(about, open + "\"texts\":[");
+  std::string_view between = "";
+  const Status status = progress.each([&](const StudiedHeads& text) {
     const bool there = text.problem.empty();
-    differences.numbers.push_back(there ? static_cast<float>(text.difference) : none);
-    others.numbers.push_back(there && !text.asked.other.empty() ? static_cast<float>(text.otherDifference)
-                                                                : none);
-    Json one{{"line", text.asked.line},
-             {"text", text.asked.text},
-             {"answer", text.answer},
-             {"other_answer", text.otherAnswer}};
-    if (!there) one["problem"] = text.problem;
-    about["texts"].push_back(std::move(one));
-  }
-  arrays.push_back(std::move(differences));
-  arrays.push_back(std::move(others));
-  for (const std::string& name : columnNames(report)) {
-    NpzArray array{.name = name, .shape = {texts, size(report.layers), size(report.heads)}};
-    for (const StudiedHeads& text : report.texts) {
-      const Matrix* const values = columnOf(report, text, name);
-      const Matrix none =
-          Matrix::Constant(report.layers, report.heads, std::numeric_limits<float>::quiet_NaN());
-      const Matrix& from = values ? *values : none;
-      array.numbers.insert(array.numbers.end(), from.data(), from.data() + from.size());
-    }
-    arrays.push_back(std::move(array));
-  }
-  arrays.push_back({.name = "about", .text = about.dump()});
-  return attention::writeNpz(path, arrays);
+    put(difference, Matrix::Constant(1, 1, there ? static_cast<float>(text.difference) : kNone));
+    put(other,
+        Matrix::Constant(
+            1, 1, there && !text.asked.other.empty() ? static_cast<float>(text.otherDifference) : kNone));
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      put(columns[i], padded(columnIn(text, studied.columns[i].name), report.layers, report.heads));
+    if (places)
+      put(patch, padded(text.patchPerHead ? nullptr : &text.patch, studied.patchRows, studied.patchColumns));
+    arrays.put(about, std::string(std::exchange(between, ",")) + dumpedJson(aboutText(text), -1));
+    return attention::success();
+  });
+  if (!status) return status;
+  arrays.put(about, std::string_view("]}"));
+  return arrays.finish();
 }
 
 }  // namespace
 
 std::string textLine(const StudyReport& report, const StudiedHeads& text) {
-  return jsonOf(report, text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return textJson(text, report.piece, kDigits);
 }
 
 Status checkStudyFile(const std::string& path) {
@@ -170,17 +234,12 @@ Status checkStudyFile(const std::string& path) {
   return Error{attention::quotedText(path) + " ends in none of .json, .csv and .npz"};
 }
 
-Status writeStudy(const std::string& path, const StudyReport& report) {
+Status writeStudy(const std::string& path, const StudyReport& report, const StudyProgress& progress) {
+  const auto studied = overview(report, progress);
+  if (!studied) return studied.error();
   const auto ending = std::filesystem::path(path).extension();
-  if (ending == ".npz") return writeArrays(path, report);
-  if (ending == ".csv") return attention::writeFile(path, csvOf(report));
-  Json json{{"model", report.model},
-            {"layers", report.layers},
-            {"heads", report.heads},
-            {"summary", summaryOf(report)},
-            {"texts", Json::array()}};
-  for (const StudiedHeads& text : report.texts) json["texts"].push_back(jsonOf(report, text));
-  return attention::writeFile(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const auto write = ending == ".npz" ? writeArrays : ending == ".csv" ? writeCsv : writeJson;
+  return write(path, report, *studied, progress);
 }
 
 }  // namespace headscope::app

@@ -3,16 +3,24 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "app/commands/study/output.h"
 #include "app/commands/switched_heads.h"
+#include "app/platform/quit_signals.h"
 #include "app/scene/models/open_model.h"
 #include "attention/formats/files/file_io.h"
+#include "attention/formats/files/regular_file.h"
+#include "attention/formats/files/temporary_file.h"
+#include "attention/formats/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -21,8 +29,6 @@ using attention::Error;
 using attention::Piece;
 using attention::Result;
 using attention::Status;
-
-constexpr std::uint64_t kMaxTexts = std::uint64_t{256} << 20;  ///< maximum bytes of the file
 
 /// The pieces that --patch can name.
 struct PieceName {
@@ -51,64 +57,221 @@ TextMeasures measuresOf(const StudyOptions& options) {
   return measures;
 }
 
-/// Reads the texts of the file. Those that name no answers get the command line's.
-Result<std::vector<StudiedText>> readTexts(const StudyOptions& options) {
-  const auto bytes = attention::readFile(options.texts, kMaxTexts);
-  if (!bytes) return bytes.error();
-  auto texts =
-      parseStudiedTexts({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, options.texts);
-  if (!texts) return texts.error();
-  for (StudiedText& text : *texts) {
-    if (text.answer.empty() && !options.answers.empty()) text.answer = options.answers[0];
-    if (text.otherAnswer.empty() && options.answers.size() > 1) text.otherAnswer = options.answers[1];
-  }
-  return texts;
+/// The texts of the file. Those that name no answers get the command line's.
+Result<std::optional<StudiedText>> nextText(TextReader& reader, const StudyOptions& options) {
+  auto text = reader.next();
+  if (!text || !*text) return text;
+  if ((*text)->answer.empty() && !options.answers.empty()) (*text)->answer = options.answers[0];
+  if ((*text)->otherAnswer.empty() && options.answers.size() > 1) (*text)->otherAnswer = options.answers[1];
+  return text;
 }
 
-/// Studies the texts on several threads, and passes them on in order as they finish.
+/// Reads all of the file once, so that a bad line is found before the work. Returns the number of texts.
+Result<Index> countTexts(const std::string& path) {
+  auto reader = TextReader::open(path);
+  if (!reader) return reader.error();
+  for (Index count = 0;; ++count) {
+    const auto text = reader->next();
+    if (!text) return text.error();
+    if (*text) continue;
+    if (count == 0) return Error{attention::shownPath(path) + " has no text, expected one a line"};
+    return count;
+  }
+}
+
+/// Studies texts on several threads and passes them on in order. Holds only as many as the threads are ahead.
 class TextQueue {
  public:
-  TextQueue(const Setup& setup, const std::vector<StudiedText>& texts, const TextMeasures& measures)
-      : setup_(setup), texts_(texts), measures_(measures), done_(texts.size()) {}
+  using Next = std::function<Result<std::optional<StudiedText>>()>;
+  using Study = std::function<StudiedHeads(const StudiedText&, std::stop_token)>;
+  TextQueue(Next next, Study study, std::stop_source& stop)
+      : nextText_(std::move(next)), study_(std::move(study)), stop_(stop) {}
 
-  template <typename Take>
-  void run(Index jobs, const Take& take) {
+  /// Calls `take` with each text until it returns an Error, there are no more, or `stop` is requested, as it
+  /// is at the end. Returns the Error. Texts that aren't finished are dropped.
+  Status run(Index jobs, const std::function<Status(StudiedHeads)>& take) {
+    most_ = 4 * jobs;
+    const std::stop_callback wake(stop_.get_token(), [this] {
+      const std::lock_guard lock(mutex_);
+      moved_.notify_all();
+    });
     std::vector<std::jthread> threads;
-    for (Index job = 0; job < std::min<Index>(jobs, std::ssize(texts_)); ++job)
-      threads.emplace_back([this] { work(); });
-    for (std::size_t i = 0; i < texts_.size(); ++i) {
-      std::unique_lock lock(mutex_);
-      came_.wait(lock, [&] { return done_[i].has_value(); });
-      StudiedHeads text = *std::exchange(done_[i], std::nullopt);
-      lock.unlock();
-      take(std::move(text));
-    }
+    for (Index job = 0; job < jobs; ++job) threads.emplace_back([this] { work(); });
+    Status status = attention::success();
+    while (auto text = wait())
+      if (status = take(*std::move(text)); !status) break;
+    stop_.request_stop();
+    threads.clear();
+    return status ? problem_ : status;
   }
 
  private:
+  /// Waits for the next text; nothing at the end.
+  std::optional<StudiedHeads> wait() {
+    std::unique_lock lock(mutex_);
+    moved_.wait(lock, [&] {
+      return done_.contains(taken_) || stop_.stop_requested() || (ended_ && taken_ == begun_);
+    });
+    const auto found = done_.find(taken_);
+    if (found == done_.end()) return std::nullopt;
+    StudiedHeads text = std::move(found->second);
+    done_.erase(found);
+    ++taken_;
+    moved_.notify_all();
+    return text;
+  }
+
+  std::optional<std::pair<Index, StudiedText>> begin() {
+    std::unique_lock lock(mutex_);
+    moved_.wait(lock, [&] { return stop_.stop_requested() || ended_ || begun_ < taken_ + most_; });
+    if (stop_.stop_requested() || ended_) return std::nullopt;
+    auto text = nextText_();
+    if (text && *text) return std::pair(begun_++, **std::move(text));
+    if (!text) problem_ = text.error();
+    ended_ = true;
+    moved_.notify_all();
+    return std::nullopt;
+  }
+
   void work() {
-    for (std::size_t i = next_++; i < texts_.size(); i = next_++) {
+    while (auto asked = begin()) {
       StudiedHeads text;
       try {
-        text = studyText(setup_, texts_[i], measures_, resources_, {});
+        text = study_(asked->second, stop_.get_token());
       } catch (const std::exception& error) {
-        text.asked = texts_[i];
+        text.asked = asked->second;
         text.problem = error.what();
       }
       const std::lock_guard lock(mutex_);
-      done_[i] = std::move(text);
-      came_.notify_all();
+      if (stop_.stop_requested()) return;
+      done_[asked->first] = std::move(text);
+      moved_.notify_all();
     }
   }
 
-  const Setup& setup_;
-  const std::vector<StudiedText>& texts_;
-  const TextMeasures measures_;
-  Resources resources_{defaultLimits()};
-  std::atomic<std::size_t> next_ = 0;
+  const Next nextText_;
+  const Study study_;
+  std::stop_source& stop_;
   std::mutex mutex_;
-  std::condition_variable came_;
-  std::vector<std::optional<StudiedHeads>> done_;
+  std::condition_variable moved_;
+  std::map<Index, StudiedHeads> done_;  // by place
+  Index most_ = 0, begun_ = 0, taken_ = 0;
+  bool ended_ = false;
+  Status problem_ = attention::success();
+};
+
+/// What determines the results, so that a study goes on only from results of the same question.
+std::string questionOf(const StudyOptions& options, const StudyReport& report) {
+  std::error_code none;
+  const nlohmann::ordered_json question{{"study", 1},
+                                        {"model", report.model},
+                                        {"folder", std::filesystem::absolute(options.folder, none).string()},
+                                        {"layers", report.layers},
+                                        {"heads", report.heads},
+                                        {"measures", options.measures},
+                                        {"piece", options.piece},
+                                        {"answers", options.answers},
+                                        {"off", options.off}};
+  return question.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+/// A study of all texts of a file.
+class StudyRun {
+ public:
+  StudyRun(const StudyOptions& options, Setup setup, StudyReport report)
+      : options_(options), setup_(std::move(setup)), report_(std::move(report)) {}
+
+  /// `signal` is the one that requested `stop`, or 0.
+  int run(std::stop_source& stop, const std::atomic<int>& signal) {
+    const auto count = countTexts(options_.texts);
+    if (!count) return fail(count.error());
+    count_ = *count;
+    auto reader = TextReader::open(options_.texts);
+    if (!reader) return fail(reader.error());
+    if (const Status status = openProgress(*reader); !status) return fail(status.error());
+    const TextMeasures measures = measuresOf(options_);
+    Resources resources(defaultLimits());
+    attention::Matrix copying;
+    TextQueue queue([&] { return nextText(*reader, options_); },
+                    [&](const StudiedText& text, std::stop_token token) {
+                      return studyText(setup_, text, measures, resources, std::move(token), copying);
+                    },
+                    stop);
+    if (measures.detectors) copying = copyingOfHeads(setup_.subject.opened, stop.get_token());
+    const Status status = queue.run(options_.jobs, [&](const StudiedHeads& text) { return take(text); });
+    return finish(status, signal);
+  }
+
+ private:
+  /// Opens the results so far, and skips their texts.
+  Status openProgress(TextReader& reader) {
+    if (options_.output.empty()) return attention::success();
+    auto opened = StudyProgress::open(options_.output, questionOf(options_, report_));
+    if (!opened) return opened.error();
+    progress_.emplace(*std::move(opened));
+    for (done_ = 0; done_ < progress_->done(); ++done_) {
+      const auto text = nextText(reader, options_);
+      if (!text) return text.error();
+      if (!*text) return Error{progress_->name() + " holds the results of more texts than the file has"};
+      if (const Status same = progress_->checkNext(**text); !same) return same;
+    }
+    if (done_ > 0) warn(fmt::format("{} of {} texts are already done", done_, count_));
+    return attention::success();
+  }
+
+  Status take(const StudiedHeads& text) {
+    if (!text.problem.empty()) warn(fmt::format("line {}: {}", text.asked.line, text.problem));
+    if (progress_) {
+      if (const Status status = progress_->add(text, report_.piece); !status) return status;
+    } else if (print(textLine(report_, text) + "\n", Printed::json) != kExitDone) {
+      return Error{"the results can't be written to standard output any more"};
+    }
+    studied_ += text.problem.empty();
+    warn(fmt::format("text {} of {}", ++done_, count_));
+    return attention::success();
+  }
+
+  /// Writes what is done, also if the work ended early.
+  int finish(const Status& status, int signal) {
+    if (!status) warn(status.error().message);
+    const bool early = !status || done_ < count_;
+    // What is done doesn't replace an earlier study.
+    if (progress_ && done_ > 0 && !(early && attention::fileExists(options_.output)))
+      if (const Status written = writeStudy(options_.output, report_, *progress_); !written) {
+        warn(written.error().message);
+        return keep(kExitFailed);
+      }
+    if (early) return keep(signal > 0 ? 128 + signal : kExitFailed);
+    const bool any = studied_ > 0 || anyStudied();
+    if (progress_) progress_->remove();
+    return any ? kExitDone : fail({"none of the texts could be studied"});
+  }
+
+  int keep(int exitCode) {
+    if (progress_ && done_ == 0)
+      progress_->remove();
+    else if (progress_)
+      warn(fmt::format("{} of {} texts are done and kept in {}; the same command goes on after them", done_,
+                       count_, attention::quotedText(progress_->name())));
+    return exitCode;
+  }
+
+  /// Whether a text was studied before this run.
+  bool anyStudied() const {
+    bool any = false;
+    if (progress_)
+      (void)progress_->each([&](const StudiedHeads& text) {
+        any |= text.problem.empty();
+        return attention::success();
+      });
+    return any;
+  }
+
+  const StudyOptions& options_;
+  const Setup setup_;
+  const StudyReport report_;
+  std::optional<StudyProgress> progress_;
+  Index count_ = 0, done_ = 0, studied_ = 0;
 };
 
 int runStudy(const StudyOptions& options) {
@@ -118,6 +281,16 @@ int runStudy(const StudyOptions& options) {
     return usage({fmt::format("--answers has {} words, expected one or two", options.answers.size())});
   if (!options.output.empty())
     if (const Status status = checkStudyFile(options.output); !status) return usage(status.error());
+  std::stop_source stop;
+  std::atomic<int> signal = 0;
+  // Before any other thread. The first signal finishes with what is done, the second ends at once.
+  const QuitSignals quits([&](int which) {
+    if (signal.exchange(which) != 0) {
+      attention::removeTemporaryFiles();
+      std::_Exit(128 + which);
+    }
+    stop.request_stop();
+  });
   const auto opened = openModel(options.folder);
   if (!opened) return fail(opened.error());
   if (!(*opened)->model) return fail({(*opened)->name + " is recorded attention, expected a model's folder"});
@@ -130,26 +303,9 @@ int runStudy(const StudyOptions& options) {
   auto off = switchedHeads(options.off, config);
   if (!off) return usage(off.error());
   setup.subject.switchedOff = *std::move(off);
-  const auto texts = readTexts(options);
-  if (!texts) return fail(texts.error());
-  StudyReport report{(*opened)->name, options.piece, config.layerCount(), config.heads, {}};
-  int exitCode = kExitDone;
-  Index problems = 0;
-  TextQueue queue(setup, *texts, measuresOf(options));
-  queue.run(options.jobs, [&](StudiedHeads text) {
-    if (!text.problem.empty()) {
-      warn(fmt::format("line {}: {}", text.asked.line, text.problem));
-      ++problems;
-    }
-    if (options.output.empty())
-      exitCode = std::max(exitCode, print(textLine(report, text) + "\n", Printed::json));
-    report.texts.push_back(std::move(text));
-    warn(fmt::format("text {} of {}", report.texts.size(), texts->size()));
-  });
-  if (!options.output.empty())
-    if (const Status status = writeStudy(options.output, report); !status) return fail(status.error());
-  if (problems == std::ssize(*texts)) return fail({"none of the texts could be studied"});
-  return exitCode;
+  return StudyRun(options, std::move(setup),
+                  {(*opened)->name, options.piece, config.layerCount(), config.heads})
+      .run(stop, signal);
 }
 
 }  // namespace

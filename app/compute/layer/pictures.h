@@ -28,6 +28,7 @@ struct HeadPictures {
   std::vector<PictureLevel> levels;
   std::vector<float> maxWeight;           ///< [heads], after dropout; never below the maximum before it
   std::vector<float> minScore, maxScore;  ///< [heads], over finite scores; 0 if there are none
+  float aroundZero = 0;  ///< ends of a scale around 0 for recorded weights of which some are negative; else 0
 
   /// Returns the finest level whose cells are at least one pixel large when the longer side of a head takes
   /// `pixels`.

@@ -9,6 +9,11 @@ render::Colormap colormapFor(const Look& look) {
   return look.quantity == Quantity::scores ? look.scoreColormap : look.colormap;
 }
 
+Look lookFor(Look look, const HeadPictures& pictures) {
+  if (pictures.aroundZero > 0) look.colormap = render::Colormap::diverging;
+  return look;
+}
+
 ValueRange weightRange(const Look& look) {
   return look.range == RangeMode::logarithmic ? ValueRange{1e-4f, 1, true} : ValueRange{};
 }
@@ -17,6 +22,7 @@ ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head) 
   const auto h = static_cast<std::size_t>(head);
   const bool perHead = look.range == RangeMode::perHead;
   if (look.quantity != Quantity::scores) {
+    if (pictures.aroundZero > 0) return {-pictures.aroundZero, pictures.aroundZero, false};
     const float all = *std::max_element(pictures.maxWeight.begin(), pictures.maxWeight.end());
     // After dropout weights may exceed 1, but the heads share one scale.
     if (look.range == RangeMode::unit)

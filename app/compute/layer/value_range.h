@@ -15,5 +15,7 @@ ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head);
 /// Returns the range for the weights of many heads on one scale: 0 to 1, or 10⁻⁴ to 1 if Look is logarithmic.
 ValueRange weightRange(const Look& look);
 render::Colormap colormapFor(const Look& look);
+/// Returns the look with colours around 0 if the pictures have negative weights.
+Look lookFor(Look look, const HeadPictures& pictures);
 
 }  // namespace headscope::app

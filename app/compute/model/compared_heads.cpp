@@ -54,7 +54,7 @@ Result<std::vector<std::shared_ptr<const LayerSummary>>> comparedLayers(
                              countedText(own.layerCount(), "layer"), countedText(own.heads, "head"))};
   const PartnersInB with = partnersInB(a, b, ties);
   const Index before = a.opened->isCrossAttention ? 0 : a.tokens() - a.queries();
-  const attention::HeadText text(a.queryTokens(), a.keyTokens(), false, before, a.opened->isCrossAttention);
+  const attention::HeadText text = headTextOf(a, before);
   std::vector<std::shared_ptr<const LayerSummary>> layers;
   for (std::size_t i = 0; i < a.layers.size(); ++i) {
     layers.push_back(comparedLayer(*a.layers[i], *b.layers[i], with, difference, text, stop));

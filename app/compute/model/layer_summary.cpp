@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "attention/core/extremes.h"
 #include "attention/core/max_pool.h"
 #include "attention/core/parallel.h"
+#include "attention/formats/recorded/weight_faults.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -31,9 +33,14 @@ Matrix marksOf(const attention::MaskFormula& mask, Index variant) {
   return cells;
 }
 
-/// Copies the weights of visible keys; all other cells become masked or dead.
-void markCells(const attention::MatrixView& weights, const Matrix& marks, Matrix& out) {
-  out = weights;
+/// Copies the weights of visible keys; all other cells become masked or dead. Recorded weights above 1 become
+/// NaN, which has a colour of its own, unless the scale is around 0.
+void markCells(const LayerSummary& layer, Index head, const Matrix& marks, Matrix& out) {
+  out = layer.weights[head];
+  if (layer.recorded && layer.aroundZero == 0)
+    out = out.unaryExpr([](float weight) {
+      return attention::isAboveOne(weight) ? std::numeric_limits<float>::quiet_NaN() : weight;
+    });
   for (Index row = 0; row < out.rows(); ++row) {
     const auto cells = marks.row(row).array();
     if ((cells != 0).all())
@@ -55,10 +62,20 @@ void leaveFirstOut(Matrix& marked) {
   }
 }
 
+/// Pools marked weights so that the most striking cell of a block stays visible.
+Matrix pooledWeights(const LayerSummary& layer, const Matrix& marked, int factor) {
+  return layer.aroundZero > 0 ? pooledByMagnitude(marked, factor) : attention::maxPooled(marked, factor);
+}
+
 float entropyOf(const attention::MatrixView& weights, const Matrix& marks) {
   double sum = 0;
   Index rows = 0;
+  bool left = false;
   for (Index row = 0; row < weights.rows(); ++row) {
+    if (weights.row(row).hasNaN()) {
+      left = true;
+      continue;
+    }
     const auto visible = (marks.row(row).array() == 0).count();
     if (visible < 2) continue;
     double entropy = 0;
@@ -67,7 +84,8 @@ float entropyOf(const attention::MatrixView& weights, const Matrix& marks) {
     sum += entropy / std::log(static_cast<double>(visible));
     ++rows;
   }
-  return rows ? static_cast<float>(sum / static_cast<double>(rows)) : 0;
+  if (rows == 0) return left ? std::numeric_limits<float>::quiet_NaN() : 0;
+  return static_cast<float>(sum / static_cast<double>(rows));
 }
 
 /// Returns ‖after − before‖ / ‖before‖ of every row.
@@ -126,10 +144,10 @@ void summariseHeads(LayerSummary& summary, const MarkedMask& mask, const attenti
     one.profile = attention::profileHead({weights, {cells.data(), n, m}, text});
     one.entropy = entropyOf(weights, cells);
     Matrix marked;
-    markCells(weights, cells, marked);
-    summary.thumbnails[head] = attention::maxPooled(marked, factor);
+    markCells(summary, head, cells, marked);
+    summary.thumbnails[head] = pooledWeights(summary, marked, factor);
     leaveFirstOut(marked);
-    summary.thumbnailsFirstOut[head] = attention::maxPooled(marked, factor);
+    summary.thumbnailsFirstOut[head] = pooledWeights(summary, marked, factor);
   });
   float sum = 0;
   for (const HeadSummary& one : summary.heads) sum += one.entropy;
@@ -138,9 +156,12 @@ void summariseHeads(LayerSummary& summary, const MarkedMask& mask, const attenti
 
 }  // namespace
 
-MarkedMask::MarkedMask(std::shared_ptr<const attention::MaskFormula> mask) : formula(std::move(mask)) {
-  for (Index variant = 0; variant < formula->variants(); ++variant)
+MarkedMask::MarkedMask(std::shared_ptr<const attention::MaskFormula> mask, Index keysFrom)
+    : formula(std::move(mask)) {
+  for (Index variant = 0; variant < formula->variants(); ++variant) {
     marks.push_back(marksOf(*formula, variant));
+    marks.back().leftCols(keysFrom).setConstant(render::kMaskedCell);
+  }
 }
 
 Matrix joined(const Matrix* old, Index kept, const Matrix& rows) {
@@ -186,7 +207,7 @@ std::shared_ptr<LayerSummary> summarise(const LayerRows& rows, const MarkedMask&
 }
 
 void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std::stop_token stop) {
-  summariseHeads(summary, MarkedMask(summary.mask), text, stop);
+  summariseHeads(summary, MarkedMask(summary.mask, summary.keysFrom), text, stop);
 }
 
 Matrix pooledByMagnitude(const Matrix& cells, int factor) {
@@ -198,7 +219,8 @@ Matrix pooledByMagnitude(const Matrix& cells, int factor) {
     for (Index col = 0; col < cells.cols(); ++col) {
       float& cell = out(row / factor, col / factor);
       const float value = cells(row, col);
-      if (!std::isfinite(value)) continue;
+      if (std::isnan(value)) cell = value;
+      if (!std::isfinite(value) || std::isnan(cell)) continue;
       cell = std::isfinite(cell) ? attention::stronger(cell, value) : value;
     }
   return out;
@@ -219,18 +241,20 @@ std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const L
         const float now = there ? b.weights.at(head, query(row), key(col)) : 0;
         weight = difference ? there ? now - weight : 0 : now;
       }
+  summary->aroundZero = difference ? 0 : std::max(a.aroundZero, b.aroundZero);
+  summary->recorded = a.recorded && !difference;
   if (difference) summary->sinkShares.resize(0, 0);
   for (Index row = 0; row < summary->sinkShares.cols(); ++row)
     summary->sinkShares.col(row) = query(row) < 0 ? attention::Vector(attention::Vector::Zero(heads))
                                                   : attention::Vector(b.sinkShares.col(query(row)));
   if (!difference) {
-    summariseHeads(*summary, MarkedMask(a.mask), text, stop);
+    summariseHeads(*summary, MarkedMask(a.mask, a.keysFrom), text, stop);
   }
-  const MarkedMask mask(a.mask);
+  const MarkedMask mask(a.mask, a.keysFrom);
   const int factor = thumbnailFactor(longestSide(*summary));
   for (Index head = 0; head < heads && !stop.stop_requested(); ++head) {
     Matrix marked;
-    markCells(std::as_const(summary->weights)[head], mask.of(head), marked);
+    markCells(*summary, head, mask.of(head), marked);
     double differs = 0;
     for (Index row = 0; row < n; ++row) {
       for (Index col = 0; col < m; ++col)
@@ -242,7 +266,7 @@ std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const L
       summary->heads[static_cast<std::size_t>(head)].differs =
           static_cast<float>(differs / static_cast<double>(n));
     summary->thumbnails[head] = summary->thumbnailsFirstOut[head] =
-        difference ? pooledByMagnitude(marked, factor) : attention::maxPooled(marked, factor);
+        difference ? pooledByMagnitude(marked, factor) : pooledWeights(*summary, marked, factor);
   }
   return summary;
 }
@@ -258,11 +282,12 @@ Index longestSide(const LayerSummary& layer) {
 }
 
 Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool firstOut) {
-  Matrix marked;
-  markCells(layer.weights[head], marksOf(*layer.mask, layer.mask->variantOf(head)), marked);
+  Matrix marks = marksOf(*layer.mask, layer.mask->variantOf(head)), marked;
+  marks.leftCols(layer.keysFrom).setConstant(render::kMaskedCell);
+  markCells(layer, head, marks, marked);
   if (layer.heads[static_cast<std::size_t>(head)].differs >= 0) return pooledByMagnitude(marked, factor);
   if (firstOut) leaveFirstOut(marked);
-  return attention::maxPooled(marked, factor);
+  return pooledWeights(layer, marked, factor);
 }
 
 }  // namespace headscope::app

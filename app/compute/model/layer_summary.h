@@ -39,6 +39,9 @@ struct LayerSummary {
   attention::Stack headOutput;  ///< [heads, n, headDim], before W_O
   /// [heads, n, headDim] and [kvHeads, m, headDim], only for recorded attention that has them.
   attention::Stack q, k, v;
+  Index keysFrom = 0;     ///< the first key that a recorded layer has
+  bool recorded = false;  ///< then weights may be NaN, above 1 and below 0
+  float aroundZero = 0;  ///< ends of a scale around 0 for recorded weights of which some are negative; else 0
 };
 /// Fills in heads, their mean entropy and the thumbnails from `weights` and `mask`.
 void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std::stop_token stop);
@@ -48,7 +51,8 @@ int thumbnailFactor(Index tokens);
 /// Returns the larger of the layer's numbers of queries and keys.
 Index longestSide(const LayerSummary& layer);
 
-/// Draws one head's weights with marks for masked and dead cells, max-pooled by `factor`. With `firstOut`,
+/// Draws one head's weights with marks for masked and dead cells, and NaN for recorded values that are no
+/// weights, max-pooled by `factor`, or by magnitude where some are negative. With `firstOut`,
 /// the first token's column is masked too, and rows sum to 1 without it.
 attention::Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool firstOut);
 
@@ -57,7 +61,8 @@ struct MarkedMask {
   std::shared_ptr<const attention::MaskFormula> formula;
   std::vector<attention::Matrix> marks;  ///< [n, n] each: 0 if the key is visible, otherwise −inf
 
-  explicit MarkedMask(std::shared_ptr<const attention::MaskFormula> mask);
+  /// Also masks the keys before `keysFrom`.
+  explicit MarkedMask(std::shared_ptr<const attention::MaskFormula> mask, Index keysFrom = 0);
   const attention::Matrix& of(Index head) const {
     return marks[static_cast<std::size_t>(formula->variantOf(head))];
   }

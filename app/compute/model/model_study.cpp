@@ -169,12 +169,20 @@ class WholeMasks {
 
 }  // namespace
 
+attention::HeadText headTextOf(const ModelStudy& study, Index firstPosition) {
+  attention::HeadText text(study.queryTokens(), study.keyTokens(), false, firstPosition,
+                           study.opened->isCrossAttention);
+  // Without a tokenizer, ids only number the tokens.
+  if (study.opened->tokenizer && !study.opened->recorded)
+    text.compareIds(study.text.ids, study.otherKeys.empty() ? study.text.ids : study.text.sourceIds);
+  return text;
+}
+
 attention::Status ModelRunner::pass(ModelStudy& study, PassRequest request, Index kept,
                                     const OnLayer& onLayer, const std::stop_token& stop) {
   const attention::Model& model = *study.opened->model;
   const auto ids = std::span<const Index>(study.text.ids).subspan(static_cast<std::size_t>(kept));
-  const attention::HeadText headText(study.text.tokens, study.keyTokens(), false, 0,
-                                     study.opened->isCrossAttention);
+  const attention::HeadText headText = headTextOf(study, 0);
   WholeMasks masks(model.config(), study.tokens(), study.keys(), kept);
   Matrix in = model.embed(study.text.ids, kept);
   study.embedded = joined(&embedded_, kept, in);

@@ -39,7 +39,9 @@ struct ModelStudy {
   Index bands = 0;
   /// If the tokens are a picture's: [layers] of [n, n], attention::Rollout up to each layer.
   std::vector<attention::Matrix> rollout;
-  std::string notFinite;  ///< why layers or predictions aren't all finite, in a sentence; "" = they are
+  std::string notFinite;  ///< why layers or predictions aren't all finite, or how recorded weights differ
+                          ///< from a softmax's, in sentences; "" = they are as expected
+  float aroundZero = 0;  ///< the largest LayerSummary::aroundZero
   double seconds = 0;
   std::uint64_t bytes = 0;
   MemoryShare memory;
@@ -58,6 +60,9 @@ struct ModelStudy {
   Index keys() const { return static_cast<Index>(keyTokens().size()); }
   Index queries() const { return static_cast<Index>(queryTokens().size()); }
 };
+
+/// Returns the text that detectors judge the study's heads by: tokens are the same if their ids are.
+attention::HeadText headTextOf(const ModelStudy& study, Index firstPosition);
 
 /// Fills in the rollout of a study whose tokens are a picture's.
 void addRollout(ModelStudy& study, const std::stop_token& stop);

@@ -32,39 +32,52 @@ std::shared_ptr<const attention::MaskFormula> maskOf(const attention::ModelConfi
   return *attention::compileMask(attention::parseMask(text).layers, geometry);
 }
 
-/// Reads one array of a layer, [heads, n, headDim]; empty if the file has none.
-Result<Stack> arrayOf(const RecordedAttention& file, const std::optional<attention::RecordedArray>& array) {
+/// Reads one array of a layer, [heads, n, headDim]; empty if the file has none, or none that can be used,
+/// which `why` then says.
+Stack arrayOf(const RecordedAttention& file, const std::optional<attention::RecordedArray>& array,
+              std::string& why) {
   if (!array) return Stack{};
   Stack all(array->heads, array->rows, array->cols);
   for (Index head = 0; head < array->heads; ++head) {
     Result<Matrix> one = file.readArray(*array, head);
-    if (!one) return one.error();
+    if (!one) {
+      why = one.error().message + ": not used.";
+      return Stack{};
+    }
     all[head] = *one;
   }
   return all;
 }
 
-Result<std::shared_ptr<LayerSummary>> readLayer(const RecordedAttention& file, Index at,
-                                                const std::shared_ptr<const attention::MaskFormula>& mask,
-                                                const attention::HeadText& text, std::stop_token stop) {
+/// A layer, and what is wrong with it.
+struct ReadLayer {
+  std::shared_ptr<LayerSummary> summary = std::make_shared<LayerSummary>();
+  attention::WeightFaults faults;
+  std::string notUsed;  ///< why an array isn't used; "" = all are
+};
+
+Result<ReadLayer> readLayer(const RecordedAttention& file, Index at,
+                            const std::shared_ptr<const attention::MaskFormula>& mask,
+                            const attention::HeadText& text, std::stop_token stop) {
   const attention::RecordedLayer& layer = file.layers()[static_cast<std::size_t>(at)];
-  auto summary = std::make_shared<LayerSummary>();
+  ReadLayer read;
+  const auto& summary = read.summary;
+  summary->recorded = true;
   summary->mask = mask;
+  summary->keysFrom = layer.keysFrom;
   summary->weights = Stack(layer.attention.heads, file.queries(), file.keys());
   for (Index head = 0; head < layer.attention.heads && !stop.stop_requested(); ++head) {
     Result<attention::RecordedWeights> weights = file.readWeights(at, head);
     if (!weights) return weights.error();
     summary->weights[head] = weights->weights;
+    read.faults.add(weights->faults);
   }
-  Result<Stack> q = arrayOf(file, layer.q), k = arrayOf(file, layer.k), v = arrayOf(file, layer.v);
-  if (!q) return q.error();
-  if (!k) return k.error();
-  if (!v) return v.error();
-  summary->q = *std::move(q);
-  summary->k = *std::move(k);
-  summary->v = *std::move(v);
+  summary->aroundZero = read.faults.aroundZero();
+  summary->q = arrayOf(file, layer.q, read.notUsed);
+  summary->k = arrayOf(file, layer.k, read.notUsed);
+  summary->v = arrayOf(file, layer.v, read.notUsed);
   summariseHeads(*summary, text, stop);
-  return summary;
+  return read;
 }
 
 }  // namespace
@@ -97,19 +110,35 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
                              bytesText(static_cast<double>(needed)),
                              bytesText(static_cast<double>(resources.memory.total())))};
   const auto mask = maskOf(opened.config(), n, m);
-  const attention::HeadText text(study.queryTokens(), study.text.tokens, false,
-                                 opened.isCrossAttention ? 0 : m - n, opened.isCrossAttention);
+  const attention::HeadText text = headTextOf(study, opened.isCrossAttention ? 0 : m - n);
+  attention::WeightFaults faults;
+  std::string notUsed;
   for (Index at = 0; at < std::ssize(file.layers()); ++at) {
     auto layer = readLayer(file, at, mask, text, stop);
     if (stop.stop_requested()) return Error{"stopped"};
     if (!layer) return layer.error();
-    study.layers.push_back(*layer);
-    if (onLayer) onLayer(at, *layer);
+    study.layers.push_back(layer->summary);
+    study.aroundZero = std::max(study.aroundZero, layer->summary->aroundZero);
+    faults.add(layer->faults);
+    if (notUsed.empty()) notUsed = layer->notUsed;
+    if (onLayer) onLayer(at, layer->summary);
   }
+  study.notFinite = faults.describe() + (notUsed.empty() ? "" : " " + notUsed);
   study.bytes = needed;
   addRollout(study, stop);
   study.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return study;
+}
+
+std::vector<std::string> recordedNotes(const RecordedAttention& file) {
+  std::vector<std::string> notes = file.notes();
+  if (!file.unfitTokens().empty()) notes.push_back("tokens aren't used: " + file.unfitTokens());
+  attention::WeightFaults faults;
+  for (Index at = 0; at < std::ssize(file.layers()); ++at)
+    for (Index head = 0; head < file.layers()[static_cast<std::size_t>(at)].attention.heads; ++head)
+      if (const auto weights = file.readWeights(at, head)) faults.add(weights->faults);
+  if (const std::string found = faults.describe(); !found.empty()) notes.push_back(found);
+  return notes;
 }
 
 Snapshot recordedSnapshot(const Setup& setup, Resources& resources, std::stop_token stop) {
@@ -136,7 +165,7 @@ Snapshot recordedSnapshot(const Setup& setup, Resources& resources, std::stop_to
   const Index heads = layer.weights.count();
   result.scores = Stack(heads, study->queries(), study->tokens());
   result.lse = Matrix::Zero(heads, study->queries());
-  const MarkedMask mask(layer.mask);
+  const MarkedMask mask(layer.mask, layer.keysFrom);
   for (Index head = 0; head < heads; ++head) {
     result.scores[head] = mask.of(head);
     for (Index row = 0; row < study->queries(); ++row)
@@ -149,7 +178,17 @@ Snapshot recordedSnapshot(const Setup& setup, Resources& resources, std::stop_to
     for (Index head = 0; head < heads; ++head)
       result.headOutput[head] = layer.weights[head] * layer.v[head * layer.v.count() / heads];
   }
+  // Pictures mark what is no weight; the result keeps it.
+  const Stack given = result.weights;
+  if (layer.aroundZero == 0)
+    for (Index head = 0; head < heads; ++head)
+      result.weights[head] = result.weights[head].unaryExpr([](float weight) {
+        return attention::isAboveOne(weight) ? std::numeric_limits<float>::quiet_NaN() : weight;
+      });
   sequence.pictures = drawPictures(result, result.weights, stop);
+  sequence.pictures.aroundZero = layer.aroundZero;
+  result.weights = given;
+  snapshot.notFinite = study->notFinite;
   snapshot.causal = study->opened->config().causal;
   snapshot.empty = false;
   snapshot.sequences.push_back(std::move(sequence));

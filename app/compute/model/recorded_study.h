@@ -11,9 +11,13 @@ namespace headscope::app {
 attention::Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resources,
                                             const ModelRunner::OnLayer& onLayer, std::stop_token stop);
 
+/// What was assumed or left out when the recording was opened, and how its weights differ from a softmax's, a
+/// sentence each. Reads all weights.
+std::vector<std::string> recordedNotes(const attention::RecordedAttention& file);
+
 /// Returns the scene's layer of recorded attention, for pictures and files: weights, what heads do, and q, k,
 /// v and the heads' outputs if the file has them. Scores aren't recorded: they are 0, or −inf where the mask
-/// hides the key. Its error is studyRecorded()'s.
+/// hides the key. Its pictures mark values that are no weights. Its error is studyRecorded()'s.
 Snapshot recordedSnapshot(const Setup& setup, Resources& resources, std::stop_token stop = {});
 
 }  // namespace headscope::app

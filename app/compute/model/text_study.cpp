@@ -7,7 +7,9 @@
 #include <limits>
 #include <set>
 
+#include "app/compute/heads/head_copying.h"
 #include "app/compute/model/layer_summary.h"
+#include "attention/formats/csv_reader.h"
 #include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
 #include "attention/heads/detectors.h"
@@ -48,10 +50,12 @@ Result<StudiedText> fromJson(const std::string& line, const std::string& where) 
 }
 
 /// Fills in the detectors and strongest weights of all heads.
-void observe(const PairStudy& pair, StudiedHeads& out, const std::stop_token& stop) {
+void observe(const PairStudy& pair, const Matrix& copying, StudiedHeads& out, const std::stop_token& stop) {
   const attention::ModelConfig& config = pair.opened->config();
   const Index layers = config.layerCount(), heads = config.heads;
-  const attention::HeadText text(pair.a.text.tokens, pair.a.text.tokens, false);
+  attention::HeadText text(pair.a.text.tokens, pair.keyTokens(pair.a), false, 0,
+                           pair.opened->isCrossAttention);
+  text.compareIds(pair.a.text.ids, pair.keyIds(pair.a));
   const auto all = attention::allDetectors();
   out.detectors.assign(all.size(), Matrix::Constant(layers, heads, kMissing));
   out.strongest = Matrix::Constant(layers, heads, kMissing);
@@ -65,7 +69,10 @@ void observe(const PairStudy& pair, StudiedHeads& out, const std::stop_token& st
       const auto profile =
           attention::profileHead({weights, {marks.data(), marks.rows(), marks.cols()}, text});
       for (std::size_t i = 0; i < all.size(); ++i)
-        if (profile.scores[i].rows > 0) out.detectors[i](layer, head) = profile.scores[i].raw;
+        if (profile.scores[i].rows > 0)
+          out.detectors[i](layer, head) = profile.scores[i].raw;
+        else if (all[i]->ofMaps && copying.size() > 0)
+          out.detectors[i](layer, head) = copying(layer, head);
       // Key 0 is left out: heads with nothing to attend to look there.
       for (Index query = 0; query < weights.rows(); ++query)
         for (Index key = 1; key < std::min(query, weights.cols()); ++key)
@@ -112,7 +119,7 @@ Status attribute(const PairStudy& pair, StudiedHeads& out, const std::stop_token
   return attention::success();
 }
 
-Status measure(const Setup& setup, const TextMeasures& measures, Resources& resources,
+Status measure(const Setup& setup, const TextMeasures& measures, const Matrix& copying, Resources& resources,
                const std::stop_token& stop, StudiedHeads& out) {
   Setup own = setup;
   comparedText(own) = out.asked.text;
@@ -137,41 +144,52 @@ Status measure(const Setup& setup, const TextMeasures& measures, Resources& reso
   out.difference = pair->a.difference;
   if (pair->b) out.otherDifference = pair->b->difference;
   for (const attention::Token& token : pair->a.text.tokens) out.tokens.push_back(token.text);
-  if (measures.detectors) observe(*pair, out, stop);
+  if (measures.detectors) observe(*pair, copying, out, stop);
   if (measures.loss)
     if (const Status status = ablate(*pair, out, stop); !status) return status;
   if (measures.attribution)
     if (const Status status = attribute(*pair, out, stop); !status) return status;
   if (!measures.patch || !pair->b) return attention::success();
+  const PatchGridQuestion patches{{pair, false}, measures.piece};
   const auto grid = computePatchGrid(
-      {{pair, false}, measures.piece}, [] { return Index{0}; }, [](const PatchGrid&) {}, stop);
+      patches, [] { return Index{0}; }, [](const PatchGrid&) {}, stop);
   if (!grid) return grid.error();
+  out.patchPerHead = !patches.columnsAreTokens() && patches.columns() == pair->opened->config().heads;
   out.patch = grid->recovered;
   return attention::success();
 }
 
 }  // namespace
 
+Result<std::optional<StudiedText>> parseStudiedLine(std::string_view bytes, Index line,
+                                                    const std::string& name) {
+  if (line == 1) {
+    const auto plain = attention::utf8Text(bytes);
+    if (!plain) return Error{name + " " + plain.error().message};
+    bytes = *plain;
+  }
+  if (bytes.ends_with('\r')) bytes.remove_suffix(1);
+  if (bytes.find_first_not_of(" \t") == std::string_view::npos) return std::optional<StudiedText>();
+  StudiedText text;
+  if (bytes.starts_with('{')) {
+    auto read = fromJson(std::string(bytes), fmt::format("{}, line {}", name, line));
+    if (!read) return read.error();
+    text = *std::move(read);
+  } else {
+    text.text = bytes;
+  }
+  text.line = line;
+  return std::optional(std::move(text));
+}
+
 Result<std::vector<StudiedText>> parseStudiedTexts(std::string_view bytes, const std::string& name) {
   std::vector<StudiedText> texts;
-  Index line = 0;
-  while (!bytes.empty()) {
+  for (Index line = 1; !bytes.empty(); ++line) {
     const std::size_t end = bytes.find('\n');
-    std::string one(bytes.substr(0, end));
+    auto text = parseStudiedLine(bytes.substr(0, end), line, name);
     bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + 1);
-    ++line;
-    if (one.ends_with('\r')) one.pop_back();
-    if (one.find_first_not_of(" \t") == std::string::npos) continue;
-    StudiedText text;
-    if (one.starts_with('{')) {
-      auto read = fromJson(one, fmt::format("{}, line {}", name, line));
-      if (!read) return read.error();
-      text = *std::move(read);
-    } else {
-      text.text = std::move(one);
-    }
-    text.line = line;
-    texts.push_back(std::move(text));
+    if (!text) return text.error();
+    if (*text) texts.push_back(**std::move(text));
   }
   if (texts.empty()) return Error{name + " has no text, expected one a line"};
   return texts;
@@ -191,11 +209,22 @@ Result<Index> answerId(const OpenModel& opened, const std::string& answer) {
                            attention::quotedText(answer), count)};
 }
 
+Matrix copyingOfHeads(const std::shared_ptr<const OpenModel>& opened, const std::stop_token& stop) {
+  const attention::ModelConfig& config = opened->config();
+  Matrix all(config.layerCount(), config.heads);
+  for (Index cell = 0; cell < all.size(); ++cell) {
+    const auto copying = headCopying({opened, cell / config.heads, cell % config.heads}, stop);
+    if (!copying) return {};
+    all.data()[cell] = static_cast<float>(*copying);
+  }
+  return all;
+}
+
 StudiedHeads studyText(const Setup& setup, const StudiedText& text, const TextMeasures& measures,
-                       Resources& resources, std::stop_token stop) {
+                       Resources& resources, std::stop_token stop, const Matrix& copying) {
   StudiedHeads out;
   out.asked = text;
-  if (const Status status = measure(setup, measures, resources, stop, out); !status)
+  if (const Status status = measure(setup, measures, copying, resources, stop, out); !status)
     out.problem = status.error().message;
   return out;
 }
@@ -211,57 +240,63 @@ std::vector<std::pair<std::string, const Matrix*>> columnsOf(const StudiedHeads&
   return columns;
 }
 
-std::vector<HeadColumn> summariseTexts(const std::vector<StudiedHeads>& texts, Index layers, Index heads) {
-  std::vector<HeadColumn> columns;
-  const auto columnAt = [&](const std::string& name) -> HeadColumn& {
-    const auto found = std::ranges::find(columns, name, &HeadColumn::name);
-    if (found != columns.end()) return *found;
-    HeadColumn& made = columns.emplace_back();
-    made.name = made.title = name;
-    for (const attention::Detector* detector : attention::allDetectors())
-      if (detector->name == name) made.title = detector->title;
-    for (const auto& [other, title] : {std::pair("loss", "loss without it"), {"patch", "patching effect"}})
-      if (name == other) made.title = title;
-    made.mean = made.spread = Matrix::Zero(layers, heads);
-    made.most = Places::Constant(layers, heads, -1);
-    made.texts = Places::Zero(layers, heads);
-    return made;
-  };
-  // One pass over all texts.
-  for (Index i = 0; i < std::ssize(texts); ++i)
-    for (const auto& [name, values] : columnsOf(texts[asSize(i)])) {
-      if (values->rows() != layers || values->cols() != heads)
-        continue;  // columns aren't heads: kv heads, or tokens, which differ between texts
-      HeadColumn& column = columnAt(name);
-      for (Index cell = 0; cell < values->size(); ++cell) {
-        const float value = values->data()[cell];
-        if (!std::isfinite(value)) continue;
-        // Welford 1962: updates the mean and the sum of squared deviations.
-        const Index count = ++column.texts.data()[cell];
-        float& mean = column.mean.data()[cell];
-        const float before = value - mean;
-        mean += before / static_cast<float>(count);
-        column.spread.data()[cell] += before * (value - mean);
-        Index& most = column.most.data()[cell];
-        if (most < 0) {
-          most = i;
-          continue;
-        }
-        for (const auto& [other, known] : columnsOf(texts[asSize(most)]))
-          if (other == name && known->data()[cell] < value) {
-            most = i;
-            break;
-          }
+TextSummary::Sums& TextSummary::sumsOf(const std::string& name) {
+  const auto found = std::ranges::find_if(all_, [&](const Sums& sums) { return sums.column.name == name; });
+  if (found != all_.end()) return *found;
+  Sums& made = all_.emplace_back();
+  HeadColumn& column = made.column;
+  column.name = column.title = name;
+  for (const attention::Detector* detector : attention::allDetectors())
+    if (detector->name == name) column.title = detector->title;
+  for (const auto& [other, title] : {std::pair("loss", "loss without it"), {"patch", "patching effect"}})
+    if (name == other) column.title = title;
+  column.mean = column.spread = Matrix::Zero(layers_, heads_);
+  column.most = Places::Constant(layers_, heads_, -1);
+  column.texts = Places::Zero(layers_, heads_);
+  made.most = Matrix::Constant(layers_, heads_, kMissing);
+  return made;
+}
+
+void TextSummary::add(Index at, const StudiedHeads& text) {
+  for (const auto& [name, values] : columnsOf(text)) {
+    if (values == &text.patch && !text.patchPerHead) continue;
+    Sums& sums = sumsOf(name);
+    HeadColumn& column = sums.column;
+    for (Index cell = 0; cell < values->size(); ++cell) {
+      const float value = values->data()[cell];
+      if (!std::isfinite(value)) continue;
+      // Welford 1962: updates the mean and the sum of squared deviations.
+      const Index count = ++column.texts.data()[cell];
+      float& mean = column.mean.data()[cell];
+      const float before = value - mean;
+      mean += before / static_cast<float>(count);
+      column.spread.data()[cell] += before * (value - mean);
+      if (float& most = sums.most.data()[cell]; !(value <= most)) {
+        most = value;
+        column.most.data()[cell] = at;
       }
     }
-  for (HeadColumn& column : columns)
+  }
+}
+
+std::vector<HeadColumn> TextSummary::columns() const {
+  std::vector<HeadColumn> columns;
+  for (const Sums& sums : all_) {
+    HeadColumn& column = columns.emplace_back(sums.column);
     for (Index cell = 0; cell < column.mean.size(); ++cell) {
       const Index count = column.texts.data()[cell];
       column.spread.data()[cell] =
           count > 0 ? std::sqrt(column.spread.data()[cell] / static_cast<float>(count)) : kMissing;
       if (count == 0) column.mean.data()[cell] = kMissing;
     }
+  }
   return columns;
+}
+
+std::vector<HeadColumn> summariseTexts(const std::vector<StudiedHeads>& texts, Index layers, Index heads) {
+  TextSummary summary(layers, heads);
+  for (Index i = 0; i < std::ssize(texts); ++i) summary.add(i, texts[asSize(i)]);
+  return summary.columns();
 }
 
 }  // namespace headscope::app

@@ -18,6 +18,10 @@ struct StudiedText {
 /// unknown name, or if there are no texts.
 attention::Result<std::vector<StudiedText>> parseStudiedTexts(std::string_view bytes,
                                                               const std::string& name);
+/// Reads one line, without its line feed, as parseStudiedTexts() does; nothing for an empty line. Leaves out
+/// a byte-order mark at the start of line 1.
+attention::Result<std::optional<StudiedText>> parseStudiedLine(std::string_view bytes, Index line,
+                                                               const std::string& name);
 
 /// What to measure for every head on every text.
 struct TextMeasures {
@@ -37,17 +41,23 @@ struct StudiedHeads {
   std::vector<attention::Matrix> detectors;    ///< of each of allDetectors(), raw; NaN if it has no case
   attention::Matrix loss;         ///< −ln p(answer) without the head minus that with it, in nats
   attention::Matrix attribution;  ///< of the logit difference
+  /// Whether `patch` has a column for each head; else columns are kv heads for keys and values, tokens for
+  /// streams and MLPs.
+  bool patchPerHead = true;
   /// PatchSides::recovered() with the piece patched into the other text: 0 = the other text's logit
-  /// difference, 1 = this text's. Columns are kv heads for keys and values, tokens for streams and MLPs.
+  /// difference, 1 = this text's.
   attention::Matrix patch;
   /// The largest weight of each head on an earlier key, and its place: [layers, heads].
   attention::Matrix strongest;
   Eigen::Matrix<Index, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> query, key;
 };
 
-/// Studies one text. Errors, including "stopped", are in `problem`.
+/// Studies one text. Errors, including "stopped", are in `problem`. `copying` is copyingOfHeads(), the one
+/// detector that doesn't depend on the text; if empty, it is missing.
 StudiedHeads studyText(const Setup& setup, const StudiedText& text, const TextMeasures& measures,
-                       Resources& resources, std::stop_token stop);
+                       Resources& resources, std::stop_token stop, const attention::Matrix& copying = {});
+/// Returns headCopying() of all heads, [layers, heads]; empty if the model's heads have no maps of their own.
+attention::Matrix copyingOfHeads(const std::shared_ptr<const OpenModel>& opened, const std::stop_token& stop);
 
 /// Returns the id of a typed token: the tokenizer's for the word with a space before it, as within a text,
 /// or, if that is several tokens, without. Returns an Error if neither is a single token.
@@ -61,8 +71,26 @@ struct HeadColumn {
   Eigen::Matrix<Index, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> most;   ///< index; −1 = none
   Eigen::Matrix<Index, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> texts;  ///< number with a value
 };
+/// Summarises texts one after another, without keeping them.
+class TextSummary {
+ public:
+  TextSummary(Index layers, Index heads) : layers_(layers), heads_(heads) {}
+  /// `at` is what HeadColumn::most names the text by.
+  void add(Index at, const StudiedHeads& text);
+  std::vector<HeadColumn> columns() const;
+
+ private:
+  struct Sums {
+    HeadColumn column;       ///< its spread holds sums of squared deviations
+    attention::Matrix most;  ///< the largest values
+  };
+  Sums& sumsOf(const std::string& name);
+
+  Index layers_, heads_;
+  std::vector<Sums> all_;
+};
 std::vector<HeadColumn> summariseTexts(const std::vector<StudiedHeads>& texts, Index layers, Index heads);
-/// Returns a text's measured columns in order: name and matrix.
+/// Returns a text's measured columns in order: name and matrix, [layers, heads] but for a patch not per head.
 std::vector<std::pair<std::string, const attention::Matrix*>> columnsOf(const StudiedHeads& text);
 
 }  // namespace headscope::app

@@ -70,6 +70,7 @@ void TextsRun::start(TextsQuestion question) {
     question_ = std::move(question);
     texts_.clear();
     study_.reset();
+    copying_.reset();
     memory_ = {};
   }
   problem_.clear();
@@ -90,6 +91,7 @@ void TextsRun::forget() {
   question_.reset();
   texts_.clear();
   study_.reset();
+  copying_.reset();
   problem_.clear();
   memory_ = {};
 }
@@ -123,19 +125,24 @@ void TextsRun::work(std::stop_token stop) {
   TextsQuestion question;
   std::size_t next = 0;
   MemoryShare memory;
+  std::shared_ptr<const attention::Matrix> copying;
   {
     const std::lock_guard lock(mutex_);
     if (!runs_ || !question_) return;
     question = *question_;
     next = texts_.size();
     memory = memory_;
+    copying = copying_;
   }
   // The lock isn't held while waiting for memory or studying a text.
   if (!memory) memory = resources_.memory.reserve(bytesOf(question), stop);
   StudiedHeads text;
   text.asked = question.file->texts[next];
   try {
-    if (memory) text = studyText(question.setup, text.asked, question.measures, resources_, stop);
+    if (memory && !copying)
+      copying =
+          std::make_shared<const attention::Matrix>(copyingOfHeads(question.setup.subject.opened, stop));
+    if (memory) text = studyText(question.setup, text.asked, question.measures, resources_, stop, *copying);
   } catch (...) {
     text.problem = caughtError("This text can't be studied").message;
   }
@@ -143,6 +150,7 @@ void TextsRun::work(std::stop_token stop) {
   if (!runs_ || !question_) return;
   if (!stop.stop_requested() && *question_ == question && texts_.size() == next) {
     memory_ = memory;
+    copying_ = copying;
     if (!memory) problem_ = tooLarge(question, resources_.memory);
     if (!memory) runs_ = false;
     if (!memory || !take(std::move(text))) return;

@@ -80,6 +80,7 @@ class TextsRun {
   std::optional<TextsQuestion> question_;
   std::vector<StudiedHeads> texts_;
   std::shared_ptr<const TextsStudy> study_;
+  std::shared_ptr<const attention::Matrix> copying_;  ///< copyingOfHeads() of the question's model
   bool runs_ = false;
   std::string problem_;
   MemoryShare memory_;

@@ -4,18 +4,15 @@
 #include <cmath>
 
 #include "app/compute/layer/layer_inputs.h"
+#include "app/kit/rows.h"
 #include "app/pages/cache/cache_state.h"
 #include "app/pages/common/kind_choice.h"
 #include "app/pages/common/model_facts.h"
 #include "app/pages/common/unknown_words.h"
-#include "app/platform/track.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/text/byte_text.h"
 #include "app/scene/text/number_prose.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/field_controls.h"
-#include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 #include "app/widgets/text/text_box.h"
 #include "attention/cache/model_cost.h"
 
@@ -23,18 +20,23 @@ namespace headscope::app::cache_page {
 
 namespace {
 
-void tokensSection(Scene& scene, State& page) {
-  View& view = page.view;
+std::vector<Index> wholeNumbers(Index from, Index to) {
+  std::vector<Index> all;
+  for (Index i = from; i <= to; ++i) all.push_back(i);
+  return all;
+}
+
+void tokensSection(Rows& rows, Scene& scene, State& page) {
   const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
-  sectionTitle(view, "TOKENS", sequence ? tokenCountText(sequence->keyLength) : "");
+  rows.section("TOKENS", sequence ? tokenCountText(sequence->keyLength) : "");
   if (const std::string patches = patchesText(scene); !patches.empty())
-    hint(view, patches);
+    rows.hint(patches);
   else if (scene.setup.input.source == EmbeddingSource::text)
-    textBox(view, "text", scene.setup.input.text, 2, "Type a sentence. Each line is a sequence.");
+    textBox(page.view, "text", scene.setup.input.text, 2, "Type a sentence. Each line is a sequence.");
   else
-    hint(view, "Tokens come from the typed table.");
-  if (const PlacedError* error = errorAt(page.snapshot.get(), Place::input)) problem(view, error->message);
-  unknownWords(scene, view);
+    rows.hint("Tokens come from the typed table.");
+  if (const PlacedError* error = errorAt(page.snapshot.get(), Place::input)) rows.problem(error->message);
+  unknownWords(scene, page.view);
 }
 
 /// Why the layer's heads can't be changed on this page, or "".
@@ -69,19 +71,20 @@ const HeadStops& headStops(const Setup& setup, HeadSliders& heads) {
   return stops;
 }
 
-void headsSection(Scene& scene, View& view, HeadSliders& heads) {
+void headsSection(Rows& rows, Scene& scene, HeadSliders& heads) {
+  View& view = rows.view();
   Setup& setup = scene.setup;
   const std::string locked = lockedBy(setup);
-  sectionTitle(view, "ATTENTION");
+  rows.section("ATTENTION");
   kindChoice(setup, view, locked);
-  gap(view, 4);
+  rows.space(4);
   const Suits suits = plantingSuits(setup);
   const ModelSetup before = setup.model;
   const HeadStops& stops = headStops(setup, heads);
   const auto refuse = [](Index wanted) {
     return fmt::format("{} heads don't divide the model dim. Change it on Heads.", wanted);
   };
-  if (fieldSlider(view, scene, "model.heads", {locked, stops.heads, refuse})) {
+  if (rows.slider(scene, "model.heads", {locked, stops.heads, refuse})) {
     const Index wanted = std::exchange(setup.model.heads, before.heads);
     heads.chosen.setHeads(setup.model, wanted, suits);
     if (setup.model.kvHeads != before.kvHeads) view.markAdjusted("kv_heads");
@@ -91,19 +94,13 @@ void headsSection(Scene& scene, View& view, HeadSliders& heads) {
     return fmt::format("{} don't divide evenly among {}.", countedText(before.heads, "query head"),
                        countedText(wanted, "kv head"));
   };
-  fieldSlider(view, scene, "model.kv_heads",
+  rows.slider(scene, "model.kv_heads",
               {one, stops.kvHeads, refuseKv, fmt::format("divisors of {}", before.heads)});
 }
 
-void decodeSection(Scene& scene, View& view, const DecodeState& state) {
-  sectionTitle(view, "DECODE");
-  const Index most = std::max<Index>(state.tokens, 1);
-  std::vector<Index> stops;
-  for (Index i = 1; i <= most; ++i) stops.push_back(i);
-  SliderState prefill;
-  prefill.disabledReason = state.reason;
-  prefill.stops = stops;
-  fieldSlider(view, scene, "prefill", prefill);
+void decodeSection(Rows& rows, Scene& scene, const DecodeState& state) {
+  rows.section("DECODE");
+  rows.slider(scene, "prefill", {state.reason, wholeNumbers(1, std::max<Index>(state.tokens, 1))});
   Index& chunk = scene.cost.cache.chunk;
   std::vector<Index> chunks;
   for (Index i = 1; i < std::max<Index>(state.prefill, 1); i *= 2) chunks.push_back(i);
@@ -112,66 +109,52 @@ void decodeSection(Scene& scene, View& view, const DecodeState& state) {
   SliderSpec spec{"cache.chunk", "Chunk size", state.reason, fmt::format("1 to {} tokens", chunks.back()),
                   "Prompt tokens that each prefill pass processes (chunked prefill)."};
   if (shown == chunks.back()) spec.shown = "whole";
-  if (slider(view, spec, chunks, shown)) chunk = shown == chunks.back() ? 0 : shown;
+  if (slider(rows.view(), spec, chunks, shown)) chunk = shown == chunks.back() ? 0 : shown;
   auto speed = static_cast<float>(scene.cost.cache.speed);
   const SliderSpec pace{"cache.speed", "Speed", state.reason, shownProse("0.5 to 200 steps a second"),
                         "Playback speed."};
-  if (slider(view, pace, Range{0.5, 200}, {0.5, 200, Scale::logarithmic}, speed))
+  if (slider(rows.view(), pace, Range{0.5, 200}, {0.5, 200, Scale::logarithmic}, speed))
     scene.cost.cache.speed = static_cast<double>(speed);
 }
 
-void sequencesSection(Scene& scene, State& page) {
-  View& view = page.view;
+void sequencesSection(Rows& rows, Scene& scene, const State& page) {
   if (!page.snapshot) return;
   const auto& sequences = page.snapshot->sequences;
   Index cached = 0;
   for (const SequenceSnapshot& each : sequences) cached += decodeState(scene, page, each).now;
   const std::uint64_t bytes = attention::saturatingMultiply(bytesPerToken(scene, page.snapshot->config).own,
                                                             static_cast<std::uint64_t>(cached));
-  sectionTitle(view, "SEQUENCES",
+  rows.section("SEQUENCES",
                fmt::format("batch {}{}", sequences.size(),
                            sequences.size() > 1 ? " · " + fourDigitBytes(bytes) : std::string()));
-  Canvas list = *ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     const SequenceSnapshot& each = sequences[i];
-    const std::string name = fmt::format("cache.sequence.{}", i);
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x, height = view.px(34);
-    if (hitArea(name, ImVec2(width, height))) scene.cursor.sequence = static_cast<Index>(i);
-    const bool chosen = scene.cursor.sequence == static_cast<Index>(i);
-    const ImVec2 to(from.x + width, from.y + height);
-    if (chosen || ImGui::IsItemHovered()) list.AddRectFilled(from, to, view.theme->raised, view.px(4));
-    if (chosen) list.AddRectFilled(from, ImVec2(from.x + view.px(3), to.y), view.theme->text);
     std::string words;
     for (Index token = 0; token < std::min<Index>(each.keyLength, 12); ++token)
       words += (words.empty() ? "" : " ") + each.keys[static_cast<std::size_t>(token)].text;
-    const std::string fill = fmt::format("{} of {}", decodeState(scene, page, each).now, each.keyLength);
-    const float y = (from.y + to.y) / 2;
-    const float taken = paintText(list, view.fonts->mono, ImVec2(to.x - view.px(10), y), view.theme->text,
-                                  fill, Align::right);
-    paintText(list, view.fonts->text, ImVec2(from.x + view.px(14), y),
-              chosen ? view.theme->text : view.theme->secondary,
-              fitted(view.fonts->text, words, width - taken - view.px(38)));
+    if (rows.option(fmt::format("cache.sequence.{}", i), words,
+                    fmt::format("{} of {}", decodeState(scene, page, each).now, each.keyLength),
+                    scene.cursor.sequence == static_cast<Index>(i)))
+      scene.cursor.sequence = static_cast<Index>(i);
   }
-  hint(view, "Each line of the text is a sequence with its own cache.");
+  rows.hint("Each line of the text is a sequence with its own cache.");
 }
 
 /// A slider for the head whose pictures the views show.
-void headSlider(Scene& scene, View& view, const std::shared_ptr<const Snapshot>& snapshot) {
+void headSlider(Rows& rows, Scene& scene, const std::shared_ptr<const Snapshot>& snapshot) {
   if (!snapshot) return;
   const Index heads = snapshot->config.heads;
-  std::vector<Index> stops;
-  for (Index head = 0; head < heads; ++head) stops.push_back(head);
+  const std::vector<Index> stops = wholeNumbers(0, heads - 1);
   Index head = viewHead(scene, snapshot->config);
   const SliderSpec spec{"cache.head", "Head", heads == 1 ? "The layer has one head" : "",
                         fmt::format("0 to {}", heads - 1),
                         "The head whose weights and keys are drawn. Errors cover all heads."};
-  if (slider(view, spec, stops, head)) scene.cursor.cell.head = head;
+  if (slider(rows.view(), spec, stops, head)) scene.cursor.cell.head = head;
 }
 
-void shapesSection(Scene& scene, View& view, const std::shared_ptr<const Snapshot>& snapshot) {
-  sectionTitle(view, "FOUR SHAPES");
-  headSlider(scene, view, snapshot);
+void shapesSection(Rows& rows, Scene& scene, const std::shared_ptr<const Snapshot>& snapshot) {
+  rows.section("FOUR SHAPES");
+  headSlider(rows, scene, snapshot);
   const bool made = lockedBy(scene.setup).empty();
   if (!made && snapshot) {
     const Index kvHeads = snapshot->config.kvHeads;
@@ -186,13 +169,13 @@ void shapesSection(Scene& scene, View& view, const std::shared_ptr<const Snapsho
       spec.shown = "none";
       stops.push_back(merged = kvHeads);
     }
-    if (slider(view, spec, stops, merged)) scene.cost.cache.merged = merged;
+    if (slider(rows.view(), spec, stops, merged)) scene.cost.cache.merged = merged;
   }
   const bool own = snapshot && snapshot->config.latentDim > 0;
   const std::string latentNow = own ? std::to_string(snapshot->config.latentDim) : "",
                     rotaryNow = own ? std::to_string(snapshot->config.rotaryDim) : "";
   const char* const set = own ? "Set by the opened model" : "";
-  fieldSlider(view, scene, "cost.cache.latent", {.disabledReason = set, .shown = latentNow.c_str()});
+  rows.slider(scene, "cost.cache.latent", {.disabledReason = set, .shown = latentNow.c_str()});
   std::vector<Index> even;
   for (Index i = 0; i <= std::min<Index>(turnedDims(snapshot), 512); i += 2) even.push_back(i);
   SliderState rotary;
@@ -200,56 +183,44 @@ void shapesSection(Scene& scene, View& view, const std::shared_ptr<const Snapsho
   if (even.size() < 2) rotary.disabledReason = "This layer's keys have no rotary part";
   if (even.size() < 2) rotary.shown = "none";
   if (own) rotary.disabledReason = set, rotary.shown = rotaryNow.c_str();
-  fieldSlider(view, scene, "cost.cache.rotary_dim", rotary);
-  hint(view,
-       own ? "MLA is the model's own: one latent for all heads' keys and values, and one rotary key. MHA "
-             "stores the keys and values computed from it, head by head, with the same output. KV heads are "
-             "merged by their mean."
-       : made
-           ? "MHA is this layer with one kv head per query head, from the same seeds. GQA and MQA merge kv "
-             "heads by their mean, as in the GQA paper. MLA stores one latent for keys and values (the best "
-             "approximation of its rank) and, under RoPE, one rotary key for all heads."
-           : "KV heads are merged by their mean, as in the GQA paper. MLA stores one latent for keys and "
-             "values (the best approximation of its rank) and, under RoPE, one rotary key for all heads.");
+  rows.slider(scene, "cost.cache.rotary_dim", rotary);
+  rows.hint(
+      own ? "MLA is the model's own: one latent for all heads' keys and values, and one rotary key. MHA "
+            "stores the keys and values computed from it, head by head, with the same output. KV heads are "
+            "merged by their mean."
+      : made
+          ? "MHA is this layer with one kv head per query head, from the same seeds. GQA and MQA merge kv "
+            "heads by their mean, as in the GQA paper. MLA stores one latent for keys and values (the best "
+            "approximation of its rank) and, under RoPE, one rotary key for all heads."
+          : "KV heads are merged by their mean, as in the GQA paper. MLA stores one latent for keys and "
+            "values (the best approximation of its rank) and, under RoPE, one rotary key for all heads.");
 }
 
-void evictionSection(Scene& scene, View& view, const std::shared_ptr<const Snapshot>& snapshot,
+void evictionSection(Rows& rows, Scene& scene, const std::shared_ptr<const Snapshot>& snapshot,
                      const DecodeState& state) {
-  sectionTitle(view, "EVICTION");
-  headSlider(scene, view, snapshot);
-  std::vector<Index> stops;
-  for (Index i = 1; i <= std::max<Index>(state.tokens, 2); ++i) stops.push_back(i);
-  SliderState budget;
-  budget.stops = stops;
-  fieldSlider(view, scene, "cost.cache.budget", budget);
-  hint(view,
-       "Tokens are decoded one by one. When a kv head exceeds its budget, the policy evicts one entry for "
-       "good.");
+  rows.section("EVICTION");
+  headSlider(rows, scene, snapshot);
+  rows.slider(scene, "cost.cache.budget", {"", wholeNumbers(1, std::max<Index>(state.tokens, 2))});
+  rows.hint(
+      "Tokens are decoded one by one. When a kv head exceeds its budget, the policy evicts one entry for "
+      "good.");
 }
 
-void pagingSection(Scene& scene, View& view, PagingSchedule& paging) {
-  sectionTitle(view, "PAGING");
+void pagingSection(Rows& rows, Scene& scene, const Shown<PagingQuestion, PagingStudy>& paging) {
   static const std::vector<Index> kBlocks{8, 16, 32, 64, 128, 256};
-  SliderState block;
-  block.stops = kBlocks;
-  fieldSlider(view, scene, "cost.cache.block", block);
-  gap(view, 8);
-  sectionTitle(view, "SCHEDULE",
-               paging.answer && paging.answer->value
-                   ? countedText(std::ssize(paging.answer->value->requests), "request")
-                   : "");
-  textBox(view, "cache.schedule", scene.cost.cache.schedule, 7, "0: 40 + 24");
-  if (paging.answer && !paging.answer->value) {
-    problem(view, paging.answer->value.error().message);
-    trackItem("cache.schedule.problem");
-  }
-  hint(view,
-       "One request per line: STEP: PROMPT + ANSWER tokens. Add \"shares N with R\" to reuse the first N "
-       "tokens of request R.");
+  rows.section("PAGING");
+  rows.slider(scene, "cost.cache.block", {"", kBlocks});
+  const PagingStudy* study = paging.get();
+  rows.section("SCHEDULE", study ? countedText(std::ssize(study->requests), "request") : "");
+  textBox(rows.view(), "cache.schedule", scene.cost.cache.schedule, 7, "0: 40 + 24");
+  rows.problem(paging.problem(), "cache.schedule.problem");
+  rows.hint(
+      "One request per line: STEP: PROMPT + ANSWER tokens. Add \"shares N with R\" to reuse the first N "
+      "tokens of request R.");
 }
 
 /// A slider for the layers to count: of an opened model either one or all.
-void layersSlider(Scene& scene, View& view) {
+void layersSlider(Rows& rows, Scene& scene) {
   SliderState state;
   const Index all = layerCount(scene.setup);
   const std::vector<Index> stops = all > 1 ? std::vector<Index>{1, all} : std::vector<Index>{1};
@@ -258,56 +229,55 @@ void layersSlider(Scene& scene, View& view) {
     state.limits = fmt::format("1 or all {} of the model", all);
     if (all == 1) state.disabledReason = "The model has one layer";
   }
-  fieldSlider(view, scene, "cost.cache.layers", state);
+  rows.slider(scene, "cost.cache.layers", state);
 }
 
 /// The model and a slider for its layer; nothing if there is only one layer.
-void subjectSection(Scene& scene, View& view) {
+void subjectSection(Rows& rows, Scene& scene) {
   const SubjectSetup& subject = scene.setup.subject;
   if (layerCount(scene.setup) == 1) return;
-  sectionTitle(view, "MODEL", subject.opened ? subject.opened->name : "synthetic");
-  layerSlider(scene, view);
-  gap(view, 10);
+  rows.section("MODEL", subject.opened ? subject.opened->name : "synthetic");
+  layerSlider(scene, rows.view());
+}
+
+/// What the view's own settings are.
+void viewSection(Rows& rows, Scene& scene, State& page) {
+  const DecodeState state = decodeState(scene, page);
+  switch (scene.cursor.cacheView) {
+    case CacheView::growth:
+      return decodeSection(rows, scene, state);
+    case CacheView::shapes:
+      return shapesSection(rows, scene, page.snapshot);
+    case CacheView::precision:
+      rows.section("PRECISION");
+      return headSlider(rows, scene, page.snapshot);
+    case CacheView::eviction:
+      return evictionSection(rows, scene, page.snapshot, state);
+    case CacheView::paging:
+      return pagingSection(rows, scene, page.paging);
+  }
 }
 
 }  // namespace
 
 void controls(Scene& scene, State& page, const Layout& layout) {
-  View& view = page.view;
-  const DecodeState state = decodeState(scene, page);
-  fillSide(view, layout.left);
-  if (beginPanel(view, "cache.controls", layout.left, 20, 16)) {
-    tokensSection(scene, page);
-    gap(view, 10);
-    subjectSection(scene, view);
-    headsSection(scene, page.view, page.heads);
-    gap(view, 10);
-    const CacheView shown = scene.cursor.cacheView;
-    if (shown == CacheView::growth) decodeSection(scene, page.view, state);
-    if (shown == CacheView::shapes) shapesSection(scene, view, page.snapshot);
-    if (shown == CacheView::eviction) evictionSection(scene, view, page.snapshot, state);
-    if (shown == CacheView::paging) pagingSection(scene, page.view, page.paging);
-    if (shown == CacheView::precision) {
-      sectionTitle(view, "PRECISION");
-      headSlider(scene, view, page.snapshot);
+  leftPanel(page.view, layout, "cache.controls", [&](Rows& rows) {
+    tokensSection(rows, scene, page);
+    subjectSection(rows, scene);
+    headsSection(rows, scene, page.heads);
+    const bool grows = scene.cursor.cacheView == CacheView::growth;
+    viewSection(rows, scene, page);
+    rows.section("STORED AS");
+    rows.choice(scene, "cost.cache.stored");
+    rows.space(4);
+    layersSlider(rows, scene);
+    if (grows) {
+      rows.section("COMPARE WITH");
+      for (const char* stair : {"cost.cache.mha_stair", "cost.cache.mqa_stair", "cost.cache.mla_stair"})
+        rows.toggle(scene, stair);
     }
-    gap(view, 10);
-    sectionTitle(view, "STORED AS");
-    fieldChoice(view, scene, "cost.cache.stored");
-    gap(view, 4);
-    layersSlider(scene, view);
-    if (shown == CacheView::growth) {
-      gap(view, 10);
-      sectionTitle(view, "COMPARE WITH");
-      fieldToggle(view, scene, "cost.cache.mha_stair");
-      fieldToggle(view, scene, "cost.cache.mqa_stair");
-      fieldToggle(view, scene, "cost.cache.mla_stair");
-    }
-    gap(view, 10);
-    sequencesSection(scene, page);
-    scrollEdge(view, layout.left);
-  }
-  endPanel();
+    sequencesSection(rows, scene, page);
+  });
 }
 
 }  // namespace headscope::app::cache_page

@@ -35,12 +35,10 @@ DecodeState decodeState(const Scene& scene, const State& page, const SequenceSna
 
 const CacheField* shownField(const Scene& scene, const State& page) {
   const SequenceSnapshot* shown = shownSequence(scene, page.snapshot.get());
-  if (!shown || !page.field.answer || !page.field.answer->value ||
-      page.field.answer->request.snapshot != page.snapshot)
-    return nullptr;
-  const CacheField& field = *page.field.answer->value;
+  if (!shown || !page.field || page.field.request().snapshot != page.snapshot) return nullptr;
+  const CacheField& field = *page.field;
   const bool ofLine =
-      shown == &page.snapshot->sequences[static_cast<std::size_t>(page.field.answer->request.sequence)];
+      shown == &page.snapshot->sequences[static_cast<std::size_t>(page.field.request().sequence)];
   return ofLine && std::ssize(field.flops) == shown->keyLength ? &field : nullptr;
 }
 
@@ -89,15 +87,15 @@ void moveDecode(Scene& scene, State& page, DecodeMove move) {
 
 void moveView(Scene& scene, State& page, DecodeMove move) {
   if (scene.cursor.cacheView != CacheView::paging) return moveDecode(scene, page, move);
-  const bool has = page.paging.answer && page.paging.answer->value.ok();
-  const auto last = has ? static_cast<Index>(page.paging.answer->value->steps.size()) - 1 : 0;
+  const PagingStudy* study = page.paging.get();
+  const Index last = study ? std::ssize(study->steps) - 1 : 0;
   const bool played = page.play.on;
   page.play.on = move == DecodeMove::play && !played;
   page.play.since = page.view.time;
-  if (move == DecodeMove::first || (page.play.on && page.paging.step >= last)) page.paging.step = 0;
-  if (move == DecodeMove::last) page.paging.step = last;
-  if (move == DecodeMove::back) page.paging.step = std::max<Index>(0, page.paging.step - 1);
-  if (move == DecodeMove::forward) page.paging.step = std::min(last, page.paging.step + 1);
+  if (move == DecodeMove::first || (page.play.on && page.pagingStep >= last)) page.pagingStep = 0;
+  if (move == DecodeMove::last) page.pagingStep = last;
+  if (move == DecodeMove::back) page.pagingStep = std::max<Index>(0, page.pagingStep - 1);
+  if (move == DecodeMove::forward) page.pagingStep = std::min(last, page.pagingStep + 1);
 }
 
 }  // namespace headscope::app::cache_page

@@ -14,76 +14,32 @@
 
 namespace headscope::app::cache_page {
 
-Page::Page(PageServices& services)
-    : services_(services),
-      page_(services.view),
-      field_(services.workers,
-             [](const FieldQuestion& question, std::stop_token stop) {
-               return attention::Result<CacheField>(makeCacheField(question, stop));
-             }),
-      proof_(services.workers,
-             [&resources = services.resources](const ProofQuestion& question, std::stop_token stop) {
-               return attention::Result<DecodeProof>(proveDecode(question, resources, stop));
-             }),
-      precision_(services.workers,
-                 [&resources = services.resources](const PrecisionQuestion& question, std::stop_token stop) {
-                   return studyPrecision(question, resources, stop);
-                 }),
-      shapes_(services.workers,
-              [&resources = services.resources](const ShapesQuestion& question, std::stop_token stop) {
-                return studyShapes(question, resources, stop);
-              }),
-      eviction_(services.workers,
-                [&resources = services.resources](const EvictionQuestion& question, std::stop_token stop) {
-                  return studyEviction(question, resources, stop);
-                }),
-      paging_(services.workers,
-              [&resources = services.resources](const PagingQuestion& question, std::stop_token stop) {
-                return studyPaging(question, resources.memory, stop);
-              }) {}
+State::State(PageServices& services)
+    : view(services.view),
+      shown(services.view, services.workers, services.resources),
+      field(shown, makeCacheField, {&CacheField::picture},
+            [this](const FieldQuestion& next, const std::shared_ptr<const CacheField>&) {
+              // Keep drawing the old bands until they have left.
+              const Index kvHeads = field ? field.request().snapshot->config.kvHeads : 0;
+              if (view.preferences.reducedMotion || kvHeads == 0 || kvHeads == next.snapshot->config.kvHeads)
+                return;
+              drawing.leaving = {std::exchange(field.picture(), {}), kvHeads, field->grain.tokens};
+            }),
+      proof(shown, proveDecode),
+      precision(shown, studyPrecision, {&PrecisionStudy::keys, &PrecisionStudy::differences}),
+      shapes(shown, studyShapes, {&ShapesStudy::weights}),
+      eviction(shown, studyEviction, {&EvictionStudy::weights}),
+      paging(shown, [](const PagingQuestion& question, const Resources& resources, std::stop_token stop) {
+        return studyPaging(question, resources.memory, stop);
+      }) {}
 
-namespace {
-
-/// Takes an answer if it is new, and uploads its pictures.
-template <typename Request, typename Value, typename Upload>
-bool takeNew(const Answer<Request, Value>& answer, std::shared_ptr<const Answered<Request, Value>>& shown,
-             Upload upload) {
-  const auto now = answer.current();
-  if (now == shown) return false;
-  shown = now;
-  if (now && now->value) upload(*now->value);
-  return true;
-}
-
-}  // namespace
+Page::Page(PageServices& services) : services_(services), page_(services) {}
 
 bool Page::take(const Scene& scene) {
   page_.catchingUp = !services_.layer.upToDate(scene.setup);
-  bool any = page_.snapshot != services_.layer.snapshot();
+  const bool newLayer = page_.snapshot != services_.layer.snapshot();
   page_.snapshot = services_.layer.snapshot();
-  const bool ease = !services_.view.preferences.reducedMotion;
-  const double now = services_.view.time;
-  const Index kvHeads = page_.field.answer ? page_.field.answer->request.snapshot->config.kvHeads : 0;
-  any |= takeNew(field_, page_.field.answer, [&](const CacheField& field) {
-    // Keep drawing the old bands until they have left.
-    if (ease && kvHeads > 0 && kvHeads != page_.field.answer->request.snapshot->config.kvHeads) {
-      page_.field.leaving = {std::move(page_.field.textures), kvHeads, tokenGrain_};
-      page_.field.textures = {};
-    }
-    tokenGrain_ = field.grain.tokens;
-    page_.field.textures.set(field.picture, now, ease);
-  });
-  any |= takeNew(proof_, page_.proof, [](const DecodeProof&) {});
-  any |= takeNew(precision_, page_.precision.answer, [&](const PrecisionStudy& study) {
-    page_.precision.storedKeys.set(study.keys, now, ease);
-    page_.precision.differences.set(study.differences, now, ease);
-  });
-  any |= takeNew(shapes_, page_.shapes.answer,
-                 [&](const ShapesStudy& study) { page_.shapes.weights.set(study.weights, now, ease); });
-  any |= takeNew(eviction_, page_.eviction.answer,
-                 [&](const EvictionStudy& study) { page_.eviction.weights.set(study.weights, now, ease); });
-  any |= takeNew(paging_, page_.paging.answer, [](const PagingStudy&) {});
-  return any;
+  return page_.shown.take() || newLayer;
 }
 
 void Page::prepare(Scene& scene) {
@@ -104,10 +60,10 @@ void Page::advancePlay(Scene& scene) {
   // At high speed, take several steps per frame.
   const auto steps = std::clamp<Index>(static_cast<Index>((now - page_.play.since) / interval), 1, 64);
   if (scene.cursor.cacheView == CacheView::paging) {
-    const bool has = page_.paging.answer && page_.paging.answer->value.ok();
-    const auto last = has ? static_cast<Index>(page_.paging.answer->value->steps.size()) - 1 : 0;
-    page_.paging.step = std::min(page_.paging.step + steps, last);
-    page_.play.on = page_.paging.step < last;
+    const auto* study = page_.paging.get();
+    const Index last = study ? std::ssize(study->steps) - 1 : 0;
+    page_.pagingStep = std::min(page_.pagingStep + steps, last);
+    page_.play.on = page_.pagingStep < last;
     page_.play.since = now;
     return;
   }
@@ -119,7 +75,7 @@ void Page::advancePlay(Scene& scene) {
 
 void Page::draw(Scene& scene, const Layout& layout) {
   View& view = services_.view;
-  const auto before = std::tuple(page_.field.bandPixels, page_.field.columnPixels);
+  const auto before = std::tuple(page_.drawing.bandPixels, page_.drawing.columnPixels);
   if (layout.showLeft) controls(scene, page_, layout);
   if (layout.showRight) sidePanel(scene, page_, layout);
   // In a low window the page scrolls, so that bands and step curves keep their height.
@@ -132,8 +88,8 @@ void Page::draw(Scene& scene, const Layout& layout) {
     const ImRect area(whole.Min.x + margin, whole.Min.y + view.px(8), whole.Max.x - margin,
                       whole.Max.y - view.px(10));
     const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
-    page_.field.alone = layout.presents && area.GetHeight() < view.px(330) &&
-                        (layout.named == "field" || layout.named.starts_with("void."));
+    page_.drawing.alone = layout.presents && area.GetHeight() < view.px(330) &&
+                          (layout.named == "field" || layout.named.starts_with("void."));
     float top = area.Min.y;
     if (!layout.presents) {
       top += view.px(small ? 46 : 56);
@@ -145,9 +101,9 @@ void Page::draw(Scene& scene, const Layout& layout) {
         scene, page_, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
   }
   endPanel();
-  if (scene.cursor.cacheView != CacheView::growth) page_.field.motion.reset();
-  if (!page_.field.motion.gliding(view.time)) page_.field.leaving = {};
-  if (before != std::tuple(page_.field.bandPixels, page_.field.columnPixels)) view.redraw(2);
+  if (scene.cursor.cacheView != CacheView::growth) page_.drawing.motion.reset();
+  if (!page_.drawing.motion.gliding(view.time)) page_.drawing.leaving = {};
+  if (before != std::tuple(page_.drawing.bandPixels, page_.drawing.columnPixels)) view.redraw(2);
 }
 
 void Page::handleKeys(Scene& scene) {
@@ -186,7 +142,7 @@ void Page::ask(const Scene& scene) {
   services_.layer.ask(scene.setup, Lane::front);
   const std::shared_ptr<const Snapshot>& snapshot = services_.layer.snapshot();
   if (scene.cursor.cacheView == CacheView::paging)
-    paging_.ask({scene.cost.cache.schedule, scene.cost.cache.block}, Lane::back);
+    page_.paging.ask({scene.cost.cache.schedule, scene.cost.cache.block}, Lane::back);
   if (!snapshot || snapshot->sequences.empty()) return;
   askView(scene, snapshot);
 }
@@ -198,13 +154,14 @@ void Page::askView(const Scene& scene, const std::shared_ptr<const Snapshot>& sn
   const CacheSetup& cache = scene.cost.cache;
   switch (scene.cursor.cacheView) {
     case CacheView::growth:
-      proof_.ask({snapshot, sequence, cache.chunk}, Lane::back);
-      return field_.ask({snapshot, sequence, cache.stored, page_.field.bandPixels, page_.field.columnPixels},
-                        Lane::front);
+      page_.proof.ask({snapshot, sequence, cache.chunk}, Lane::back);
+      return page_.field.ask(
+          {snapshot, sequence, cache.stored, page_.drawing.bandPixels, page_.drawing.columnPixels},
+          Lane::front);
     case CacheView::precision:
-      return precision_.ask({snapshot, sequence, head}, Lane::back);
+      return page_.precision.ask({snapshot, sequence, head}, Lane::back);
     case CacheView::shapes:
-      return shapes_.ask(
+      return page_.shapes.ask(
           {snapshot, sequence, head, mergedKvHeads(scene.setup, snapshot->config, cache.merged), cache.latent,
            cache.rotary},
           Lane::back);
@@ -212,7 +169,8 @@ void Page::askView(const Scene& scene, const std::shared_ptr<const Snapshot>& sn
       const auto rules = [&](EvictionPolicy policy) {
         return attention::EvictionRules{static_cast<attention::EvictionPolicy>(policy), cache.budget, 1};
       };
-      return eviction_.ask({snapshot, sequence, head, {rules(cache.first), rules(cache.second)}}, Lane::back);
+      return page_.eviction.ask({snapshot, sequence, head, {rules(cache.first), rules(cache.second)}},
+                                Lane::back);
     }
     case CacheView::paging:
       return;
@@ -220,33 +178,21 @@ void Page::askView(const Scene& scene, const std::shared_ptr<const Snapshot>& sn
 }
 
 std::size_t Page::gpuBytes() const {
-  return page_.field.textures.bytes() + page_.field.leaving.textures.bytes() +
-         page_.precision.storedKeys.bytes() + page_.precision.differences.bytes() +
-         page_.shapes.weights.bytes() + page_.eviction.weights.bytes();
+  return page_.shown.gpuBytes() + page_.drawing.leaving.textures.bytes();
 }
 
 void Page::leave() {
   page_.play.on = false;
   page_.filling = -1;
-  page_.field.motion.reset();
-  page_.field.leaving = {};
-  // Pictures of a hidden page must not keep a snapshot alive.
-  field_.forget();
-  proof_.forget();
-  precision_.forget();
-  shapes_.forget();
-  eviction_.forget();
-  page_.field.answer.reset();
-  page_.proof.reset();
-  page_.precision.answer.reset();
-  page_.shapes.answer.reset();
-  page_.eviction.answer.reset();
+  page_.drawing.motion.reset();
+  page_.drawing.leaving = {};
+  page_.shown.forget();  // a hidden page must not keep a snapshot alive
 }
 
 void Page::reset() {
   page_.play.on = false;
   page_.filling = -1;
-  page_.field.motion.reset();
+  page_.drawing.motion.reset();
   fit_.reset();
 }
 
@@ -304,8 +250,8 @@ PageStatus Page::status(const Scene& scene) const {
 }
 
 std::optional<std::string> Page::error(const Scene& scene) const {
-  if (scene.cursor.cacheView == CacheView::paging && page_.paging.answer && !page_.paging.answer->value.ok())
-    return page_.paging.answer->value.error().message;
+  if (scene.cursor.cacheView == CacheView::paging && !page_.paging.problem().empty())
+    return page_.paging.problem();
   return layerError(page_.snapshot.get());
 }
 
@@ -313,7 +259,7 @@ double Page::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   if (page_.play.on) next = std::max(0.0, page_.play.since + 1 / std::max(speed_, 0.1) - services_.view.time);
   if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
-  if (page_.field.motion.moving(services_.view.time)) next = 0;
+  if (page_.drawing.motion.moving(services_.view.time)) next = 0;
   return next;
 }
 

@@ -37,14 +37,7 @@ class Page : public app::Page {
   PageServices& services_;
   State page_;
   CursorFit fit_;
-  Index tokenGrain_ = 1;  ///< of the field's pictures
-  double speed_ = 2;      ///< steps per second, from the current scene
-  Answer<FieldQuestion, CacheField> field_;
-  Answer<ProofQuestion, DecodeProof> proof_;
-  Answer<PrecisionQuestion, PrecisionStudy> precision_;
-  Answer<ShapesQuestion, ShapesStudy> shapes_;
-  Answer<EvictionQuestion, EvictionStudy> eviction_;
-  Answer<PagingQuestion, PagingStudy> paging_;
+  double speed_ = 2;  ///< steps per second, from the current scene
 };
 
 }  // namespace headscope::app::cache_page

@@ -4,13 +4,11 @@
 #include <cmath>
 
 #include "app/compute/cost/cost_figures.h"
+#include "app/kit/rows.h"
 #include "app/pages/cache/cache_state.h"
-#include "app/platform/track.h"
 #include "app/scene/text/byte_text.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 #include "attention/formats/quote.h"
 #include "attention/models/config/model_catalogue.h"
 
@@ -18,68 +16,46 @@ namespace headscope::app::cache_page {
 
 namespace {
 
-/// Draws a line with a label on the left and a value on the right, over a hairline.
-void row(const View& view, const std::string& label, const std::string& value, bool line = true) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = view.px(33);
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float y = at.y + height / 2;
-  const float taken =
-      paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->text, value, Align::right);
-  paintFitted(view, list, view.fonts->text, ImVec2(at.x, y), width - taken - view.px(8),
-              view.theme->secondary, label);
-  if (line) list.AddLine(ImVec2(at.x, at.y + height), ImVec2(at.x + width, at.y + height), view.theme->line);
-  ImGui::Dummy(ImVec2(width, height));
-}
-
 std::string tokenText(const SequenceSnapshot& sequence, Index token) {
   return token >= 0 && token < std::ssize(sequence.keys) ? sequence.keys[static_cast<std::size_t>(token)].text
                                                          : "";
 }
 
-void stepSection(const Scene& scene, State& page, const DecodeState& state, const CacheField& field) {
-  View& view = page.view;
-  const Theme& theme = *view.theme;
+void stepSection(Rows& rows, const Scene& scene, const State& page, const DecodeState& state,
+                 const CacheField& field) {
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
   const attention::AttentionConfig& config = page.snapshot->config;
-  sectionTitle(view, "THIS STEP", fmt::format("{} of {}", state.now, state.tokens));
-  Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(16);
-  const auto newest = static_cast<std::size_t>(state.now - 1);
-  const Index read = field.read[newest], each = read / std::max<Index>(config.kvHeads, 1);
-  const std::string what = tokenCountText(each);
-  const float room = width - textWidth(view.fonts->hero, " reads " + what);
-  float x = at.x;
-  x += paintText(list, view.fonts->hero, ImVec2(x, y), theme.query,
-                 fitted(view.fonts->hero, tokenText(sequence, state.now - 1), room));
-  x += paintText(list, view.fonts->hero, ImVec2(x, y), theme.secondary, " reads ");
-  paintText(list, view.fonts->hero, ImVec2(x, y), theme.key, what);
-  paintFitted(view, list, view.fonts->text, ImVec2(at.x, y + view.px(28)), width, theme.secondary,
-              fmt::format("query {}, {} through {}", state.now - 1, countedText(config.heads, "head"),
-                          countedText(config.kvHeads, "kv head")));
-  track("cache.step", at, ImVec2(at.x + width, y + view.px(38)));
-  ImGui::Dummy(ImVec2(width, view.px(66)));
   const CacheBytes bytes = bytesPerToken(scene, config);
-  const auto entry = static_cast<double>(bytes.own) / static_cast<double>(config.kvHeads);
-  const Index appended = state.now - state.before;
-  row(view, appended == 1 ? "appended" : fmt::format("appended, {} at once", appended),
-      exactBytes(bytes.own * static_cast<std::uint64_t>(appended)));
-  row(view, "read", exactBytes(static_cast<std::uint64_t>(std::llround(entry * static_cast<double>(read)))));
+  const Index read = field.read[static_cast<std::size_t>(state.now - 1)], appended = state.now - state.before;
+  // Each kv head reads its own entries, which differ in number if masks do.
+  const double readBytes =
+      static_cast<double>(bytes.own) / static_cast<double>(config.kvHeads) * static_cast<double>(read);
+  const auto exact = [](double count) { return exactBytes(static_cast<std::uint64_t>(std::llround(count))); };
+  rows.section("THIS STEP", fmt::format("{} of {}", state.now, state.tokens));
+  rows.line(Type::hero,
+            {{tokenText(sequence, state.now - 1), rows.theme().query},
+             {" reads ", rows.theme().secondary},
+             {tokenCountText(read / std::max<Index>(config.kvHeads, 1)), rows.theme().key}},
+            "cache.step");
+  rows.line(Type::text,
+            {{fmt::format("query {}, {} through {}", state.now - 1, countedText(config.heads, "head"),
+                          countedText(config.kvHeads, "kv head")),
+              rows.theme().secondary}});
+  rows.pair(appended == 1 ? "appended" : fmt::format("appended, {} at once", appended),
+            exactBytes(bytes.own * static_cast<std::uint64_t>(appended)));
+  rows.pair("read", exact(readBytes));
   if (config.kvHeads < config.heads)
-    row(view, "read as MHA",
-        exactBytes(static_cast<std::uint64_t>(
-            std::llround(entry * static_cast<double>(read) * static_cast<double>(config.heads) /
-                         static_cast<double>(config.kvHeads)))));
+    rows.pair("read as MHA",
+              exact(readBytes * static_cast<double>(config.heads) / static_cast<double>(config.kvHeads)));
 }
 
 /// Draws the work of every step with and without the cache, as bars over the tokens.
-void workBars(View& view, const DecodeState& state, const CacheField& field) {
+void workBars(Rows& rows, const DecodeState& state, const CacheField& field) {
+  const View& view = rows.view();
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = view.px(150);
-  const ImRect area(at.x, at.y + view.px(6), at.x + width, at.y + height);
+  const ImRect area = rows.area("cache.work", 150), axis = rows.area("", 28);
+  const float width = area.GetWidth();
   const double most = field.uncachedFlops.back();
   const auto count = static_cast<Index>(field.flops.size());
   const float each = width / static_cast<float>(count), gap = each > view.px(8) ? view.px(5)
@@ -110,17 +86,16 @@ void workBars(View& view, const DecodeState& state, const CacheField& field) {
                          theme.query);
   }
   const auto legend = [&](float y, std::uint32_t color, const char* text) {
-    list.AddRectFilled(ImVec2(at.x, y - view.px(4)), ImVec2(at.x + view.px(8), y + view.px(4)), color);
-    paintText(list, view.fonts->text, ImVec2(at.x + view.px(15), y), theme.secondary, text);
+    list.AddRectFilled(ImVec2(area.Min.x, y - view.px(4)), ImVec2(area.Min.x + view.px(8), y + view.px(4)),
+                       color);
+    paintText(list, view.fonts->text, ImVec2(area.Min.x + view.px(15), y), theme.secondary, text);
   };
-  legend(at.y + view.px(14), lit, "the whole prefix");
-  legend(at.y + view.px(36), theme.text, "one token");
-  const float below = area.Max.y + view.px(16);
-  paintText(list, view.fonts->small, ImVec2(at.x, below), theme.secondary, "token 0");
-  paintText(list, view.fonts->small, ImVec2(at.x + width, below), theme.secondary, std::to_string(count - 1),
+  legend(area.Min.y + view.px(8), lit, "the whole prefix");
+  legend(area.Min.y + view.px(30), theme.text, "one token");
+  const float below = axis.GetCenter().y;
+  paintText(list, view.fonts->small, ImVec2(axis.Min.x, below), theme.secondary, "token 0");
+  paintText(list, view.fonts->small, ImVec2(axis.Max.x, below), theme.secondary, std::to_string(count - 1),
             Align::right);
-  track("cache.work", area.Min, area.Max);
-  ImGui::Dummy(ImVec2(width, height + view.px(30)));
 }
 
 /// Formats `flops` in the unit of `smaller` for comparison, unless the number becomes too long.
@@ -135,31 +110,22 @@ std::string flopsBeside(double flops, double smaller) {
   return flopsText(flops);
 }
 
-void workSection(const Scene& scene, View& view, const DecodeState& state, const CacheField& field) {
-  Canvas list = *ImGui::GetWindowDrawList();
+void workSection(Rows& rows, const Scene& scene, const DecodeState& state, const CacheField& field) {
   const Index layers = scene.cost.cache.layers;
-  sectionTitle(view, "COMPUTE FOR THIS STEP", layers == 1 ? "" : countedText(layers, "layer"));
   const StepWork work = stepWork(scene, state, field);
-  const auto line = [&](const char* label, double flops, std::uint32_t color) {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(14);
-    paintText(list, view.fonts->title, ImVec2(at.x, y), color, label);
-    paintText(list, view.fonts->monoTitle, ImVec2(at.x + width, y), color, flopsBeside(flops, work.with),
-              Align::right);
-    ImGui::Dummy(ImVec2(width, view.px(28)));
-  };
-  line("with the cache", work.with, view.theme->text);
-  line("without the cache", work.without, view.theme->secondary);
-  workBars(view, state, field);
   double saved = 0;
   for (Index token = state.prefill; token < state.now; ++token) {
     const auto i = static_cast<std::size_t>(token);
     saved += field.uncachedFlops[i] - field.flops[i];
   }
-  const Index steps = std::max<Index>(0, state.now - state.prefill);
-  row(view, "without ÷ with", fixedText(work.without / work.with, 1) + "×");
-  row(view, "saved in " + countedText(steps, "step"),
-      flopsBeside(saved * static_cast<double>(scene.cost.cache.layers), work.with));
+  rows.section("COMPUTE FOR THIS STEP", layers == 1 ? "" : countedText(layers, "layer"));
+  rows.pair("with the cache", flopsText(work.with), {.type = Type::title});
+  rows.pair("without the cache", flopsBeside(work.without, work.with),
+            {.color = rows.theme().secondary, .type = Type::title});
+  workBars(rows, state, field);
+  rows.pair("without ÷ with", fixedText(work.without / work.with, 1) + "×");
+  rows.pair("saved in " + countedText(std::max<Index>(0, state.now - state.prefill), "step"),
+            flopsBeside(saved * static_cast<double>(layers), work.with));
 }
 
 /// Says where the cached decode deviates most, with both values.
@@ -187,9 +153,9 @@ struct ShownProof {
 };
 ShownProof shownProof(const State& page, const SequenceSnapshot& sequence) {
   const DecodeCheck& check = sequence.decode;
-  if (page.proof && page.proof->value && page.proof->request.snapshot == page.snapshot &&
-      &page.snapshot->sequences[static_cast<std::size_t>(page.proof->request.sequence)] == &sequence)
-    return {*page.proof->value, true};
+  if (page.proof && page.proof.request().snapshot == page.snapshot &&
+      &page.snapshot->sequences[static_cast<std::size_t>(page.proof.request().sequence)] == &sequence)
+    return {*page.proof, true};
   DecodeProof first;
   first.prefill = check.prefill;
   first.steps = check.steps;
@@ -198,81 +164,63 @@ ShownProof shownProof(const State& page, const SequenceSnapshot& sequence) {
   return {first, false};
 }
 
-void proofSection(const Scene& scene, State& page) {
-  View& view = page.view;
+void proofSection(Rows& rows, const Scene& scene, const State& page) {
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
   if (!sequence.decode.applies) return;
   const auto [proof, whole] = shownProof(page, sequence);
   const bool fails = whole && !proof.holds();
-  gap(view, 12);
-  sectionTitle(view, "CHECK");
-  Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  paintFitted(view, list, view.fonts->title, ImVec2(at.x, at.y + view.px(13)),
-              ImGui::GetContentRegionAvail().x, fails ? view.theme->error : view.theme->text,
-              fails   ? "Cached decode ≠ full pass"
+  rows.section("CHECK");
+  rows.line(Type::title,
+            {{fails   ? "Cached decode ≠ full pass"
               : whole ? "Cached decode = full pass"
-                      : "Comparing cached decode with full pass");
-  ImGui::Dummy(ImVec2(1, view.px(26)));
-  row(view, "largest difference", numberText(static_cast<double>(proof.maxDifference), 2), false);
-  track("cache.proof", at, ImVec2(at.x + view.px(200), at.y + view.px(50)));
+                      : "Comparing cached decode with full pass",
+              fails ? rows.theme().error : rows.theme().text}},
+            "cache.proof");
+  rows.pair("largest difference", numberText(static_cast<double>(proof.maxDifference), 2));
   if (fails)
-    for (const std::string& line : faultLines(sequence, proof)) hint(view, line);
-  hint(view, proofText(proof, scene.cost.cache.stored != attention::NumberFormat::fp32));
+    for (const std::string& line : faultLines(sequence, proof)) rows.hint(line);
+  rows.hint(proofText(proof, scene.cost.cache.stored != attention::NumberFormat::fp32));
 }
 
 /// The same for a real model's size, taken from the cost page.
-void costSection(const Scene& scene, State& page) {
-  View& view = page.view;
-  const attention::ModelShape* found = attention::findShape(attention::modelShapes(), scene.cost.model);
+void costSection(Rows& rows, const Scene& scene) {
+  const CostSetup& cost = scene.cost;
+  const attention::ModelShape* found = attention::findShape(attention::modelShapes(), cost.model);
   const attention::ModelShape shape = found ? *found : shapeOfLayer(scene.setup);
-  gap(view, 12);
-  sectionTitle(view, "AT FULL SIZE");
-  Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  paintFitted(view, list, view.fonts->title, ImVec2(at.x, at.y + view.px(13)),
-              ImGui::GetContentRegionAvail().x, view.theme->text,
-              fmt::format("{}, {} tokens", shape.name, tokensText(scene.cost.tokens)));
-  ImGui::Dummy(ImVec2(1, view.px(28)));
   const auto bytes = [&](const attention::ModelShape& each) {
-    return fourDigitBytes(
-        attention::cacheBytes(each, scene.cost.tokens, scene.cost.batch, scene.cost.format));
+    return fourDigitBytes(attention::cacheBytes(each, cost.tokens, cost.batch, cost.format));
   };
-  const std::string own =
-      shape.isLatent() ? "MLA"
-                       : std::string(attentionKind(shape)) + ", " + countedText(shape.kvHeads, "kv head");
-  row(view, own, bytes(shape));
+  rows.section("AT FULL SIZE");
+  rows.line(Type::title, {{fmt::format("{}, {} tokens", shape.name, tokensText(cost.tokens))}});
+  rows.pair(shape.isLatent()
+                ? "MLA"
+                : std::string(attentionKind(shape)) + ", " + countedText(shape.kvHeads, "kv head"),
+            bytes(shape));
   if (shape.kvHeads < shape.heads || shape.isLatent())
-    row(view, fmt::format("MHA, {}", shape.heads), bytes(attention::withKvHeads(shape, shape.heads)));
-  gap(view, 10);
-  if (button(view, "open_cost", "Open in Cost…")) view.request("page.cost");
+    rows.pair(fmt::format("MHA, {}", shape.heads), bytes(attention::withKvHeads(shape, shape.heads)));
+  rows.space(8);
+  rows.action("open_cost", "Open in Cost…", "page.cost");
 }
 
 }  // namespace
 
 void sidePanel(Scene& scene, State& page, const Layout& layout) {
-  View& view = page.view;
-  if (!layout.narrow) fillSide(view, layout.right);
-  if (beginPanel(view, "cache.side", layout.right, 20, 16)) {
-    fillDrawer(view, layout, {"cache.page"});
+  rightPanel(page.view, layout, "cache.side", {"cache.page"}, [&](Rows& rows) {
     const DecodeState state = decodeState(scene, page);
     const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
     const CacheField* field = shownField(scene, page);
     if (sequence && field && state.reason.empty() && state.now > 0) {
-      stepSection(scene, page, state, *field);
-      gap(view, 12);
-      workSection(scene, page.view, state, *field);
+      stepSection(rows, scene, page, state, *field);
+      workSection(rows, scene, state, *field);
     } else if (sequence) {
-      sectionTitle(view, "THIS STEP");
-      hint(view, !state.reason.empty() ? state.reason
-                 : state.now == 0      ? "The cache is empty. Press Play to fill it."
-                                       : "Counting…");
+      rows.section("THIS STEP");
+      rows.hint(!state.reason.empty() ? state.reason
+                : state.now == 0      ? "The cache is empty. Press Play to fill it."
+                                      : "Counting…");
     }
-    if (sequence) proofSection(scene, page);
-    costSection(scene, page);
-    scrollEdge(view, layout.right);
-  }
-  endPanel();
+    if (sequence) proofSection(rows, scene, page);
+    costSection(rows, scene);
+  });
 }
 
 }  // namespace headscope::app::cache_page

@@ -10,9 +10,10 @@
 #include "app/compute/cache/cache_studies.h"
 #include "app/compute/cache/decode_proof.h"
 #include "app/compute/cache/paging_study.h"
-#include "app/compute/jobs/answer.h"
+#include "app/kit/shown.h"
 #include "app/pages/cache/cache_motion.h"
 #include "app/pages/common/cache_bands.h"
+#include "app/pages/common/page.h"
 #include "app/pages/common/playback.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/caption.h"
@@ -41,47 +42,30 @@ struct LeavingBands {
   Index kvHeads = 0, tokenGrain = 1;
 };
 
-/// The picture of all tokens' keys and values.
-struct FieldPicture {
-  std::shared_ptr<const Answered<FieldQuestion, CacheField>> answer;
-  EasedTextures textures;
+/// How the picture of all tokens' keys and values is drawn.
+struct FieldDrawing {
   LeavingBands leaving;
   FieldMotion motion;
   Index bandPixels = 32, columnPixels = 1024;  ///< size as drawn, which limits the detail its picture needs
   bool alone = false;  ///< little space, and a lesson is about the field: draw only the field
 };
 
-// The pictures and results of the other views.
-
-struct PrecisionPictures {
-  std::shared_ptr<const Answered<PrecisionQuestion, PrecisionStudy>> answer;
-  EasedTextures storedKeys, differences;
-};
-struct ShapesPictures {
-  std::shared_ptr<const Answered<ShapesQuestion, ShapesStudy>> answer;
-  EasedTextures weights;
-};
-struct EvictionPictures {
-  std::shared_ptr<const Answered<EvictionQuestion, EvictionStudy>> answer;
-  EasedTextures weights;
-};
-struct PagingSchedule {
-  std::shared_ptr<const Answered<PagingQuestion, PagingStudy>> answer;
-  Index step = 12;
-};
-
 /// The page's view state, which its panels may change.
 struct State {
-  explicit State(View& window) : view(window) {}
+  explicit State(PageServices& services);
 
   View& view;
   std::shared_ptr<const Snapshot> snapshot;  ///< the snapshot drawn; null before the first
-  std::shared_ptr<const Answered<ProofQuestion, DecodeProof>> proof;
-  FieldPicture field;
-  PrecisionPictures precision;
-  ShapesPictures shapes;
-  EvictionPictures eviction;
-  PagingSchedule paging;
+  ShownSet shown;
+  Shown<FieldQuestion, CacheField> field;
+  Shown<ProofQuestion, DecodeProof> proof;
+  Shown<PrecisionQuestion, PrecisionStudy>
+      precision;                                    ///< pictures: the stored keys, the weights' differences
+  Shown<ShapesQuestion, ShapesStudy> shapes;        ///< picture: the weights
+  Shown<EvictionQuestion, EvictionStudy> eviction;  ///< picture: the weights
+  Shown<PagingQuestion, PagingStudy> paging;
+  FieldDrawing drawing;
+  Index pagingStep = 12;
   HeadSliders heads;
   bool catchingUp = false;
   Playback play;

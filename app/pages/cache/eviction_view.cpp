@@ -108,8 +108,8 @@ void tickShares(Plot& plot) {
   plot.value = hoverShare;
 }
 
-void policyTile(Scene& scene, View& view, EvictionPictures& eviction, const EvictionStudy& study,
-                std::size_t at, const ImRect& area, bool small) {
+void policyTile(Scene& scene, View& view, const Shown<EvictionQuestion, EvictionStudy>& eviction,
+                const EvictionStudy& study, std::size_t at, const ImRect& area, bool small) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const EvictionCase& one = study.cases[at];
@@ -123,7 +123,7 @@ void policyTile(Scene& scene, View& view, EvictionPictures& eviction, const Evic
       !view.present || textWidth(view.fonts->text, words) <= wordsRoom)
     paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x + view.px(196), y), wordsRoom,
                 theme.secondary, words);
-  const auto& question = eviction.answer->request;
+  const auto& question = eviction.request();
   const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
   const NameRoom names = small ? NameRoom{} : nameRoom(view, tokens, tokens);
   const float top = area.Min.y + view.px(small ? 38 : 52), left = area.Min.x + names.left;
@@ -134,7 +134,7 @@ void policyTile(Scene& scene, View& view, EvictionPictures& eviction, const Evic
   style.colormap = scene.look.colormap;
   style.maskedHatch = style.masked = style.background;
   style.deadHatch = unpacked(theme.secondary);
-  paintPicture(view, eviction.weights, static_cast<int>(at), map, style, {});
+  paintPicture(view, eviction.picture(), static_cast<int>(at), map, style, {});
   paintNames(scene, view, map, tokens, names, true, map.Max.y);
   track(at == 0 ? "eviction.first" : "eviction.second", map.Min, map.Max);
   // While presenting, the map takes the full width, with the figures below it.
@@ -152,7 +152,7 @@ void policyTile(Scene& scene, View& view, EvictionPictures& eviction, const Evic
   for (const double each : one.massLost) lost = attention::larger(lost, each);
   for (const double each : one.outputError) error = attention::larger(error, each);
   const Index entries =
-      one.entries.empty() ? 0 : one.entries.back() / eviction.answer->request.snapshot->config.kvHeads;
+      one.entries.empty() ? 0 : one.entries.back() / eviction.request().snapshot->config.kvHeads;
   figure(percentText(error), "output error, worst token");
   figure(percentText(lost), "weight lost, worst token");
   figure(fmt::format("{}", entries), (attention::nounFor(entries, "entry") + " at the end").c_str());
@@ -209,11 +209,9 @@ void evictionPlots(const View& view, const EvictionStudy& study, Index tokens, d
 
 void evictionView(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
-  const bool has = page.eviction.answer && page.eviction.answer->value.ok();
-  const std::string problem = page.eviction.answer && !has ? page.eviction.answer->value.error().message : "";
-  if (viewIsEmpty(scene, page, area, problem, !has)) return;
-  const EvictionStudy& study = *page.eviction.answer->value;
-  const attention::AttentionConfig& config = page.eviction.answer->request.snapshot->config;
+  if (viewIsEmpty(scene, page, area, page.eviction.problem(), !page.eviction)) return;
+  const EvictionStudy& study = *page.eviction;
+  const attention::AttentionConfig& config = page.eviction.request().snapshot->config;
   const auto tokens = static_cast<Index>(study.cases[0].entries.size());
   const double entry =
       static_cast<double>(bytesPerToken(scene, config).own) / static_cast<double>(config.kvHeads);
@@ -233,8 +231,7 @@ void evictionView(Scene& scene, State& page, const ImRect& area, bool small) {
                                           compared("Largest output error", shortly),
                                           compared("Output error", shortly)};
   const std::string whole = fourDigitBytes(entry * static_cast<double>(config.kvHeads * tokens));
-  const std::string ofHead =
-      headWords(page.eviction.answer->request.snapshot->setup, page.eviction.answer->request.head);
+  const std::string ofHead = headWords(page.eviction.request().snapshot->setup, page.eviction.request().head);
   const float top = viewHeadline(view, area, fourDigitBytes(bytes(study.cases[0])), sentence,
                                  {fmt::format("of {} without eviction; weights of {}, {}hatched: evicted",
                                               whole, ofHead, small ? "query ↓ key →, " : ""),

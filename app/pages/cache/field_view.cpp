@@ -16,12 +16,12 @@ namespace {
 
 /// Bands on their way to the band they merge into, or out of the band they split from, in drawing order: the
 /// ones that end on top are last.
-std::vector<BandPlace> glidingBands(const View& view, const FieldPicture& field, const FieldPlace& place,
+std::vector<BandPlace> glidingBands(const View& view, const LeavingBands& leaving, const FieldPlace& place,
                                     Index pictured) {
   const FieldPlace before = withKvHeads(view, place, place.moment.fromKvHeads);
   const bool merging = before.kvHeads > place.kvHeads, arrived = pictured == place.kvHeads;
   if (!merging && !arrived) return restingBands(before, pictured);
-  if (merging && arrived && field.leaving.kvHeads != before.kvHeads) return restingBands(place, pictured);
+  if (merging && arrived && leaving.kvHeads != before.kvHeads) return restingBands(place, pictured);
   const FieldPlace& many = merging ? before : place;
   const FieldPlace& few = merging ? place : before;
   const float way = merging ? place.moment.glide : 1 - place.moment.glide;
@@ -50,16 +50,19 @@ void paintLight(const View& view, Canvas list, const FieldPlace& place, const Ba
     darken(each.from, std::min(each.to, place.now), 1 - each.light);
 }
 
-void paintBands(const View& view, Canvas list, FieldPicture& field, const FieldPlace& place, bool decoding) {
-  const bool pictured = field.answer && field.answer->value && !field.textures.empty() && place.now > 0;
-  const Index kvHeads = pictured ? field.answer->request.snapshot->config.kvHeads : 0;
+void paintBands(State& page, Canvas list, const FieldPlace& place, bool decoding) {
+  const View& view = page.view;
+  const auto& field = page.field;
+  const LeavingBands& leaving = page.drawing.leaving;
+  const bool pictured = field && !field.picture().empty() && place.now > 0;
+  const Index kvHeads = pictured ? field.request().snapshot->config.kvHeads : 0;
   const auto paintOwn = [&](std::span<const BandPlace> bands) {
-    paintBandPictures(view, list, field.textures, place, bands, field.answer->value->grain.tokens);
+    paintBandPictures(view, list, field.picture(), place, bands, field->grain.tokens);
   };
   if (pictured && place.moment.fromKvHeads > 0) {
     // One at a time, because they overlap.
-    for (const BandPlace& band : glidingBands(view, field, place, kvHeads)) {
-      const auto& [textures, _, grain] = field.leaving;
+    for (const BandPlace& band : glidingBands(view, leaving, place, kvHeads)) {
+      const auto& [textures, _, grain] = leaving;
       if (band.leaving)
         paintBandPictures(view, list, textures, place, {&band, 1}, grain);
       else
@@ -204,15 +207,15 @@ void paintField(const Scene& scene, State& page, const FieldPlace& place, float 
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
-  page.field.bandPixels = std::max<Index>(1, static_cast<Index>(place.band));
-  page.field.columnPixels = std::max<Index>(16, static_cast<Index>(place.cells.GetWidth()));
+  page.drawing.bandPixels = std::max<Index>(1, static_cast<Index>(place.band));
+  page.drawing.columnPixels = std::max<Index>(16, static_cast<Index>(place.cells.GetWidth()));
   const bool decoding = scene.cursor.decoding || page.filling >= 0;
   if (decoding && place.now > 0)
     list.AddRectFilled(ImVec2(place.playheadX(), place.cells.Min.y),
                        ImVec2(place.playheadX() + place.column(), place.cells.Max.y),
                        cacheColors(*view.theme).playhead);
   paintVoids(view, list, place, small);
-  paintBands(view, list, page.field, place, decoding);
+  paintBands(page, list, place, decoding);
   paintReads(view, list, sequence, place);
   paintLabels(scene, view, list, page.snapshot, place, labelLeft, labelRight);
   track("field", place.cells.Min, place.cells.Max);

@@ -227,7 +227,7 @@ void growthView(Scene& scene, State& page, const ImRect& area, bool small) {
   const float left = view.px(small ? 84 : 102), right = view.px(small ? 124 : 152);
   const float headHeight = view.px(small ? 58 : 76), bracketHeight = view.px(small ? 34 : 42);
   const float tokens = view.px(small ? 26 : 34),
-              stairs = page.field.alone ? 0 : std::max(view.px(96), std::round(area.GetHeight() * 0.205f));
+              stairs = page.drawing.alone ? 0 : std::max(view.px(96), std::round(area.GetHeight() * 0.205f));
   headline(scene, page, state, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + headHeight), small);
   const float top = area.Min.y + headHeight + bracketHeight,
               bottom = area.Max.y - stairs - tokens - view.px(8);
@@ -238,16 +238,16 @@ void growthView(Scene& scene, State& page, const ImRect& area, bool small) {
   FieldPlace place = fieldPlace(view, page.snapshot->config, state,
                                 ImRect(area.Min.x + left, top, area.Max.x - right, bottom));
   const bool decoding = state.now > 0 && (scene.cursor.decoding || page.filling >= 0);
-  page.field.motion.observe({place.tokens, place.heads, place.kvHeads, state.now, decoding}, view.time,
-                            !view.preferences.reducedMotion);
-  place.moment = page.field.motion.at(view.time);
+  page.drawing.motion.observe({place.tokens, place.heads, place.kvHeads, state.now, decoding}, view.time,
+                              !view.preferences.reducedMotion);
+  place.moment = page.drawing.motion.at(view.time);
   const float labelRight = place.cells.Max.x + view.px(14);
   paintField(scene, page, place, area.Min.x, labelRight, small);
   brackets(view, list, place, state, top - view.px(9));
   const ImRect axis(place.cells.Min.x, bottom + view.px(3), place.cells.Max.x, bottom + view.px(3) + tokens);
   const ImRect stairArea(place.cells.Min.x, axis.Max.y + view.px(small ? 8 : 12), place.cells.Max.x,
                          area.Max.y - view.px(8));
-  if (!page.field.alone) {
+  if (!page.drawing.alone) {
     if (decoding)
       list.AddRectFilled(ImVec2(place.playheadX(), axis.Max.y),
                          ImVec2(place.playheadX() + place.column(), stairArea.Max.y),
@@ -255,7 +255,7 @@ void growthView(Scene& scene, State& page, const ImRect& area, bool small) {
     paintStairs(scene, page, place, stairArea, labelRight, small);
   }
   tokenAxis(scene, page, place, axis);
-  paintPlayhead(scene, page, place, top - view.px(4), page.field.alone ? axis.Max.y : stairArea.Max.y);
+  paintPlayhead(scene, page, place, top - view.px(4), page.drawing.alone ? axis.Max.y : stairArea.Max.y);
   paintHandle(scene, page, place, axis);
   if (!state.reason.empty() && !view.figure)
     notDecodable(page.view, state, ImRect(place.cells.Min.x, top, place.cells.Max.x, bottom));

@@ -154,16 +154,16 @@ void stepAxis(const View& view, Canvas list, Index count, const ImRect& area) {
 }
 
 /// Draws the schedule's steps along one axis: tokens stored, paged and contiguous. Dragging moves to a step.
-void timeline(View& view, Playback& play, PagingSchedule& paging, const PagingStudy& study, Index block,
-              const ImRect& area) {
+void timeline(State& page, const PagingStudy& study, Index block, const ImRect& area) {
+  const View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   hitArea("paging.timeline", area);
   const auto count = static_cast<Index>(study.steps.size());
   const float each = area.GetWidth() / static_cast<float>(std::max<Index>(count, 1));
   if (ImGui::IsItemActive()) {
-    play.on = false;
-    paging.step =
+    page.play.on = false;
+    page.pagingStep =
         std::clamp<Index>(static_cast<Index>((ImGui::GetIO().MousePos.x - area.Min.x) / each), 0, count - 1);
   }
   const auto most = static_cast<float>(std::max<Index>({study.mostContiguous, study.mostBlocks * block, 1}));
@@ -174,7 +174,7 @@ void timeline(View& view, Playback& play, PagingSchedule& paging, const PagingSt
     const PagedStep& step = study.steps[static_cast<std::size_t>(i)];
     const float x = area.Min.x + each * static_cast<float>(i),
                 to = x + std::max(1.0f, each - (each > view.px(5) ? 1 : 0));
-    const bool past = i <= paging.step;
+    const bool past = i <= page.pagingStep;
     const float light = past ? 1 : 0.35f;
     list.AddRectFilled(ImVec2(x, y(step.contiguousTokens)), ImVec2(to, area.Max.y), faded(theme.line, light));
     list.AddRectFilled(ImVec2(x, y(step.usedBlocks * block)), ImVec2(to, area.Max.y),
@@ -182,7 +182,7 @@ void timeline(View& view, Playback& play, PagingSchedule& paging, const PagingSt
     list.AddRectFilled(ImVec2(x, y(step.storedTokens)), ImVec2(to, area.Max.y), faded(theme.text, light));
   }
   list.AddLine(ImVec2(area.Min.x, area.Max.y), area.Max, theme.secondary);
-  const float at = area.Min.x + each * static_cast<float>(paging.step);
+  const float at = area.Min.x + each * static_cast<float>(page.pagingStep);
   paintMark(view, list, "step", {ImVec2(at, area.Min.y), ImVec2(at + std::max(each, view.px(3)), area.Max.y)},
             theme.query);
 }
@@ -191,18 +191,14 @@ void timeline(View& view, Playback& play, PagingSchedule& paging, const PagingSt
 
 void pagingView(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
-  const bool has = page.paging.answer && page.paging.answer->value.ok();
-  if (page.paging.answer && !has) {
-    paintMessage(view, area, "Can't read this schedule", page.paging.answer->value.error().message,
-                 view.theme->text);
-    return;
-  }
-  if (!has || page.paging.answer->value->steps.empty())
+  if (const std::string problem = page.paging.problem(); !problem.empty())
+    return paintMessage(view, area, "Can't read this schedule", problem, view.theme->text);
+  if (!page.paging || page.paging->steps.empty())
     return paintMessage(view, area, "Computing…", "", view.theme->text);
-  const PagingStudy& study = *page.paging.answer->value;
-  const Index block = page.paging.answer->request.block;
-  page.paging.step = std::clamp<Index>(page.paging.step, 0, static_cast<Index>(study.steps.size()) - 1);
-  const PagedStep& step = study.steps[static_cast<std::size_t>(page.paging.step)];
+  const PagingStudy& study = *page.paging;
+  const Index block = page.paging.request().block;
+  page.pagingStep = std::clamp<Index>(page.pagingStep, 0, static_cast<Index>(study.steps.size()) - 1);
+  const PagedStep& step = study.steps[static_cast<std::size_t>(page.pagingStep)];
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const std::uint64_t token =
@@ -219,7 +215,7 @@ void pagingView(Scene& scene, State& page, const ImRect& area, bool small) {
                 percentText(allocated > 0 ? static_cast<double>(wasted) / static_cast<double>(allocated) : 0),
                 percentText(contiguousWaste(step)));
   const std::string said = fmt::format("step {}: {} in blocks of {}, {} used, {} wasted; contiguous {}.",
-                                       page.paging.step, bytes(allocated), block, bytes(step.storedTokens),
+                                       page.pagingStep, bytes(allocated), block, bytes(step.storedTokens),
                                        bytes(wasted), bytes(step.contiguousTokens));
   const float top = viewHeadline(view, area, bytes(allocated), {sentence},
                                  {said + " A shared prefix counts once.", said}, small);
@@ -254,8 +250,7 @@ void pagingView(Scene& scene, State& page, const ImRect& area, bool small) {
   const Index most = std::max(study.mostContiguous, study.mostBlocks * block);
   paintText(list, view.fonts->mono, ImVec2(area.Max.x, legend), theme.secondary, "at most " + bytes(most),
             Align::right);
-  timeline(page.view, page.play, page.paging, study, block,
-           ImRect(area.Min.x, legend + view.px(16), area.Max.x, area.Max.y - axis));
+  timeline(page, study, block, ImRect(area.Min.x, legend + view.px(16), area.Max.x, area.Max.y - axis));
   stepAxis(view, list, static_cast<Index>(study.steps.size()),
            ImRect(area.Min.x, area.Max.y - axis, area.Max.x, area.Max.y));
 }

@@ -17,8 +17,9 @@ namespace headscope::app::cache_page {
 namespace {
 
 /// Draws a format's name, bytes and error above its two pictures; a click on the name selects it.
-void column(Scene& scene, View& view, PrecisionPictures& precision, const PrecisionStudy& study,
-            std::size_t at, const ImRect& area, float keysHeight, float mapSide) {
+void column(Scene& scene, View& view, const Shown<PrecisionQuestion, PrecisionStudy>& precision,
+            const PrecisionStudy& study, std::size_t at, const ImRect& area, float keysHeight,
+            float mapSide) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const PrecisionCase& one = study.cases[at];
@@ -46,7 +47,7 @@ void column(Scene& scene, View& view, PrecisionPictures& precision, const Precis
   render::HeatmapStyle keys = styleFor(view, Look{});
   keys.gap = 0;
   keys.tint = cacheColors(theme).key;
-  paintPicture(view, precision.storedKeys, static_cast<int>(at),
+  paintPicture(view, precision.picture(0), static_cast<int>(at),
                ImRect(area.Min.x, y, area.Max.x, y + keysHeight), keys, {-1, 1});
   y += keysHeight + view.px(34);
   render::HeatmapStyle map = styleFor(view, Look{});
@@ -54,8 +55,8 @@ void column(Scene& scene, View& view, PrecisionPictures& precision, const Precis
   map.gap = 0;
   const float most = std::max(study.mostDifference, 1e-6f);
   const float left = area.GetCenter().x - mapSide / 2;
-  paintPicture(view, precision.differences, static_cast<int>(at),
-               ImRect(left, y, left + mapSide, y + mapSide), map, {most * 1e-4f, most, true});
+  paintPicture(view, precision.picture(1), static_cast<int>(at), ImRect(left, y, left + mapSide, y + mapSide),
+               map, {most * 1e-4f, most, true});
   y += mapSide + view.px(22);
   const auto figure = [&](const std::vector<std::string>& label, const std::string& value) {
     const float taken =
@@ -76,18 +77,15 @@ void column(Scene& scene, View& view, PrecisionPictures& precision, const Precis
 
 void precisionView(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
-  const bool has = page.precision.answer && page.precision.answer->value.ok();
-  const std::string problem =
-      page.precision.answer && !has ? page.precision.answer->value.error().message : "";
-  if (viewIsEmpty(scene, page, area, problem, !has)) return;
-  const PrecisionStudy& study = *page.precision.answer->value;
-  const attention::AttentionConfig& config = page.precision.answer->request.snapshot->config;
+  if (viewIsEmpty(scene, page, area, page.precision.problem(), !page.precision)) return;
+  const PrecisionStudy& study = *page.precision;
+  const attention::AttentionConfig& config = page.precision.request().snapshot->config;
   const PrecisionCase& chosen = study.cases[static_cast<std::size_t>(scene.cost.cache.stored)];
-  const Index tokens = page.precision.answer->request.snapshot
-                           ->sequences[static_cast<std::size_t>(page.precision.answer->request.sequence)]
+  const Index tokens = page.precision.request()
+                           .snapshot->sequences[static_cast<std::size_t>(page.precision.request().sequence)]
                            .keyLength;
   const std::uint64_t all = chosen.bytes * static_cast<std::uint64_t>(tokens * scene.cost.cache.layers);
-  const Index head = std::clamp<Index>(page.precision.answer->request.head, 0, config.heads - 1);
+  const Index head = std::clamp<Index>(page.precision.request().head, 0, config.heads - 1);
   const std::string cached = tokens == 1 ? "the one token" : "all " + tokenCountText(tokens);
   const float top = viewHeadline(
       view, area, fourDigitBytes(all),
@@ -95,7 +93,7 @@ void precisionView(Scene& scene, State& page, const ImRect& area, bool small) {
            ? "fp32 keeps every bit."
            : fmt::format("{} is {} of fp32; output error {}.", attention::rowOf(chosen.format).name,
                          fractionText(chosen.bytes, study.cases[0].bytes), errorText(chosen.output.all))},
-      {layerPrefix(page.precision.answer->request.snapshot->setup) +
+      {layerPrefix(page.precision.request().snapshot->setup) +
            fmt::format("keys and values of {} are quantised, then attention is recomputed", cached),
        fmt::format("keys and values of {}, quantised", cached)},
       small);

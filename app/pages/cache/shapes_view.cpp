@@ -69,7 +69,7 @@ void shapeTile(const Scene& scene, State& page, const ShapesStudy& study, std::s
   if (one.missing.empty()) {
     render::HeatmapStyle style = styleFor(view, scene.look);
     style.colormap = scene.look.colormap;
-    paintPicture(view, page.shapes.weights, static_cast<int>(at), map, style, {});
+    paintPicture(view, page.shapes.picture(), static_cast<int>(at), map, style, {});
   } else {
     list.AddRectFilled(map.Min, map.Max, theme.panel);
     paintParagraph(list, view.fonts->text, ImVec2(map.Min.x + view.px(14), map.Min.y + view.px(14)),
@@ -116,17 +116,14 @@ void shapeTile(const Scene& scene, State& page, const ShapesStudy& study, std::s
 
 void shapesView(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
-  const bool has = page.shapes.answer && page.shapes.answer->value.ok();
-  const std::string problem = page.shapes.answer && !has ? page.shapes.answer->value.error().message : "";
-  if (viewIsEmpty(scene, page, area, problem, !has)) return;
-  const ShapesStudy& study = *page.shapes.answer->value;
+  if (viewIsEmpty(scene, page, area, page.shapes.problem(), !page.shapes)) return;
+  const ShapesStudy& study = *page.shapes;
   const bool alone = study.cases.size() == 2;  // one kv head, and a latent
   // A model with its own latent is compared to what its heads' keys and values would take.
-  const bool own = page.shapes.answer->request.snapshot->config.latentDim > 0;
+  const bool own = page.shapes.request().snapshot->config.latentDim > 0;
   const ShapeCase& between = own ? study.cases.back() : study.cases[alone ? 0 : 1];
   const std::uint64_t bytes = bytesPerToken(scene, between), mha = bytesPerToken(scene, study.cases[0]);
-  const std::string head =
-      headWords(page.shapes.answer->request.snapshot->setup, page.shapes.answer->request.head);
+  const std::string head = headWords(page.shapes.request().snapshot->setup, page.shapes.request().head);
   std::vector<std::string> sentence{"per token. MQA already has one kv head: nothing to merge.",
                                     "per token. MQA has one kv head already."};
   if (own)
@@ -161,7 +158,7 @@ void shapesView(Scene& scene, State& page, const ImRect& area, bool small) {
   double most = 0;
   for (const ShapeCase& one : study.cases)
     for (const double error : one.output.perToken) most = std::max(most, std::min(error, 2.0));
-  const auto& question = page.shapes.answer->request;
+  const auto& question = page.shapes.request();
   const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
   const float space = view.px(small ? 18 : 32), names = small ? 0 : nameRoom(view, tokens, tokens).left;
   const auto count = static_cast<float>(study.cases.size());

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "app/kit/rows.h"
 #include "app/platform/track.h"
 #include "app/scene/models/model_cache.h"
 #include "app/scene/models/open_model.h"
@@ -19,30 +20,10 @@ namespace headscope::app {
 
 namespace {
 
-struct Fact {
-  const char* name;
-  std::string value;
-};
+using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// Draws two facts per line, with muted names and aligned numbers.
-void factLines(const View& view, const std::vector<Fact>& facts) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float width = ImGui::GetContentRegionAvail().x, half = width / 2, height = view.px(22);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    const float x = at.x + (i % 2 ? half + view.px(10) : 0),
-                right = at.x + (i % 2 ? width : half - view.px(10));
-    const float y = at.y + height * (static_cast<float>(i / 2) + 0.5f);
-    const float wide = textWidth(view.fonts->mono, facts[i].value);
-    paintText(list, view.fonts->mono, ImVec2(right, y), view.theme->text, facts[i].value, Align::right);
-    paintFitted(view, list, view.fonts->text, ImVec2(x, y), right - x - wide - view.px(4),
-                view.theme->secondary, facts[i].name);
-  }
-  ImGui::Dummy(ImVec2(width, height * static_cast<float>((facts.size() + 1) / 2)));
-  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
-  track("model.facts", from, to);
-  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
-    tooltip(view, "Sizes are fixed by the trained weights.");
+void factLines(View& view, const Facts& facts) {
+  Rows(view).pairs("model.facts", facts, "Sizes are fixed by the trained weights.");
 }
 
 /// Returns "BF16", or "BF16 + F32" if some tensors use another type.
@@ -113,18 +94,20 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   gap(view, 2);
   const Index most = config.positionLimit().value_or(config.maxPositions);
   const std::string positions = most > 0 ? countText(attention::asSize(most)) : "any";
-  factLines(view, {{"Layers", countText(attention::asSize(config.layerCount()))},
-                   {"Heads", countText(attention::asSize(config.heads))},
-                   config.latent.rank > 0
-                       ? Fact{"Latent", fmt::format("{} + {}", config.latent.rank, config.latent.ropeDim)}
-                       : Fact{"KV heads", countText(attention::asSize(config.kvHeads))},
-                   {"Head dim", countText(attention::asSize(config.headDim))},
-                   {"Width", countText(attention::asSize(config.modelDim))},
-                   config.picture ? Fact{"Picture", squareText(config.picture->side)}
-                                  : Fact{"Positions", positions},
-                   config.picture ? Fact{"Patch", squareText(config.picture->patch)}
-                                  : Fact{"Vocabulary", countText(attention::asSize(config.vocabulary))},
-                   {"Stored as", storedAs(model)}});
+  factLines(
+      view,
+      {{"Layers", countText(attention::asSize(config.layerCount()))},
+       {"Heads", countText(attention::asSize(config.heads))},
+       config.latent.rank > 0
+           ? Facts::value_type{"Latent", fmt::format("{} + {}", config.latent.rank, config.latent.ropeDim)}
+           : Facts::value_type{"KV heads", countText(attention::asSize(config.kvHeads))},
+       {"Head dim", countText(attention::asSize(config.headDim))},
+       {"Width", countText(attention::asSize(config.modelDim))},
+       config.picture ? Facts::value_type{"Picture", squareText(config.picture->side)}
+                      : Facts::value_type{"Positions", positions},
+       config.picture ? Facts::value_type{"Patch", squareText(config.picture->patch)}
+                      : Facts::value_type{"Vocabulary", countText(attention::asSize(config.vocabulary))},
+       {"Stored as", storedAs(model)}});
   if (read)
     readSoFar(view, static_cast<double>(*read), static_cast<double>(model.checkpoint().bytes()));
   else

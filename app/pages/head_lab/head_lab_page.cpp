@@ -19,16 +19,7 @@ std::size_t placeOf(const Scene& scene) {
 
 }  // namespace
 
-Page::Page(PageServices& services)
-    : services_(services),
-      page_(services.view),
-      layer_(services.workers,
-             [this](const PartsQuestion& question, std::stop_token stop) {
-               return layerParts(question, services_.resources, stop);
-             }),
-      head_(services.workers, [this](const HeadPartsQuestion& question, std::stop_token stop) {
-        return headParts(question, services_.resources, stop);
-      }) {
+Page::Page(PageServices& services) : services_(services), page_(services) {
   for (const TabRow& row : tabTable()) tabs_.push_back(row.make(services, page_));
 }
 
@@ -38,22 +29,10 @@ Tab& Page::shown(const Scene& scene) const {
 
 bool Page::take(const Scene& scene) {
   page_.catchingUp = !services_.layer.upToDate(scene.setup);
-  bool any = page_.snapshot != services_.layer.snapshot();
+  const bool any = page_.snapshot != services_.layer.snapshot();
   page_.snapshot = services_.layer.snapshot();
-  // A head is drawn together with the layer it belongs to.
-  const auto head = head_.current();
-  if (head && head->value && *head->value != page_.head) {
-    page_.head = *head->value;
-    page_.layer = page_.head->question.layer;
-    any = true;
-  }
-  for (const auto& tab : tabs_) any |= tab->take(scene);
-  std::string problem;
-  if (const auto layer = layer_.current(); layer && !layer->value) problem = layer->value.error().message;
-  if (head && !head->value) problem = head->value.error().message;
-  any = any || problem != page_.problem;
-  page_.problem = std::move(problem);
-  return any;
+  const bool newAnswers = page_.shown.take();
+  return any || newAnswers;
 }
 
 void Page::prepare(Scene& scene) {
@@ -79,8 +58,8 @@ void Page::draw(Scene& scene, const Layout& layout) {
       shown(scene).draw(scene, area, layout);
     } else if (page_.missing()) {
       shown(scene).drawMissing(scene, area, layout);
-    } else if (!page_.problem.empty()) {
-      paintMessage(view, area, "Can't take this layer apart", page_.problem, view.theme->error);
+    } else if (const std::string problem = page_.problem(); !problem.empty()) {
+      paintMessage(view, area, "Can't take this layer apart", problem, view.theme->error);
     } else if (page_.head) {
       shown(scene).draw(scene, area, layout);
     }
@@ -92,16 +71,15 @@ void Page::askHead(const Scene& scene) {
   const std::shared_ptr<const Snapshot>& snapshot = services_.layer.snapshot();
   if (!snapshot || snapshot->sequences.empty()) return;
   const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
-  layer_.ask({snapshot, std::clamp<Index>(scene.cursor.sequence, 0, last)}, Lane::front);
-  const auto layer = layer_.current();
-  if (!layer || !layer->value || layer->request.snapshot != snapshot) return;
-  HeadPartsQuestion question{*layer->value,
+  page_.parts.ask({snapshot, std::clamp<Index>(scene.cursor.sequence, 0, last)}, Lane::front);
+  if (!page_.parts || page_.parts.request().snapshot != snapshot) return;
+  HeadPartsQuestion question{page_.parts.shared(),
                              std::clamp<Index>(scene.cursor.cell.head, 0, snapshot->config.heads - 1), 0};
   if (page_.head && page_.layer == question.layer) {
     const Cell cell = shownCell(scene, page_);
     question.firstColumn = shownColumn(page_, cell) / kOutputRows * kOutputRows;
   }
-  head_.ask(std::move(question), Lane::front);
+  page_.head.ask(std::move(question), Lane::front);
 }
 
 void Page::ask(const Scene& scene) {
@@ -112,10 +90,8 @@ void Page::ask(const Scene& scene) {
 
 void Page::leave() {
   page_.playing = false;
-  head_.forget();  // a hidden page must not keep a snapshot alive
-  layer_.forget();
+  page_.shown.forget();  // a hidden page must not keep a snapshot alive
   for (const auto& tab : tabs_) tab->leave();
-  page_.head.reset();
   page_.layer.reset();
   page_.snapshot.reset();
   page_.pictures.clear();
@@ -140,7 +116,8 @@ PageStatus Page::status(const Scene& scene) const {
 std::optional<std::string> Page::error(const Scene& scene) const {
   if (!tabTable()[placeOf(scene)].needsLayer) return std::nullopt;
   if (const auto error = layerError(page_.snapshot.get())) return error;
-  return page_.problem.empty() ? std::nullopt : std::optional(page_.problem);
+  const std::string problem = page_.problem();
+  return problem.empty() ? std::nullopt : std::optional(problem);
 }
 
 double Page::nextFrameIn() const {

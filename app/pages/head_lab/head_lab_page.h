@@ -45,8 +45,6 @@ class Page : public app::Page {
   PageServices& services_;
   State page_;
   CursorFit fit_;
-  Answer<PartsQuestion, std::shared_ptr<const LayerParts>> layer_;
-  Answer<HeadPartsQuestion, std::shared_ptr<const HeadParts>> head_;
   std::vector<std::unique_ptr<Tab>> tabs_;  ///< in the order of tabTable()
 };
 

@@ -8,6 +8,8 @@
 #include "app/compute/heads/mistake_study.h"
 #include "app/compute/heads/weight_study.h"
 #include "app/compute/layer/layer_fault.h"
+#include "app/kit/shown.h"
+#include "app/pages/common/page.h"
 #include "app/widgets/caption.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/layout.h"
@@ -21,14 +23,12 @@ inline constexpr double kPlayInterval = 1.5;  ///< seconds between steps
 
 /// The page's view state, which its panels may change.
 struct State {
-  explicit State(View& window) : view(window) {}
+  explicit State(PageServices& services)
+      : view(services.view), shown(services.view, services.workers, services.resources) {}
 
   View& view;
   std::shared_ptr<const Snapshot> snapshot;       ///< of the layer; null before the first
-  std::shared_ptr<const LayerParts> layer;        ///< null until computed
-  std::shared_ptr<const HeadParts> head;          ///< the head drawn; null until computed
-  std::string problem;                            ///< why the parts can't be computed
-  std::shared_ptr<const LayerFault> fault;        ///< why the layer can't be computed, if it can't
+  std::shared_ptr<const LayerParts> layer;        ///< of the head drawn; null until computed
   std::map<std::string, EasedTextures> pictures;  ///< by Picture::name
 
   Index dim = -1;                  ///< selected dimension of the head's vectors; −1 = the row's largest
@@ -37,14 +37,24 @@ struct State {
   bool playing = false;
   double playedAt = 0;
 
-  std::shared_ptr<const WeightStudy> weights;  ///< null until computed
-
-  std::shared_ptr<const MistakeStudy> study;                             ///< null until computed
-  std::shared_ptr<const std::vector<attention::SaturationPoint>> curve;  ///< for a mistake about scaling
+  ShownSet shown;  ///< all that the page and its tabs show
+  Shown<PartsQuestion, LayerParts> parts{shown, layerParts};
+  Shown<HeadPartsQuestion, HeadParts> head{
+      shown, headParts, {}, [this](const HeadPartsQuestion& drawn, const auto&) { layer = drawn.layer; }};
+  Shown<FaultQuestion, LayerFault> fault{shown, layerFault};  ///< why the layer can't be computed
+  Shown<std::shared_ptr<const HeadParts>, WeightStudy> weights{shown, studyWeights};
+  Shown<MistakeQuestion, MistakeStudy> study{shown, studyMistake};
+  /// For a mistake about scaling.
+  Shown<attention::Mistake, std::vector<attention::SaturationPoint>> curve{
+      shown, [](attention::Mistake mistake, std::stop_token stop) {
+        return attention::saturation(mistake, kMistakeDims, 12, kSaturationLayers, stop);
+      }};
   bool showsEntropy = false;  ///< in small windows: plot the entropy instead of the largest weight
   bool catchingUp = false;
   /// Whether there is nothing to show in detail: no tokens, or a layer that can't be computed.
   bool missing() const { return snapshot && (snapshot->error || snapshot->empty); }
+  /// Why the layer's parts can't be computed; "" if they can.
+  std::string problem() const { return parts.problem() + head.problem(); }
   bool small = false;     ///< little space: lists become choices in the tab line
   bool presents = false;  ///< presenting: a line below or next to the page shows the sentences
 };

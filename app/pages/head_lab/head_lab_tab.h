@@ -19,8 +19,6 @@ class Tab {
   Tab(const Tab&) = delete;
   Tab& operator=(const Tab&) = delete;
 
-  /// Called at the start of each frame, visible or not. Takes new answers; returns whether there were any.
-  virtual bool take(const Scene&) { return false; }
   /// Called while visible, before drawing.
   virtual void prepare(Scene&) {}
   /// `area` is the space below the tab line. If the tab's row needs the layer, `page_.head` is set.
@@ -29,7 +27,7 @@ class Tab {
   virtual void drawMissing(Scene& scene, const ImRect& area, const Layout& layout);
   /// Called while visible. Requests what is on screen, after the panels are drawn.
   virtual void ask(const Scene&) {}
-  /// Called when another page is shown. Stops this tab's work and releases what only it holds.
+  /// Called when another page is shown, after the answers were dropped.
   virtual void leave() {}
   /// Draws the choices on the right of the tab line, from `left` on: the head, its query and its key.
   virtual void choices(Scene& scene, const ImRect& line, float left);

@@ -149,7 +149,8 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
   if (scene.cursor.decoding)
     picture.view.litRows =
         static_cast<int>((scene.cursor.step + page.pictures.focusFactor - 1) / page.pictures.focusFactor);
-  view.heatmaps->draw(list, page.pictures.focus, styleFor(view, scene.look), {picture});
+  view.heatmaps->draw(list, page.pictures.focus, styleFor(view, lookFor(scene.look, sequence.pictures)),
+                      {picture});
 
   const Cell& chosen = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
@@ -157,7 +158,7 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
   paintHeadTitle(view, list, scene.look, snapshot, sequence, head,
                  ImVec2(cells.Min.x, cells.Min.y - view.px(22)),
                  std::max(cells.GetWidth(), view.figure ? view.px(kMinTitle) : 0), true);
-  paintCellValues(view, list, tile, sequence, scene.look, range);
+  paintCellValues(view, list, tile, sequence, lookFor(scene.look, sequence.pictures), range);
   const NameRoom names =
       view.figure ? nameRoom(view, sequence.queries, sequence.keys) : NameRoom{view.px(112), view.px(96)};
   const AxisLabels labels{&sequence.queries, &sequence.keys, query,       key,

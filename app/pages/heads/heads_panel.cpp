@@ -67,7 +67,7 @@ std::string rangeEnd(const Look& look, float value) {
 
 /// The labels at a colour bar's ends and middle; head −1 = all heads.
 BarLabels barLabels(const Look& look, const HeadPictures& pictures, Index head) {
-  const bool varies = look.range == RangeMode::perHead && head < 0;
+  const bool varies = look.range == RangeMode::perHead && head < 0 && pictures.aroundZero == 0;
   ValueRange range = rangeFor(look, pictures, std::max<Index>(head, 0));
   std::string low = rangeEnd(look, range.low), high = rangeEnd(look, range.high), middle;
   if (range.logarithmic) {
@@ -117,8 +117,8 @@ void header(Scene& scene, State& page, const SequenceSnapshot& sequence, const I
   const bool noBar = area.Max.x - x < choicesWidth(scene, view) + view.px(90);
   const float barWidth = view.px(noBar ? -28 : tight ? 70 : 170);
   if (!noBar)
-    paintColourBar(view, colormapFor(scene.look), barLabels(scene.look, sequence.pictures, focus),
-                   ImVec2(area.Max.x, y), barWidth);
+    paintColourBar(view, colormapFor(lookFor(scene.look, sequence.pictures)),
+                   barLabels(scene.look, sequence.pictures, focus), ImVec2(area.Max.x, y), barWidth);
   // The three choices are left of the bar, laid out from the right by their widths.
   const float controls = choicesWidth(scene, view);
   ImGui::SetCursorScreenPos(
@@ -222,7 +222,8 @@ void paintOverTile(const Scene& scene, const State& page, const SequenceSnapshot
   if (snapshot.config.kvHeads < snapshot.config.heads)
     groupMark(view, list, tile, snapshot.config.kvHeadOf(tile.head));
   paintAxes(view, list, sequence, plan, tile, query, key);
-  paintCellValues(view, list, tile, sequence, scene.look, rangeFor(scene.look, sequence.pictures, tile.head));
+  paintCellValues(view, list, tile, sequence, lookFor(scene.look, sequence.pictures),
+                  rangeFor(scene.look, sequence.pictures, tile.head));
   if (switchedOff(snapshot.setup.subject, shownLayer(snapshot.setup), tile.head))
     paintOff(view, list, tile.area);
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
@@ -261,8 +262,8 @@ void grid(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImR
       picture.view.litRows = static_cast<int>((scene.cursor.step + factor - 1) / factor);
     pictures.push_back(picture);
   }
-  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.pictures.grid, styleFor(view, scene.look),
-                      std::move(pictures));
+  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.pictures.grid,
+                      styleFor(view, lookFor(scene.look, sequence.pictures)), std::move(pictures));
   const float pitch = tiles.size() > 1 && plan.columns > 1 ? tiles[1].area.Min.x - tiles[0].area.Min.x : 0;
   const float edge = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - view.px(4);
   for (const HeatTile& tile : tiles)
@@ -297,10 +298,12 @@ std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const Sequ
 void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
                       const SequenceSnapshot& sequence, Index head, const attention::Stack& cells, int factor,
                       ImVec2 at, float height) {
-  FigureLegend legend{quantityText(look), colormapFor(look), barLabels(look, sequence.pictures, head)};
+  FigureLegend legend{quantityText(look), colormapFor(lookFor(look, sequence.pictures)),
+                      barLabels(look, sequence.pictures, head)};
   for (Index i = 0; i < cells.count(); ++i) {
     legend.masked = legend.masked || (cells[i].array() == render::kMaskedCell).any();
     legend.dead = legend.dead || (cells[i].array() == render::kDeadCell).any();
+    legend.notNumber = legend.notNumber || cells[i].hasNaN();
   }
   if (head < 0 && !snapshot.config.sinks.empty()) legend.swatches = {{"sink’s share", view.theme->secondary}};
   if (factor > 1) legend.notes = {"largest of", fmt::format("{0} × {0} cells", factor)};

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "app/kit/rows.h"
 #include "app/pages/common/model_facts.h"
 #include "app/pages/common/unknown_words.h"
 #include "app/pages/map/map_page.h"
@@ -85,16 +86,16 @@ void fileSource(Scene& scene, State& page) {
     view.request("map.open");
 }
 
-void sourceSection(Scene& scene, State& page) {
+void sourceSection(Rows& rows, Scene& scene, State& page) {
   View& view = page.view;
   const MapSnapshot* state = shownState(page);
-  sectionTitle(view, "TOKENS",
+  rows.section("TOKENS",
                state ? countText(static_cast<std::uint64_t>(std::max(state->queries, state->keys))) : "");
   // With this many keys, weights are small: a range from 0 to 1 would show nothing but the diagonal.
-  if (fieldChoice(view, scene, "map.source") && scene.map.source != MapSource::scene &&
+  if (rows.choice(scene, "map.source") && scene.map.source != MapSource::scene &&
       scene.look.range == RangeMode::unit)
     scene.look.range = RangeMode::logarithmic;
-  gap(view, 4);
+  rows.space(4);
   if (scene.map.source == MapSource::scene) textSource(scene, view);
   if (scene.map.source == MapSource::generated) generatedSource(scene, view);
   if (scene.map.source == MapSource::file) fileSource(scene, page);
@@ -169,23 +170,22 @@ void goToBox(Scene& scene, State& page) {
   }
 }
 
-void whereSection(Scene& scene, State& page) {
-  View& view = page.view;
+void whereSection(Rows& rows, Scene& scene, State& page) {
   const std::optional<MapWindow>& window = page.window;
-  sectionTitle(view, "WHERE", window && shownState(page) ? zoomText(*window) : "");
+  rows.section("WHERE", window && shownState(page) ? zoomText(*window) : "");
   minimap(scene, page);
-  gap(view, 6);
+  rows.space(6);
   goToBox(scene, page);
 }
 
 /// One button per head, marked with its KV group.
-void headChoice(Scene& scene, State& page) {
-  View& view = page.view;
+void headChoice(Rows& rows, Scene& scene, const State& page) {
+  const View& view = page.view;
   const MapSnapshot* state = page.state.get();
   const bool known = state && !state->empty;
   const Index heads = known ? state->heads : scene.setup.model.heads;
   const Index kvHeads = known ? state->kvHeads : scene.setup.model.kvHeads;
-  sectionTitle(view, "HEADS");
+  rows.section("HEADS");
   const ImVec2 start = ImGui::GetCursorScreenPos();
   constexpr Index kColumns = 8;
   const float space = view.px(4), width = ImGui::GetContentRegionAvail().x;
@@ -214,15 +214,16 @@ void headChoice(Scene& scene, State& page) {
                          ImVec2(to.x - view.px(6), to.y - view.px(3)),
                          groupColor(*view.theme, head / (heads / kvHeads)));
   }
-  const Index rows = (heads + kColumns - 1) / kColumns;
+  const Index lines = (heads + kColumns - 1) / kColumns;
   ImGui::SetCursorScreenPos(start);
-  ImGui::Dummy(ImVec2(width, static_cast<float>(rows) * (side + space)));
+  ImGui::Dummy(ImVec2(width, static_cast<float>(lines) * (side + space)));
 }
 
-void lookSection(Scene& scene, View& view) {
-  sectionTitle(view, "EACH PIXEL SHOWS");
-  fieldChoice(view, scene, "map.pooling");
-  gap(view, 2);
+void lookSection(Rows& rows, Scene& scene) {
+  View& view = rows.view();
+  rows.section("EACH PIXEL SHOWS");
+  rows.choice(scene, "map.pooling");
+  rows.space(2);
   static constexpr RangeMode kModes[] = {RangeMode::unit, RangeMode::perHead, RangeMode::logarithmic};
   static const std::vector<Choice> kRanges{
       {"0 to 1", "", "unit"}, {"0 to brightest in view", "", "per_head"}, {"Logarithmic", "", "logarithmic"}};
@@ -230,55 +231,35 @@ void lookSection(Scene& scene, View& view) {
   if (dropdown(view, "map.range", kRanges, range, 0, fieldAt("look.range").help))
     scene.look.range = kModes[range];
   ImGui::SameLine(0, view.px(8));
-  fieldChoice(view, scene, "look.colormap");
+  rows.choice(scene, "look.colormap");
 }
 
-/// Draws "label … value" over the full width.
-void memoryLine(const View& view, const std::string& label, const std::string& value) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = view.px(20), y = at.y + height / 2;
-  Canvas list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->small, ImVec2(at.x, y), view.theme->secondary, label);
-  paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, y), view.theme->text, value, Align::right);
-  ImGui::Dummy(ImVec2(width, height));
-}
-
-void memorySection(State& page) {
-  View& view = page.view;
+void memorySection(Rows& rows, const State& page) {
   const MapSnapshot* state = shownState(page);
   if (!state) return;
-  gap(view, 8);
-  sectionTitle(view, "MEMORY");
-  const auto text = [](std::uint64_t bytes) { return bytesText(static_cast<double>(bytes)); };
-  memoryLine(
-      view, "all weights",
-      bytesText(static_cast<double>(state->queries) * static_cast<double>(state->keys) * sizeof(float)));
-  memoryLine(view, "for this head", text(state->bytes));
-  memoryLine(view, "tiles", text(page.cache->bytes()) + " of " + text(page.cache->budget()));
-  trackItem("map.tiles");
-  memoryLine(view, "on the GPU", text(page.textures->bytes()) + " of " + text(Textures::kBudget));
-  for (const std::string& sentence : state->omitted) hint(view, sentence);
+  const auto text = [](auto bytes) { return bytesText(static_cast<double>(bytes)); };
+  const auto pair = [&](const char* label, const std::string& value, const char* name = "") {
+    rows.pair(label, value, {.type = Type::small, .name = name});
+  };
+  rows.section("MEMORY");
+  pair("all weights",
+       text(static_cast<double>(state->queries) * static_cast<double>(state->keys) * sizeof(float)));
+  pair("for this head", text(state->bytes));
+  pair("tiles", text(page.cache->bytes()) + " of " + text(page.cache->budget()), "map.tiles");
+  pair("on the GPU", text(page.textures->bytes()) + " of " + text(Textures::kBudget));
+  for (const std::string& sentence : state->omitted) rows.hint(sentence);
 }
 
 }  // namespace
 
 void controls(Scene& scene, State& page, const Layout& layout) {
-  View& view = page.view;
-  if (!layout.showLeft) return;
-  fillSide(view, layout.left);
-  if (beginPanel(view, "map.controls", layout.left, 20, 14, 0)) {
-    sourceSection(scene, page);
-    gap(view, 8);
-    whereSection(scene, page);
-    gap(view, 8);
-    headChoice(scene, page);
-    gap(view, 8);
-    lookSection(scene, view);
-    memorySection(page);
-    gap(view, 10);
-    scrollEdge(view, layout.left);
-  }
-  endPanel();
+  leftPanel(page.view, layout, "map.controls", [&](Rows& rows) {
+    sourceSection(rows, scene, page);
+    whereSection(rows, scene, page);
+    headChoice(rows, scene, page);
+    lookSection(rows, scene);
+    memorySection(rows, page);
+  });
 }
 
 }  // namespace headscope::app::map_page

@@ -125,22 +125,21 @@ void additiveControls(Scene& scene, View& view) {
 
 }  // namespace
 
-void biasSections(Scene& scene, const Snapshot* snapshot, View& view) {
-  sectionTitle(view, "POSITION BIAS");
+void biasSections(Rows& rows, Scene& scene, const Snapshot* snapshot) {
+  View& view = rows.view();
+  rows.section("POSITION BIAS");
   biasPositionChoice(scene, view);
   const PositionKind position = scene.setup.model.position;
   if (position == PositionKind::alibi) alibiNotes(scene, view);
   if (position == PositionKind::t5) t5Controls(scene, snapshot, view);
   if (scene.setup.weights.source == WeightSource::planted &&
       (position == PositionKind::alibi || position == PositionKind::t5))
-    hint(view, "Planted offset heads need sinusoids, which these biases replace.");
-  gap(view, 10);
-  sectionTitle(view, "SOFT-CAP", scene.setup.model.softcap > 0 ? "c·tanh(s/c)" : "off");
-  fieldSlider(view, scene, "model.softcap");
+    rows.hint("Planted offset heads need sinusoids, which these biases replace.");
+  rows.section("SOFT-CAP", scene.setup.model.softcap > 0 ? "c·tanh(s/c)" : "off");
+  rows.slider(scene, "model.softcap");
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   if (scene.setup.model.softcap > 0 && sequence) capCurve(scene, *sequence, view);
-  gap(view, 10);
-  sectionTitle(view, "ADDITIVE MATRIX");
+  rows.section("ADDITIVE MATRIX");
   additiveControls(scene, view);
 }
 

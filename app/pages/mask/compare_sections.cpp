@@ -71,42 +71,32 @@ void rowProfile(Scene& scene, const SequenceSnapshot& sequence, View& view, Inde
 
 }  // namespace
 
-void compareSections(Scene& scene, const Snapshot* snapshot, State& page) {
-  View& view = page.view;
+void compareSections(Rows& rows, Scene& scene, const Snapshot* snapshot, State& page) {
+  View& view = rows.view();
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
-  sectionTitle(view, "CHANGE FROM A TO B");
+  rows.section("CHANGE FROM A TO B");
   if (!sequence || !sequence->other)
-    return hint(view, scene.setup.mask.compare ? "Computing…" : "Add a second mask to see what it changes.");
+    return rows.hint(scene.setup.mask.compare ? "Computing…" : "Add a second mask to see what it changes.");
   const attention::MaskComparison& comparison = sequence->other->comparison;
   const Index head = std::clamp<Index>(scene.cursor.cell.head, 0, comparison.movedMass.rows() - 1);
   const Index hovered = view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query;
   const Index query = std::clamp<Index>(hovered, 0, sequence->queryLength - 1);
-  hint(view, "Share of each head's weight that moves: ½ Σ|B − A| per row, mean over rows");
+  const auto share = [](float value) { return percentText(static_cast<double>(value)); };
+  const auto change = [](float nats) { return (nats > 0 ? "+" : "") + numberText(nats, 3) + " nats"; };
+  rows.hint("Share of each head's weight that moves: ½ Σ|B − A| per row, mean over rows");
   headBars(scene, *sequence, view);
-  gap(view, 8);
-  sectionTitle(view, fmt::format("ROWS OF HEAD {}", head), "moved, 0 to 100 %");
+  rows.section(fmt::format("ROWS OF HEAD {}", head), "moved, 0 to 100 %");
   rowProfile(scene, *sequence, view, head, query);
-  gap(view, 8);
-  sectionTitle(view,
-               "ROW OF “" +
-                   fitted(view.fonts->smallBold, sequence->queries[static_cast<std::size_t>(query)].text,
-                          view.px(110)) +
-                   "”",
-               fmt::format("query {}", query));
-  figure(view, "Weight moved", percentText(static_cast<double>(comparison.movedMass(head, query))),
-         view.theme->text);
-  const float change = comparison.entropyChange(head, query);
-  figure(view, "Entropy", (change > 0 ? "+" : "") + numberText(change, 3) + " nats", view.theme->text);
-  figure(view, "Head output", changeText(comparison.outputChange(head, query)), view.theme->text);
-  const auto rows = comparison.entropyChange.row(head).head(sequence->queryLength);
-  gap(view, 8);
-  sectionTitle(view, fmt::format("HEAD {}, MEAN", head));
-  figure(view, "Weight moved",
-         percentText(static_cast<double>(comparison.movedMass.row(head).head(sequence->queryLength).mean())),
-         view.theme->text);
-  figure(view, "Entropy", (rows.mean() > 0 ? "+" : "") + numberText(rows.mean(), 3) + " nats",
-         view.theme->text);
-  exportSection(scene, page);
+  const std::string word =
+      fitted(view.fonts->smallBold, sequence->queries[static_cast<std::size_t>(query)].text, view.px(110));
+  rows.section("ROW OF “" + word + "”", fmt::format("query {}", query));
+  rows.pair("Weight moved", share(comparison.movedMass(head, query)));
+  rows.pair("Entropy", change(comparison.entropyChange(head, query)));
+  rows.pair("Head output", changeText(comparison.outputChange(head, query)));
+  rows.section(fmt::format("HEAD {}, MEAN", head));
+  rows.pair("Weight moved", share(comparison.movedMass.row(head).head(sequence->queryLength).mean()));
+  rows.pair("Entropy", change(comparison.entropyChange.row(head).head(sequence->queryLength).mean()));
+  exportSection(rows, scene, page);
 }
 
 }  // namespace headscope::app::mask_page

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "app/kit/rows.h"
 #include "app/pages/mask/mask_state.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app::mask_page {
@@ -28,65 +28,54 @@ std::string tokenOrPosition(const std::vector<attention::Token>& tokens, Index p
 
 }  // namespace
 
-void statisticsSection(const Scene& scene, State& page) {
-  View& view = page.view;
-  const StudiedMask* mask = editedStudy(scene, page);
-  const Theme& theme = *view.theme;
-  sectionTitle(view, "MASK SUMMARY", fmt::format("head {}", page.study->question.head));
+void statisticsSection(Rows& rows, const Scene& scene, const State& page) {
+  const StudiedMask& mask = *editedStudy(scene, page);
+  const Theme& theme = rows.theme();
+  rows.section("MASK SUMMARY", fmt::format("head {}", page.study->question.head));
   trackItem("says.head." + std::to_string(page.study->question.head));
-  if (mask->error) return problem(view, *mask->error);
-  for (const std::string& note : mask->notes) {
-    hint(view, note);
-    trackItem("says.note");
-  }
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float height = paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->mono, at, width, theme.text,
-                                      mask->formulaText.empty() ? "true" : mask->formulaText);
-  ImGui::Dummy(ImVec2(width, height + view.px(2)));
-  if (!mask->formulaLegend.empty()) {
-    hint(view, mask->formulaLegend);
-    trackItem("says.legend");
-  }
-  gap(view, 6);
-  const attention::MaskStatistics& statistics = mask->statistics;
-  const MaskStudy& study = *page.study;
+  if (mask.error) return rows.problem(*mask.error);
+  for (const std::string& note : mask.notes) rows.hint(note, "says.note");
+  rows.paragraph(rows.view().fonts->mono, mask.formulaText.empty() ? "true" : mask.formulaText);
+  rows.hint(mask.formulaLegend, "says.legend");
+  rows.space(6);
+  const attention::MaskStatistics& statistics = mask.statistics;
   const std::string about = statistics.sampled ? "≈ " : "";
-  figure(view, "Visible cells",
-         about + percentText(statistics.density()) + " of " + countText(statistics.cells), theme.text);
-  figure(view, "Rows that see nothing",
-         statistics.emptyRows == 0 ? "none" : about + std::to_string(statistics.emptyRows),
-         statistics.emptyRows > 0 ? theme.warning : theme.text);
+  const auto warned = [&](const char* label, bool warns, const std::string& value) {
+    rows.pair(label, value, {.color = warns ? theme.warning : theme.text});
+  };
+  rows.pair("Visible cells",
+            about + percentText(statistics.density()) + " of " + countText(statistics.cells));
+  warned("Rows that see nothing", statistics.emptyRows > 0,
+         statistics.emptyRows == 0 ? "none" : about + std::to_string(statistics.emptyRows));
   if (statistics.emptyRows > 0)
-    hint(view, "Queries " + listText(statistics.firstEmptyRows, statistics.emptyRows) +
-                   " see no key: their weights are 0 and their output is the bias alone.");
-  if (statistics.unseenKeys >= 0) {
-    figure(view, "Keys no query sees",
-           statistics.unseenKeys == 0 ? "none" : std::to_string(statistics.unseenKeys),
-           statistics.unseenKeys > 0 ? theme.warning : theme.text);
-    if (statistics.unseenKeys > 0)
-      hint(view, "Keys " + listText(statistics.firstUnseenKeys, statistics.unseenKeys) +
-                     " are computed but never read.");
-  }
-  if (statistics.sampled) hint(view, "From a sample of " + countedText(statistics.rowsCounted, "row") + ".");
-  if (study.geometry.cross) return;
-  figure(view, "Sees the future", mask->seesFuture ? "yes" : "no",
-         mask->seesFuture ? theme.warning : theme.text);
-  const bool first = mask == &study.mask;  // whose paths were computed
-  if (!mask->seesFuture || !first || !page.reach || page.reach->leak.size() < 2) return;
+    rows.hint("Queries " + listText(statistics.firstEmptyRows, statistics.emptyRows) +
+              " see no key: their weights are 0 and their output is the bias alone.");
+  if (statistics.unseenKeys >= 0)
+    warned("Keys no query sees", statistics.unseenKeys > 0,
+           statistics.unseenKeys == 0 ? "none" : std::to_string(statistics.unseenKeys));
+  if (statistics.unseenKeys > 0)
+    rows.hint("Keys " + listText(statistics.firstUnseenKeys, statistics.unseenKeys) +
+              " are computed but never read.");
+  if (statistics.sampled) rows.hint("From a sample of " + countedText(statistics.rowsCounted, "row") + ".");
+  if (page.study->geometry.cross) return;
+  warned("Sees the future", mask.seesFuture, mask.seesFuture ? "yes" : "no");
+  const bool first = &mask == &page.study->mask;  // whose paths were computed
+  if (!mask.seesFuture || !first || !page.reach || page.reach->leak.size() < 2) return;
   const std::vector<Index>& leak = page.reach->leak;
-  std::string way = tokenOrPosition(study.line()->queries, leak.front());
-  for (std::size_t i = 1; i < leak.size(); ++i) way += " ← " + tokenOrPosition(study.line()->keys, leak[i]);
-  hint(view, fmt::format("Shortest path: {} (query {} reads position {})", way, leak.front(), leak.back()));
+  std::string way = tokenOrPosition(page.study->line()->queries, leak.front());
+  for (std::size_t i = 1; i < leak.size(); ++i)
+    way += " ← " + tokenOrPosition(page.study->line()->keys, leak[i]);
+  rows.hint(fmt::format("Shortest path: {} (query {} reads position {})", way, leak.front(), leak.back()));
 }
 
 namespace {
 
 /// Draws the blocks as a small map, with the number of each kind next to it.
-void blockPicture(const attention::BlockMap& blocks, View& view) {
+void blockPicture(Rows& rows, const attention::BlockMap& blocks) {
+  const View& view = rows.view();
   const Theme& theme = *view.theme;
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, side = std::min(width * 0.4f, view.px(128));
+  const float width = rows.width(), side = std::min(width * 0.4f, view.px(128));
+  const ImVec2 at = rows.area("", side / view.unit + 6).Min;
   Canvas list = *ImGui::GetWindowDrawList();
   const std::uint32_t colors[] = {theme.line, mixed(theme.background, theme.text, 0.42f),
                                   mixed(theme.background, theme.text, theme.light ? 0.7f : 0.85f)};
@@ -116,28 +105,24 @@ void blockPicture(const attention::BlockMap& blocks, View& view) {
     paintText(list, view.fonts->mono, ImVec2(at.x + width, y), theme.text,
               countText(static_cast<std::uint64_t>(kinds[i].second)), Align::right);
   }
-  ImGui::Dummy(ImVec2(width, side + view.px(6)));
 }
 
 }  // namespace
 
-void blockSection(Scene& scene, State& page) {
-  View& view = page.view;
+void blockSection(Rows& rows, Scene& scene, const State& page) {
   const StudiedMask* mask = editedStudy(scene, page);
   if (mask->error) return;
-  const Theme& theme = *view.theme;
   const attention::BlockMap& blocks = mask->blocks;
-  gap(view, 8);
-  sectionTitle(view, "BLOCKS", fmt::format("{} × {}", blocks.rows, blocks.cols));
+  rows.section("BLOCKS", fmt::format("{} × {}", blocks.rows, blocks.cols));
   static const std::vector<Index> kSizes{16, 32, 64, 128};
-  fieldSlider(view, scene, "cursor.studio.block_size", {"", kSizes});
-  blockPicture(blocks, view);
+  rows.slider(scene, "cursor.studio.block_size", {"", kSizes});
+  blockPicture(rows, blocks);
   const attention::MaskGeometry& geometry = page.study->geometry;
   const double dense =
       attention::denseAttentionFlops(geometry.queries, geometry.keys, scene.setup.model.headDim, 1);
-  figure(view, "FLOPs saved", percentText(1 - blocks.computedShare()), theme.text);
-  hint(view, "Q·Kᵀ and weights·V of this head: " + flopsText(dense * blocks.computedShare()) +
-                 " instead of " + flopsText(dense) + " dense; empty blocks are skipped.");
+  rows.pair("FLOPs saved", percentText(1 - blocks.computedShare()));
+  rows.hint("Q·Kᵀ and weights·V of this head: " + flopsText(dense * blocks.computedShare()) + " instead of " +
+            flopsText(dense) + " dense; empty blocks are skipped.");
 }
 
 namespace {
@@ -219,14 +204,13 @@ std::string knownText(const attention::ReachMap& reach, const MaskStudy& study, 
 
 }  // namespace
 
-void reachSection(Scene& scene, State& page) {
+void reachSection(Rows& rows, Scene& scene, State& page) {
   View& view = page.view;
   const MaskStudy& study = *page.study;
   if (!page.reach || study.geometry.cross || study.mask.error) return;
   const ReachStudy& reach = *page.reach;
-  gap(view, 8);
-  sectionTitle(view, "REACH OVER LAYERS", scene.setup.mask.compare ? "mask A" : "");
-  fieldSlider(view, scene, "cursor.studio.layers");
+  rows.section("REACH OVER LAYERS", scene.setup.mask.compare ? "mask A" : "");
+  rows.slider(scene, "cursor.studio.layers");
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
@@ -240,58 +224,44 @@ void reachSection(Scene& scene, State& page) {
   paintWay(reach, study, query, key, view, ImVec2(x, y + view.px(34)), width);
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Max.y + view.px(6)));
   ImGui::Dummy(ImVec2(1, 1));
-  fieldToggle(view, scene, "cursor.studio.residual");
-  fieldToggle(view, scene, "cursor.studio.all_heads");
+  rows.toggle(scene, "cursor.studio.residual");
+  rows.toggle(scene, "cursor.studio.all_heads");
 }
 
-void exportSection(Scene& scene, State& page) {
-  View& view = page.view;
-  gap(view, 8);
-  sectionTitle(view, "EXPORT");
-  const bool error = editedStudy(scene, page)->error.has_value();
-  const std::string reason = error ? "The mask has an error" : "";
-  const auto row = [&](std::initializer_list<std::tuple<const char*, const char*, const char*>> items) {
-    bool first = true;
-    for (const auto& [name, label, action] : items) {
-      if (!first) ImGui::SameLine(0, view.px(6));
-      first = false;
-      if (button(view, name, label, reason)) view.request(action);
-    }
-  };
-  hint(view, "Copy as");
-  row({{"copy.flex", "FlexAttention", "mask.copy.flex"},
-       {"copy.torch", "PyTorch", "mask.copy.torch"},
-       {"copy.numpy", "NumPy", "mask.copy.numpy"}});
-  row({{"copy.formula", "Formula", "mask.copy.formula"},
-       {"copy.text", "Expression", "mask.copy.text"},
-       {"save_mask", "Save file…", "mask.save"}});
+void exportSection(Rows& rows, const Scene& scene, State& page) {
+  rows.section("EXPORT");
+  const std::string reason = editedStudy(scene, page)->error ? "The mask has an error" : "";
+  rows.hint("Copy as");
+  rows.actions({{"copy.flex", "FlexAttention", "mask.copy.flex"},
+                {"copy.torch", "PyTorch", "mask.copy.torch"},
+                {"copy.numpy", "NumPy", "mask.copy.numpy"}},
+               reason);
+  rows.actions({{"copy.formula", "Formula", "mask.copy.formula"},
+                {"copy.text", "Expression", "mask.copy.text"},
+                {"save_mask", "Save file…", "mask.save"}},
+               reason);
   static const std::vector<Choice> kConventions{{"Files: true = visible", "", "visible"},
                                                 {"Files: true = masked", "", "masked"},
                                                 {"Files: additive, 0 and −inf", "", "additive"}};
-  dropdown(view, "save_convention", kConventions, page.saveConvention, ImGui::GetContentRegionAvail().x);
+  rows.list("save_convention", kConventions, page.saveConvention);
 }
 
 void insightPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout) {
-  View& view = page.view;
-  if (!layout.showRight) return;
-  if (beginPanel(view, "insight", layout.right, 20, 14, 0)) {
-    fillDrawer(view, layout, {"studio"});
+  rightPanel(page.view, layout, "insight", {"studio"}, [&](Rows& rows) {
     if (!editedStudy(scene, page)) {
-      sectionTitle(view, "MASK SUMMARY");
-      hint(view, "Type a text to see its mask summarised here.");
+      rows.section("MASK SUMMARY");
+      rows.hint("Type a text to see its mask summarised here.");
     } else if (scene.cursor.studio.tab == StudioTab::biases) {
-      biasSections(scene, snapshot, view);
+      biasSections(rows, scene, snapshot);
     } else if (scene.cursor.studio.tab == StudioTab::compare) {
-      compareSections(scene, snapshot, page);
+      compareSections(rows, scene, snapshot, page);
     } else {
-      statisticsSection(scene, page);
-      blockSection(scene, page);
-      reachSection(scene, page);
-      exportSection(scene, page);
+      statisticsSection(rows, scene, page);
+      blockSection(rows, scene, page);
+      reachSection(rows, scene, page);
+      exportSection(rows, scene, page);
     }
-    gap(view, 12);
-  }
-  endPanel();
+  });
 }
 
 }  // namespace headscope::app::mask_page

@@ -78,14 +78,4 @@ void verdictTooltip(State& page, const StudiedMask& mask, Index query, Index key
   tooltip(view, text);
 }
 
-void figure(const View& view, const std::string& label, const std::string& value, std::uint32_t color) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = view.px(24);
-  paintFitted(view, list, view.fonts->text, ImVec2(at.x, at.y + height / 2),
-              width - textWidth(view.fonts->mono, value) - view.px(12), view.theme->secondary, label);
-  paintText(list, view.fonts->mono, ImVec2(at.x + width, at.y + height / 2), color, value, Align::right);
-  ImGui::Dummy(ImVec2(width, height));
-}
-
 }  // namespace headscope::app::mask_page

@@ -7,6 +7,7 @@
 
 #include "app/compute/heads/head_study.h"
 #include "app/compute/mask/mask_study.h"
+#include "app/kit/rows.h"
 #include "app/scene/mask_painting.h"
 #include "app/widgets/actions.h"
 #include "app/widgets/camera.h"
@@ -161,9 +162,6 @@ MapPlaces mapPlaces(const MapSpec& spec, State& page, const ImRect& area, int co
 render::HeatmapStyle maskStyle(const View& view);
 render::HeatmapStyle signedStyle(const View& view);
 
-/// A label with a right-aligned value.
-void figure(const View& view, const std::string& label, const std::string& value, std::uint32_t color);
-
 /// Paints with the brush on the map's cells. `answer` must come from drawMap() in the same frame.
 void useBrush(Scene& scene, State& page, const MapAnswer& answer, bool held);
 void brushBar(Scene& scene, State& page, const ImRect& area);
@@ -186,11 +184,11 @@ void marksStrip(Scene& scene, State& page, const ImRect& area);
 float marksStripHeight(Scene& scene, const State& page);
 
 // Sections of the right panel.
-void statisticsSection(const Scene& scene, State& page);
-void blockSection(Scene& scene, State& page);
-void reachSection(Scene& scene, State& page);
-void exportSection(Scene& scene, State& page);
-void biasSections(Scene& scene, const Snapshot* snapshot, View& view);
-void compareSections(Scene& scene, const Snapshot* snapshot, State& page);
+void statisticsSection(Rows& rows, const Scene& scene, const State& page);
+void blockSection(Rows& rows, Scene& scene, const State& page);
+void reachSection(Rows& rows, Scene& scene, State& page);
+void exportSection(Rows& rows, const Scene& scene, State& page);
+void biasSections(Rows& rows, Scene& scene, const Snapshot* snapshot);
+void compareSections(Rows& rows, Scene& scene, const Snapshot* snapshot, State& page);
 
 }  // namespace headscope::app::mask_page

@@ -79,9 +79,9 @@ float heatmap(Scene& scene, State& page, ImVec2 at, float width, float height) {
   const ImRect cells(at.x + left, at.y + top, at.x + left + size.x, at.y + top + size.y);
   page.pictures.headCell = std::min(size.x / m, size.y / n);
   const HeatTile tile{cells, 0, 0, n, m, scene.cursor.cell.head};
-  const ValueRange range = shownRange(scene, page.pair);
+  const ValueRange range = shownRange(scene, page);
   render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = shownColours(scene, page.pair);
+  style.colormap = shownColours(scene, page);
   view.heatmaps->draw(list, page.pictures.head.textures, style,
                       {pictureOf(tile, page.pictures.head.factor, range)});
   const Cell& cell = scene.cursor.cell;
@@ -91,6 +91,7 @@ float heatmap(Scene& scene, State& page, ImVec2 at, float width, float height) {
   if (!scene.cursor.model.firstOut) {
     Look look = scene.look;
     look.quantity = Quantity::weights;
+    look.colormap = shownColours(scene, page);
     paintValues(view, list, tile, rows, cols, look, range, [&](Index row, Index col) -> std::optional<float> {
       const float weight = layer.weights.at(cell.head, row, col);
       return weight == 0 ? std::nullopt : std::optional(weight);

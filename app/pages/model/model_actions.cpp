@@ -193,6 +193,11 @@ std::vector<Action> headActions(State& page) {
        .run =
            [&page](Scene& scene) {
              if (!page.model.config) return;
+             // Heads recomputes a layer, which a recording doesn't allow: its heads enlarge here.
+             if (page.model.opened && page.model.opened->recorded) {
+               page.head.held = true;
+               return;
+             }
              scene.setup.subject.layer = scene.cursor.model.layer;
              scene.cursor.focus = scene.cursor.cell.head;
              scene.cursor.page = "heads";

@@ -122,6 +122,8 @@ void recordedSection(Scene& scene, State& page) {
     hint(view, file.unfitTokens().empty()
                    ? "No token text in the file; showing positions."
                    : "No token text fits; showing positions. Not used: " + file.unfitTokens() + ".");
+  for (const std::string& note : file.notes()) hint(view, note);
+  if (page.study && !page.study->notFinite.empty()) problem(view, page.study->notFinite);
   if (page.ready())
     tokenChips(view, "token", page.study->text.tokens, {page.tokens(), !other, true}, scene.cursor);
   if (page.ready() && other) {

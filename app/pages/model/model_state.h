@@ -19,6 +19,7 @@
 #include "app/pages/model/study_state.h"
 #include "app/scene/models/model_cache.h"
 #include "app/widgets/caption.h"
+#include "app/widgets/colour_bar.h"
 #include "app/widgets/layout.h"
 
 namespace headscope::app::model_page {
@@ -230,8 +231,10 @@ bool isOff(const Scene& scene, Index layer, Index head);
 void switchHead(Scene& scene, Index layer, Index head);
 /// Whether B − A is shown; the values at the ends of the heads' colours; and the colormap.
 bool showsDifference(const Scene& scene, const PairState& pairs);
-ValueRange shownRange(const Scene& scene, const PairState& pairs);
-render::Colormap shownColours(const Scene& scene, const PairState& pairs);
+ValueRange shownRange(const Scene& scene, const State& page);
+render::Colormap shownColours(const Scene& scene, const State& page);
+/// Their labels on a colour bar.
+BarLabels shownLabels(const Scene& scene, const State& page);
 /// The heads of a layer in display order, from left to right.
 std::vector<Index> headOrder(const Scene& scene, const State& page, Index layer);
 
@@ -257,7 +260,7 @@ void paintPictureThumbnail(const Scene& scene, const State& page, const ImRect& 
                            Index head);
 void headPanel(Scene& scene, State& page, const Layout& layout);
 /// Details of a recorded weight, below the large head.
-void recordedPanel(const Scene& scene, const State& page);
+void recordedPanel(const Scene& scene, State& page);
 void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded);
 /// Explains that the bundled model is an example, and offers to open another.
 void exampleSection(View& view, Opening& opening);

@@ -43,7 +43,7 @@ void Opener::openPicture(const std::filesystem::path& path, const Requester& req
   if (!opened) return outcome.fail(pictureWithoutModel(path).message);
   using On = std::shared_ptr<const OpenModel>;
   services_.files.read<On>(
-      path, [opened, path] { return withPicture(opened, path); },
+      path, [opened, path, stop = services_.files.stopToken()] { return withPicture(opened, path, stop); },
       [openOf, opened, path, requester, outcome](attention::Result<On> on) {
         if (!on) return outcome.fail(on.error().message);
         if (requester.scene() && openOf(requester.scene()) != opened)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/pages/model/model_state.h"
 #include "app/platform/track.h"
@@ -80,14 +81,30 @@ void valueLines(const View& view, const RecordedReceipt& receipt) {
   hint(view, "Before W_O, which is not in the file.");
 }
 
+/// What is wrong with the lit cell, or with the sum of its row; "" if nothing is.
+std::string cellFault(const LayerSummary& layer, const Cell& cell) {
+  const attention::Matrix row = std::as_const(layer.weights)[cell.head].row(cell.query);
+  const float weight = row(0, cell.key);
+  if (std::isnan(weight)) return "This weight is NaN or infinite in the file.";
+  if (weight < 0) return "This weight is negative, which a softmax never gives.";
+  if (attention::isAboveOne(weight)) return "This weight is above 1, which a softmax never gives.";
+  const attention::WeightFaults faults = attention::faultsOf(row);
+  return faults.rows == 0 ? ""
+                          : fmt::format("This query’s weights sum to {}, not 1.", numberText(faults.maxSum));
+}
+
 }  // namespace
 
-void recordedPanel(const Scene& scene, const State& page) {
-  const View& view = page.view;
+void recordedPanel(const Scene& scene, State& page) {
+  View& view = page.view;
   const Cell& cell = scene.cursor.cell;
   const Index at = scene.cursor.model.layer;
   const LayerSummary& layer = *page.layer(at);
   hint(view, fmt::format("entropy {}", fixedText(page.summary(at, cell.head)->entropy, 2)));
+  if (const std::string fault = cellFault(layer, cell); !fault.empty()) {
+    problem(view, fault);
+    trackItem("recorded.fault");
+  }
   gap(view, 6);
   if (layer.q.size() == 0 || layer.k.size() == 0) {
     hint(view, fmt::format("The file has no {}, so the weights can't be traced to scores.",
@@ -107,6 +124,7 @@ void recordedPanel(const Scene& scene, const State& page) {
                    "to {}. A bias, soft-cap or rotation is missing from the file, so there is no receipt.",
                    scaleText(rule, layer.q.cols()), numberText(rule.apart, 2)));
   }
+  if (page.head.held && button(view, "model.hold", "Unpin (H)", "", true)) view.request("model.hold");
   gap(view, 6);
   hint(view, "Imported attention (view only): no model to edit or predict with.");
 }

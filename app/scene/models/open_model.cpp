@@ -34,12 +34,16 @@ FileVersion versionOf(const std::filesystem::path& file) {
 
 namespace {
 
-/// Whether no query of the first head has weight on a later key, since recordings don't include masks. If
-/// there are more keys than queries, the queries are the last tokens.
+/// Whether no query of the first head without NaN has weight on a later key, since recordings don't include
+/// masks. If there are more keys than queries, the queries are the last tokens.
 bool seemsCausal(const attention::RecordedAttention& file) {
   const Index before = file.keys() - file.queries();
   if (before < 0 || file.keys() > kMaxTokens || file.queries() < 2) return false;
-  const auto first = file.readWeights(0, 0);
+  auto first = file.readWeights(0, 0);
+  for (attention::Index head = 1; first && first->faults.notFinite > 0; ++head) {
+    if (head == file.layers().front().attention.heads) return false;
+    first = file.readWeights(0, head);
+  }
   if (!first) return false;
   for (Index row = 0; row + 1 < first->weights.rows(); ++row)
     if (!first->weights.row(row).tail(file.queries() - row - 1).isZero(0)) return false;

@@ -80,7 +80,8 @@ attention::Result<std::shared_ptr<const OpenModel>> openModel(const std::string&
 /// The same model with a PNG or JPEG, in place of one that it has. Returns an Error for a model of text,
 /// recorded attention whose keys aren't patches, or as modelOnPictureFile() and decodeImage() do.
 attention::Result<std::shared_ptr<const OpenModel>> withPicture(
-    const std::shared_ptr<const OpenModel>& opened, const std::filesystem::path& picture);
+    const std::shared_ptr<const OpenModel>& opened, const std::filesystem::path& picture,
+    const std::stop_token& stop = {});
 /// The Error for a picture if nothing is open that could use it.
 attention::Error pictureWithoutModel(const std::filesystem::path& picture);
 /// Whether a file has the extension of a PNG or JPEG.

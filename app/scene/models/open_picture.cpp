@@ -66,7 +66,8 @@ RgbImage middleOf(const RgbImage& picture, const PatchGrid& grid) {
   return middle;
 }
 
-Result<OpenPicture> besideRecording(const OpenModel& opened, const std::filesystem::path& path) {
+Result<OpenPicture> besideRecording(const OpenModel& opened, const std::filesystem::path& path,
+                                    const std::stop_token& stop) {
   const auto grid = gridOf(*opened.recorded);
   if (!grid)
     return Error{fmt::format(
@@ -75,7 +76,7 @@ Result<OpenPicture> besideRecording(const OpenModel& opened, const std::filesyst
         attention::shownPath(path), opened.name, opened.recorded->queries(), opened.recorded->keys())};
   const auto bytes = attention::readFile(path, attention::kMaxImageBytes);
   if (!bytes) return bytes.error();
-  const auto decoded = attention::decodeImage(*bytes, attention::shownPath(path));
+  const auto decoded = attention::decodeImage(*bytes, attention::shownPath(path), stop);
   if (!decoded) return decoded.error();
   return OpenPicture{"", middleOf(*decoded, *grid), grid->rows, grid->cols, grid->before, {}, nullptr};
 }
@@ -94,12 +95,13 @@ Error pictureWithoutModel(const std::filesystem::path& picture) {
 }
 
 Result<std::shared_ptr<const OpenModel>> withPicture(const std::shared_ptr<const OpenModel>& opened,
-                                                     const std::filesystem::path& path) {
+                                                     const std::filesystem::path& path,
+                                                     const std::stop_token& stop) {
   if (!opened->recorded && !opened->readsPictures()) return pictureWithoutModel(path);
   OpenModel made{opened->name, nullptr};
   auto picture = std::make_shared<OpenPicture>();
   if (opened->recorded) {
-    auto beside = besideRecording(*opened, path);
+    auto beside = besideRecording(*opened, path, stop);
     if (!beside) return beside.error();
     *picture = *std::move(beside);
     made.recorded = opened->recorded;
@@ -108,7 +110,7 @@ Result<std::shared_ptr<const OpenModel>> withPicture(const std::shared_ptr<const
     made.recordedShape = opened->recordedShape;
   } else {
     const auto base = opened->picture ? opened->picture->base : opened->model;
-    auto on = attention::modelOnPictureFile(base, path);
+    auto on = attention::modelOnPictureFile(base, path, stop);
     if (!on) return on.error();
     *picture = {"", std::move(on->seen), on->rows, on->cols, on->before, on->names(), base};
     made.model = on->model;

@@ -128,7 +128,7 @@ Status openOwnSubject(Scene& scene, OpenedModels& known, const std::stop_token& 
   }
   subject.opened = *opened;
   if (!subject.picture.empty()) {
-    auto on = withPicture(*opened, subject.picture);
+    auto on = withPicture(*opened, subject.picture, stop);
     if (on)
       subject.opened = *std::move(on);
     else

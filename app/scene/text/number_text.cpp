@@ -139,7 +139,8 @@ std::string bytesText(double bytes) {
 
 std::string weightText(float value) {
   if (value == 0 || value == 1) return fmt::format("{:.0f}", value);
-  if (std::isfinite(value) && value < 0.0005f) return numberText(value, 2);
+  if (!std::isfinite(value)) return numberText(value);
+  if (value < 0.0005f) return numberText(value, 2);
   return fixedText(value, 3);
 }
 

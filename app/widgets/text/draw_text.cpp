@@ -16,6 +16,11 @@ const char* end(std::string_view text) {
   return text.data() + text.size();
 }
 
+/// The part of a text's width left of the point it is aligned to.
+float anchorOf(Align align) {
+  return align == Align::left ? 0 : align == Align::center ? 0.5f : 1;
+}
+
 Typesetter& typesetter() {
   return uiState().typesetter;
 }
@@ -127,10 +132,11 @@ float paintText(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, std::
                 Align align) {
   const float size = compat::sizeOf(font);
   const float width = textWidth(font, text);
-  if (align == Align::center) at.x -= width / 2;
-  if (align == Align::right) at.x -= width;
+  at.x -= anchorOf(align) * width;
+  const int first = list.vertices();
   put(list, font, ImVec2(std::round(at.x), std::round(at.y - size / 2)), ImVec2(width, size), color, text,
       text);
+  list.align(first, anchorOf(align));
   return width;
 }
 
@@ -156,7 +162,7 @@ std::string fitted(ImFont* font, std::string_view text, float width) {
 }
 
 void paintRotated(Canvas list, ImFont* font, ImVec2 at, float degrees, std::uint32_t color,
-                  std::string_view text) {
+                  std::string_view text, Align align) {
   // ImGui drops glyphs that start outside the clip rectangle, so the text is laid out at the window's origin
   // first, then turned and moved.
   if (!compat::isPlace(at)) return;
@@ -168,7 +174,8 @@ void paintRotated(Canvas list, ImFont* font, ImVec2 at, float degrees, std::uint
                                     std::max(clipMax.y, clipMin.y + 2 * size)));
   const int first = list.vertices();
   if (!uiState().hidesTexts) drawLines(list, font, origin, color, text);
-  list.turn(first, ImVec2(origin.x + width, origin.y + size / 2), at, -degrees);
+  list.align(first, anchorOf(align));
+  list.turn(first, ImVec2(origin.x + anchorOf(align) * width, origin.y + size / 2), at, -degrees);
   list.PopClipRect();
 }
 

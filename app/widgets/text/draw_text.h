@@ -26,9 +26,9 @@ float lineHeight(const ImFont* font);
 
 /// Returns as much of `text` as fits into `width`, ending in an ellipsis if cut; "" if not even that fits.
 std::string fitted(ImFont* font, std::string_view text, float width);
-/// Paints text turned `degrees` counter-clockwise around its right end, which is at `at`.
+/// Paints text turned `degrees` counter-clockwise around its left end, centre or right end, which is at `at`.
 void paintRotated(Canvas list, ImFont* font, ImVec2 at, float degrees, std::uint32_t color,
-                  std::string_view text);
+                  std::string_view text, Align align = Align::right);
 
 /// Paints a paragraph wrapped to `width` with its top left corner at `at`. Returns its height.
 float paintParagraph(Canvas list, ImFont* font, ImVec2 at, float width, std::uint32_t color,

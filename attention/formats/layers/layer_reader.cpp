@@ -2,9 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "attention/formats/layers/layer_names.h"
+#include "attention/formats/tensor_names.h"
 
 namespace headscope::attention {
 namespace {
@@ -20,7 +23,8 @@ class LayerReader {
  public:
   LayerReader(TensorReader& reader, const LayerPlace& place) : reader_(reader), place_(place) {}
 
-  Status checkExtras();
+  /// Refuses tensors of the layer that it doesn't read, and a rotation that differs from `ropeTheta`'s.
+  Status checkUnread(const AttentionConfig& config);
   Result<LayerRows> rows();
   Result<Projections> projections(const AttentionConfig& config);
 
@@ -29,6 +33,8 @@ class LayerReader {
   std::string weightOf(std::string_view map) const { return place_.prefix + names().weight(map); }
   std::string biasOf(std::string_view map) const { return place_.prefix + names().bias(map); }
 
+  std::string module() const;
+  Status checkRotation(const AttentionConfig& config);
   Result<LayerRows> fusedRows();
   Status readFused(const AttentionConfig& config, Projections& projections);
   Result<Linear> readLinear(std::string_view map, Index rows, Index cols);
@@ -38,13 +44,86 @@ class LayerReader {
   bool inFirst_ = false;  ///< whether weights are [in, out], as in Conv1D
 };
 
-/// Rejects tensors that change the layer's computation and aren't supported.
-Status LayerReader::checkExtras() {
-  for (const char* extra : {"bias_k", "bias_v"})
-    if (reader_.find(place_.prefix + extra))
-      return Error{reader_.at(place_.prefix + extra) +
-                   " is an extra key or value (add_bias_kv), which isn't supported"};
-  return success();
+/// Tensors beside a layer's projections that don't change its attention, by the end of their names.
+constexpr std::string_view kHarmless[] =
+    {".attn.bias",       ".attention.bias",
+     "masked_bias",  // the causal masks of GPT-2 and GPT-NeoX, saved as buffers
+     "inv_freq",         "cos_cached",
+     "sin_cached",  // inv_freq is compared with rope_theta
+     "LayerNorm.weight", "LayerNorm.bias",
+     "LayerNorm.gamma",  "LayerNorm.beta"};  // before or after attention
+
+/// Words in the names of tensors that are part of attention, for files whose layer has no module of its own.
+constexpr std::string_view kAttentionWords[] = {
+    "q_norm", "k_norm", "query_norm", "key_norm", "q_layernorm", "k_layernorm",
+    "q_ln",   "k_ln",   "sink",       "lambda",   "lora_",       "relative",
+    "subln",  "bias_k", "bias_v",     "inv_freq", "logit_scale"};
+
+/// The module that holds the layer and nothing else, "layers.3.self_attn."; empty if the tensors have none.
+std::string LayerReader::module() const {
+  const std::string_view first = names().qkv.empty() ? names().q : names().qkv;
+  const std::size_t dot = first.find('.');
+  const std::vector<std::string_view> parts = splitName(place_.prefix);
+  // "layers.3." holds a whole block, whose attention is in "layers.3.attention.".
+  const bool inBlock = parts.size() < 2 || numberInName(parts[parts.size() - 2]);
+  if (!inBlock) return place_.prefix;
+  return dot == std::string_view::npos ? "" : place_.prefix + std::string(first.substr(0, dot + 1));
+}
+
+Status LayerReader::checkUnread(const AttentionConfig& config) {
+  const std::string inside = module();
+  for (const auto& [tensor, entry] : reader_.all()) {
+    if (!tensor.starts_with(inside.empty() ? place_.prefix : inside) || reader_.wasRequested(tensor))
+      continue;
+    const auto endsIt = [&](std::string_view end) { return tensor.ends_with(end); };
+    const auto hasIt = [&](std::string_view word) { return tensor.find(word) != std::string::npos; };
+    // GPT-2's and others' blocks keep the MLP beside attention.
+    if (std::ranges::any_of(kHarmless, endsIt) || hasIt(".mlp.")) continue;
+    if (inside.empty() &&
+        (tensor.starts_with(kSnapshotPrefix) || !std::ranges::any_of(kAttentionWords, hasIt)))
+      continue;
+    return Error{
+        reader_.at(tensor) +
+        " belongs to the layer's attention, but isn't applied here, and the weights would be wrong; open "
+        "the model's folder instead, or leave the tensor out"};
+  }
+  return config.ropeTheta ? checkRotation(config) : success();
+}
+
+/// Checks that rope_theta, which turns all numbers of each head in halves and without scaling, is the
+/// rotation of the model that saved the layer, as far as its names tell.
+Status LayerReader::checkRotation(const AttentionConfig& config) {
+  const auto& tensors = reader_.all();
+  const auto found = std::ranges::find_if(tensors, [&](const auto& tensor) {
+    return tensor.first.starts_with(place_.prefix) && tensor.first.ends_with("inv_freq");
+  });
+  if (found != tensors.end()) {
+    const auto values = reader_.floats(found->first, found->second);
+    if (!values) return values.error();
+    const Index count = config.headDim / 2;
+    bool same = std::ssize(*values) == count;
+    for (Index i = 0; same && i < count; ++i) {
+      const double expected =
+          std::pow(*config.ropeTheta, -2.0 * static_cast<double>(i) / static_cast<double>(config.headDim));
+      same = std::abs(double{(*values)[static_cast<std::size_t>(i)]} - expected) <= 5e-3 * expected;
+    }
+    return same ? success()
+                : Error{fmt::format(
+                      "{} holds other frequencies than rope_theta {:g} gives for heads of {}: the "
+                      "model rotates a part of each head, or scales its rotation",
+                      reader_.at(found->first), *config.ropeTheta, config.headDim)};
+  }
+  const std::string first = weightOf(names().qkv.empty() ? names().q : names().qkv);
+  // GPT-J's projections are named as OPT's, which has no rotation.
+  const bool neox = names().fused == FusedRows::heads,
+             gptJ = names().q == "q_proj" && names().o == "out_proj";
+  if (!neox && (!gptJ || place_.prefix.empty())) return success();
+  return Error{
+      fmt::format("{} is named as in {}, which rope_theta can't express; leave rope_theta out, or open the "
+                  "model's folder",
+                  reader_.at(first),
+                  neox ? "GPT-NeoX, which rotates a part of each head (rotary_pct)"
+                       : "GPT-J, which rotates a part of each head, in interleaved pairs")};
 }
 
 Result<LayerRows> LayerReader::rows() {
@@ -199,7 +278,6 @@ Result<AttentionProblem> readLayerTensors(TensorReader& reader, const Safetensor
   if (!place) return place.error();
   if (!place->prefix.empty()) reader.passOverOtherParts();
   LayerReader layer(reader, *place);
-  if (const auto status = layer.checkExtras(); !status) return status.error();
   const auto rows = layer.rows();
   if (!rows) return rows.error();
   if (const auto status = inferSizes(reader, name, *rows, options); !status) return status.error();
@@ -211,6 +289,13 @@ Result<AttentionProblem> readLayerTensors(TensorReader& reader, const Safetensor
   auto projections = layer.projections(problem.config);
   if (!projections) return projections.error();
   problem.projections = *std::move(projections);
+  if (const auto status = layer.checkUnread(problem.config); !status) return status.error();
+  if (problem.config.ropeTheta && !place->prefix.empty())
+    problem.notes.push_back(
+        fmt::format("{}: rope_theta rotates all {} numbers of each head, as halves and without "
+                    "scaling; models with partial_rotary_factor, interleaved pairs or "
+                    "rope_scaling differ",
+                    name, problem.config.headDim));
   return problem;
 }
 

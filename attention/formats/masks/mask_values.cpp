@@ -161,7 +161,7 @@ Result<MaskValues> parseTensorMask(std::span<const std::uint8_t> bytes) {
 
 /// Parses every cell as a value: mask files have neither header nor names.
 Result<MaskValues> parseCsvMask(const std::vector<std::uint8_t>& bytes) {
-  const auto text = csvText({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const auto text = utf8Text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!text) return text.error();
   CsvReader reader(*text, findCsvSeparator(*text));
   std::vector<CsvField> fields;

@@ -5,8 +5,8 @@
 
 namespace headscope::attention {
 
-/// Returns the camera orientation, 1 to 8 (Exif 2.32, tag 0x0112), from the APP1 segment of a JPEG; 1
-/// (upright) if it is missing or can't be read.
-int exifOrientation(std::span<const std::uint8_t> jpeg);
+/// Returns the camera orientation, 1 to 8 (Exif 2.32, tag 0x0112), in the first directory of EXIF data, which
+/// is a TIFF structure; 1 (upright) if it is missing or can't be read.
+int exifOrientation(std::span<const std::uint8_t> tiff);
 
 }  // namespace headscope::attention

@@ -1,37 +1,19 @@
 #include "attention/formats/pictures/picture.h"
 
 #include <fmt/core.h>
+#include <png.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <memory>
+#include <csetjmp>
+#include <cstdio>  // jpeglib.h needs it
+#include <cstring>
+
+// After <cstdio>.
+#include <jerror.h>
+#include <jpeglib.h>
 
 #include "attention/formats/pictures/exif_orientation.h"
-
-namespace {
-
-/// No picture within kMaxImagePixels needs a larger allocation; data that unpacks to more is damaged.
-constexpr std::size_t kMaxAtOnce = std::size_t{8} << 25;
-
-void* allocateBounded(std::size_t bytes) {
-  return bytes > kMaxAtOnce ? nullptr : std::malloc(bytes);
-}
-void* reallocateBounded(void* old, std::size_t bytes) {
-  return bytes > kMaxAtOnce ? nullptr : std::realloc(old, bytes);
-}
-
-}  // namespace
-
-#define STBI_MALLOC(bytes) allocateBounded(bytes)
-#define STBI_REALLOC(old, bytes) reallocateBounded(old, bytes)
-#define STBI_FREE(old) std::free(old)
-#define STBI_ONLY_PNG
-#define STBI_ONLY_JPEG
-#define STBI_NO_STDIO
-#define STB_IMAGE_STATIC
-#define STB_IMAGE_IMPLEMENTATION
-#include <stb_image.h>
 
 namespace headscope::attention {
 namespace {
@@ -45,80 +27,233 @@ bool beginsWith(Bytes bytes, Bytes magic) {
   return bytes.size() >= magic.size() && std::equal(magic.begin(), magic.end(), bytes.begin());
 }
 
-std::uint32_t bigEndian(Bytes bytes, std::size_t at) {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | bytes[at + i];
-  return value;
-}
+/// What a decoder's functions share. The libraries report errors by functions that don't return: these note
+/// the fault and jump back. A jump runs no destructors, so what it leaves may own nothing; all that owns
+/// memory is in here.
+struct Decoding {
+  Bytes bytes;
+  const std::stop_token& stop;
+  std::size_t read = 0;  ///< bytes
+  int orientation = 1;
+  RgbImage picture = {};
+  std::vector<std::uint8_t> row = {};  ///< before it becomes RGB
+  std::string fault = {};              ///< of the file, as the end of a sentence
+  std::jmp_buf back = {};
 
-/// Computes the checksum of a PNG chunk (PNG specification, annex D).
-std::uint32_t crc(Bytes bytes) {
-  std::uint32_t sum = ~std::uint32_t{0};
-  for (const std::uint8_t byte : bytes) {
-    sum ^= byte;
-    for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1) ^ ((sum & 1) != 0 ? 0xedb88320u : 0);
+  [[noreturn]] void fail() { std::longjmp(back, 1); }
+  [[noreturn]] void fail(const char* why) {
+    fault = why;
+    fail();
   }
-  return ~sum;
-}
-
-/// Checks a PNG's chunks, which the decoder doesn't. Returns what is wrong, or "".
-std::string pngFault(Bytes bytes) {
-  constexpr std::uint32_t kEnd = 0x49454e44;  // IEND
-  for (std::size_t at = kPngMagic.size();;) {
-    if (bytes.size() - at < 12) return "is truncated: it has no IEND chunk";
-    const std::uint32_t length = bigEndian(bytes, at);
-    if (length > bytes.size() - at - 12)
-      return fmt::format("has a chunk of {} bytes, expected at most the {} that are left", length,
-                         bytes.size() - at - 12);
-    if (crc(bytes.subspan(at + 4, length + 4)) != bigEndian(bytes, at + 8 + length))
-      return fmt::format("is damaged: the checksum of the chunk at byte {} is wrong", at);
-    if (bigEndian(bytes, at + 4) == kEnd) return "";
-    at += 12 + length;
+  void checkStop() {
+    if (stop.stop_requested()) fail("was not read to the end: stopped");
   }
-}
-
-/// Returns the number of codes in the largest of the Huffman tables from byte `at` to `end` (ITU-T T.81,
-/// B.2.4.2).
-int mostCodes(Bytes bytes, std::size_t at, std::size_t end) {
-  int most = 0;
-  while (at < end) {
-    int codes = 0;
-    for (std::size_t i = 1; i <= 16 && at + i < bytes.size(); ++i) codes += bytes[at + i];
-    most = std::max(most, codes);
-    at += 17 + static_cast<std::size_t>(codes);
-  }
-  return most;
-}
-
-/// Checks a JPEG's Huffman tables. Returns what is wrong, or "". The decoder overruns its own table if one
-/// has more than 256 codes.
-std::string tableFault(Bytes bytes) {
-  constexpr int kTables = 0xc4, kMaxCodes = 256;
-  for (std::size_t at = 2; at + 3 < bytes.size();) {
-    const int marker = bytes[at + 1];
-    // Data between markers is a scan, or something the decoder skips too.
-    if (bytes[at] != 0xff || marker == 0 || marker == 0xff || (marker >= 0xd0 && marker <= 0xd7)) {
-      ++at;
-      continue;
+  /// Makes room for the picture; fails if it has too many pixels.
+  void begin(std::uint32_t width, std::uint32_t height) {
+    if (width < 1 || height < 1 || std::uint64_t{width} * height > kMaxImagePixels) {
+      noteSize(width, height);
+      fail();
     }
-    const std::size_t length = std::size_t{bytes[at + 2]} << 8 | bytes[at + 3];
-    if (marker == kTables)
-      if (const int codes = mostCodes(bytes, at + 4, at + 2 + length); codes > kMaxCodes)
-        return fmt::format("has a Huffman table of {} codes, expected at most {}", codes, kMaxCodes);
-    at += 2 + length;
+    picture = {width, height, {}};
+    picture.rgb.resize(3 * static_cast<std::size_t>(width) * height);
   }
-  return "";
+  void noteSize(std::uint32_t width, std::uint32_t height) {
+    fault = fmt::format("has {} × {} pixels, expected at most {}", width, height, kMaxImagePixels);
+  }
+  std::uint8_t* rgbRow(std::size_t y) {
+    return picture.rgb.data() + 3 * static_cast<std::size_t>(picture.width) * y;
+  }
+};
+
+/// Runs the function; returns whether it came to its end.
+template <typename Decode>
+bool ran(Decoding& decoding, const Decode& decode) {
+  if (setjmp(decoding.back) != 0) return false;
+  decode();
+  return true;
 }
 
-/// Checks a JPEG. One without an end marker is truncated and would decode to grey.
-std::string jpegFault(Bytes bytes) {
-  constexpr std::array<std::uint8_t, 2> kEnd{0xff, 0xd9}, kScan{0xff, 0xda};
-  const auto end = std::find_end(bytes.begin(), bytes.end(), kEnd.begin(), kEnd.end());
-  const auto scan = std::search(bytes.begin(), bytes.end(), kScan.begin(), kScan.end());
-  if (end == bytes.end() || scan == bytes.end() || end < scan)
-    return "is truncated: it has no end-of-image marker";
-  return tableFault(bytes);
-}
+/// A PNG being read with libpng.
+class PngReader {
+ public:
+  explicit PngReader(Decoding& decoding)
+      : decoding_(decoding),
+        png_(png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoding, onError, [](png_structp, auto) {})),
+        info_(png_ ? png_create_info_struct(png_) : nullptr) {
+    if (!info_) throw std::bad_alloc();
+  }
+  ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
+
+  void read() {
+    png_set_read_fn(png_, &decoding_, onRead);
+    png_set_crc_action(png_, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // the number of pixels is limited below
+    png_read_info(png_, info_);
+    decoding_.begin(png_get_image_width(png_, info_), png_get_image_height(png_, info_));
+    const bool indexed = png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE;
+    if (indexed) {
+      png_set_packing(png_);
+    } else {
+      png_set_strip_16(png_);
+      png_set_strip_alpha(png_);
+      png_set_expand_gray_1_2_4_to_8(png_);
+      png_set_gray_to_rgb(png_);
+    }
+    readRows(indexed);
+    png_read_end(png_, info_);
+    png_uint_32 size = 0;
+    png_bytep exif = nullptr;
+    if (png_get_eXIf_1(png_, info_, &size, &exif) != 0) decoding_.orientation = exifOrientation({exif, size});
+  }
+
+ private:
+  /// Reads indices into the start of each row, and then makes them colours.
+  void readRows(bool indexed) {
+    const int passes = png_set_interlace_handling(png_);
+    png_read_update_info(png_, info_);
+    const auto height = static_cast<std::size_t>(decoding_.picture.height);
+    for (int pass = 0; pass < passes; ++pass)
+      for (std::size_t y = 0; y < height; ++y) {
+        decoding_.checkStop();
+        png_read_row(png_, decoding_.rgbRow(y), nullptr);
+      }
+    for (std::size_t y = 0; indexed && y < height; ++y) colourRow(decoding_.rgbRow(y));
+  }
+
+  void colourRow(std::uint8_t* row) {
+    png_colorp palette = nullptr;
+    int colours = 0;
+    png_get_PLTE(png_, info_, &palette, &colours);
+    for (auto x = static_cast<std::size_t>(decoding_.picture.width); x-- > 0;) {  // a colour takes more room
+      const int index = row[x];
+      if (index >= colours) failOf(index, colours);
+      const png_color& colour = palette[index];
+      row[3 * x] = colour.red;
+      row[3 * x + 1] = colour.green;
+      row[3 * x + 2] = colour.blue;
+    }
+  }
+  [[noreturn]] void failOf(int index, int colours) {
+    noteIndex(index, colours);
+    decoding_.fail();
+  }
+  void noteIndex(int index, int colours) {
+    decoding_.fault =
+        fmt::format("is a damaged PNG: a pixel has colour {} of a palette of {}", index, colours);
+  }
+
+  static void onRead(png_structp png, png_bytep to, std::size_t size) {
+    Decoding& decoding = *static_cast<Decoding*>(png_get_io_ptr(png));
+    if (size > decoding.bytes.size() - decoding.read) decoding.fail("is truncated: it ends within a chunk");
+    std::memcpy(to, decoding.bytes.data() + decoding.read, size);
+    decoding.read += size;
+  }
+  static void onError(png_structp png, png_const_charp why) {
+    Decoding& decoding = *static_cast<Decoding*>(png_get_error_ptr(png));
+    decoding.fault = std::string("is a damaged PNG: ") + why;
+    decoding.fail();
+  }
+
+  Decoding& decoding_;
+  png_structp png_;
+  png_infop info_;
+};
+
+/// A JPEG being read with libjpeg.
+class JpegReader {
+ public:
+  explicit JpegReader(Decoding& decoding) {
+    jpeg_.err = jpeg_std_error(&errors_);
+    jpeg_.client_data = &decoding;
+    errors_.error_exit = onError;
+    errors_.emit_message = onMessage;
+    progress_.progress_monitor = onProgress;
+    if (!ran(decoding, [this] { jpeg_create_decompress(&jpeg_); })) throw std::bad_alloc();
+    jpeg_.progress = &progress_;
+  }
+  ~JpegReader() { jpeg_destroy_decompress(&jpeg_); }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
+
+  void read() {
+    Decoding& decoding = decodingOf(reinterpret_cast<j_common_ptr>(&jpeg_));
+    constexpr int kExifMarker = JPEG_APP0 + 1;
+    jpeg_mem_src(&jpeg_, decoding.bytes.data(), decoding.bytes.size());
+    jpeg_save_markers(&jpeg_, kExifMarker, 0xffff);
+    jpeg_read_header(&jpeg_, TRUE);
+    decoding.begin(jpeg_.image_width, jpeg_.image_height);
+    readOrientation(decoding);
+    const bool inks = jpeg_.num_components == 4;
+    jpeg_.out_color_space = inks ? JCS_CMYK : JCS_RGB;
+    jpeg_start_decompress(&jpeg_);
+    if (inks) decoding.row.resize(4 * std::size_t{jpeg_.output_width});
+    while (jpeg_.output_scanline < jpeg_.output_height) {
+      std::uint8_t* const rgb = decoding.rgbRow(jpeg_.output_scanline);
+      JSAMPROW row = inks ? decoding.row.data() : rgb;
+      jpeg_read_scanlines(&jpeg_, &row, 1);
+      if (inks) mixInks(decoding.row, rgb);
+    }
+    jpeg_finish_decompress(&jpeg_);
+  }
+
+ private:
+  static Decoding& decodingOf(j_common_ptr jpeg) { return *static_cast<Decoding*>(jpeg->client_data); }
+
+  void readOrientation(Decoding& decoding) {
+    constexpr std::string_view kExif("Exif\0\0", 6);
+    for (jpeg_saved_marker_ptr marker = jpeg_.marker_list; marker; marker = marker->next) {
+      const Bytes data(marker->data, marker->data_length);
+      if (data.size() < kExif.size() || std::memcmp(data.data(), kExif.data(), kExif.size()) != 0) continue;
+      decoding.orientation = exifOrientation(data.subspan(kExif.size()));
+      return;
+    }
+  }
+
+  /// Converts a row of CMYK, which files hold inverted, as Photoshop writes it.
+  static void mixInks(const std::vector<std::uint8_t>& row, std::uint8_t* rgb) {
+    for (std::size_t at = 0; at < row.size(); at += 4)
+      for (std::size_t c = 0; c < 3; ++c) *rgb++ = static_cast<std::uint8_t>(row[at + c] * row[at + 3] / 255);
+  }
+
+  /// The library fills in what is missing and goes on after these.
+  static bool isDamage(int code) {
+    constexpr int kDamage[] = {JWRN_HIT_MARKER, JWRN_HUFF_BAD_CODE, JWRN_MUST_RESYNC, JWRN_NOT_SEQUENTIAL};
+    return std::ranges::find(kDamage, code) != std::end(kDamage);
+  }
+  static void onMessage(j_common_ptr jpeg, int level) {
+    if (level >= 0) return;
+    if (jpeg->err->msg_code == JWRN_JPEG_EOF)
+      decodingOf(jpeg).fail("is truncated: it has no end-of-image marker");
+    if (isDamage(jpeg->err->msg_code)) onError(jpeg);
+  }
+  static void onError(j_common_ptr jpeg) {
+    note(jpeg);
+    decodingOf(jpeg).fail();
+  }
+  static void note(j_common_ptr jpeg) {
+    char why[JMSG_LENGTH_MAX];
+    jpeg->err->format_message(jpeg, why);
+    decodingOf(jpeg).fault = std::string("is a damaged JPEG: ") + why;
+  }
+  /// Each scan of a progressive file takes time for all pixels, and an empty one takes few bytes.
+  static void onProgress(j_common_ptr jpeg) {
+    constexpr int kMaxScans = 100;
+    Decoding& decoding = decodingOf(jpeg);
+    decoding.checkStop();
+    if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number <= kMaxScans) return;
+    noteScans(decoding, kMaxScans);
+    decoding.fail();
+  }
+  static void noteScans(Decoding& decoding, int most) {
+    decoding.fault = fmt::format("has more than {} scans, expected at most {}", most, most);
+  }
+
+  jpeg_decompress_struct jpeg_{};
+  jpeg_error_mgr errors_{};
+  jpeg_progress_mgr progress_{};
+};
 
 /// Rotates or mirrors a picture according to its EXIF orientation.
 RgbImage turned(const RgbImage& from, int orientation) {
@@ -145,28 +280,15 @@ bool isPicture(Bytes bytes) {
   return beginsWith(bytes, kPngMagic) || beginsWith(bytes, kJpegMagic);
 }
 
-Result<RgbImage> decodeImage(Bytes bytes, const std::string& name) {
+Result<RgbImage> decodeImage(Bytes bytes, const std::string& name, const std::stop_token& stop) {
   if (!isPicture(bytes)) return Error{name + ": is not a PNG or JPEG picture"};
   if (bytes.size() > kMaxImageBytes)
     return Error{fmt::format("{}: has {} bytes, expected at most {}", name, bytes.size(), kMaxImageBytes)};
-  const bool png = beginsWith(bytes, kPngMagic);
-  if (const std::string fault = png ? pngFault(bytes) : jpegFault(bytes); !fault.empty())
-    return Error{name + ": " + fault};
-  int width = 0, height = 0, channels = 0;
-  const int size = static_cast<int>(bytes.size());
-  const auto undecodable = [&] {
-    return Error{fmt::format("{}: is a damaged {}: {}", name, png ? "PNG" : "JPEG", stbi_failure_reason())};
-  };
-  if (stbi_info_from_memory(bytes.data(), size, &width, &height, &channels) == 0) return undecodable();
-  if (width < 1 || height < 1 || Index{width} * height > kMaxImagePixels)
-    return Error{
-        fmt::format("{}: has {} × {} pixels, expected at most {}", name, width, height, kMaxImagePixels)};
-  const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
-      stbi_load_from_memory(bytes.data(), size, &width, &height, &channels, 3), stbi_image_free);
-  if (!pixels) return undecodable();
-  RgbImage picture{width, height, {}};
-  picture.rgb.assign(pixels.get(), pixels.get() + Index{3} * width * height);
-  return turned(picture, exifOrientation(bytes));
+  Decoding decoding{bytes, stop};
+  const auto decoded = [&](auto&& reader) { return ran(decoding, [&] { reader.read(); }); };
+  if (!(beginsWith(bytes, kPngMagic) ? decoded(PngReader(decoding)) : decoded(JpegReader(decoding))))
+    return Error{name + ": " + decoding.fault};
+  return turned(decoding.picture, decoding.orientation);
 }
 
 }  // namespace headscope::attention

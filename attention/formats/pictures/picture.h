@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ bool isPicture(std::span<const std::uint8_t> bytes);
 
 /// Decodes a PNG or JPEG. Drops transparency, expands grey to RGB, reduces 16 bits to 8, and rotates
 /// according to the EXIF orientation, like Pillow's convert("RGB") and exif_transpose(). Returns an Error,
-/// one sentence that begins with `name`, for other formats, damaged or truncated files, and, before
-/// allocating, for more than kMaxImagePixels.
-Result<RgbImage> decodeImage(std::span<const std::uint8_t> bytes, const std::string& name);
+/// one sentence that begins with `name`, for other formats, damaged or truncated files, JPEGs of more than
+/// 100 scans, when stopped, and, before allocating, for more than kMaxImagePixels.
+Result<RgbImage> decodeImage(std::span<const std::uint8_t> bytes, const std::string& name,
+                             const std::stop_token& stop = {});
 
 }  // namespace headscope::attention

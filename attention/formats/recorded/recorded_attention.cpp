@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <new>
 
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/recorded/recorded_layers.h"
+#include "attention/formats/recorded/recorded_tokens.h"
+#include "attention/formats/recorded/weight_faults.h"
 #include "attention/text/ascii.h"
 
 namespace headscope::attention {
@@ -17,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostTokenBytes = std::uint64_t{64} << 20;
+constexpr Index kMostExamined = Index{1} << 26;  // weights of a head that are looked at when a file opens
 
 /// Returns where to look for tokens next to a file, in order.
 std::vector<fs::path> tokenFiles(const fs::path& path) {
@@ -36,10 +41,24 @@ std::vector<std::string> places(Index count) {
   return tokens;
 }
 
-std::string readableNumber(float value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "infinite" : "-infinite";
-  return fmt::format("{:.6g}", value);
+/// Returns the largest |softmax(scale · q · k over the keys with weight) − weight| of one head's first rows,
+/// for the usual scale or none, whichever explains the weights better.
+double unexplained(const Matrix& q, const Matrix& k, const Matrix& weights) {
+  constexpr Index kRows = 64;
+  double best = 1;
+  for (const double scale : {1 / std::sqrt(static_cast<double>(q.cols())), 1.0}) {
+    double apart = 0;
+    for (Index row = 0; row < std::min(kRows, weights.rows()); ++row) {
+      const Eigen::ArrayXd seen = (weights.row(row).array() > 0).cast<double>().transpose();
+      if (seen.sum() == 0) continue;
+      const Eigen::ArrayXd scores = scale * (k * q.row(row).transpose()).cast<double>().array();
+      const Eigen::ArrayXd powers = seen * (scores - scores.maxCoeff()).exp();
+      const Eigen::ArrayXd given = weights.row(row).transpose().cast<double>().array();
+      apart = std::max(apart, (powers / powers.sum() - given).abs().maxCoeff<Eigen::PropagateNaN>());
+    }
+    if (apart < best) best = apart;
+  }
+  return best;
 }
 
 }  // namespace
@@ -58,7 +77,10 @@ Result<RecordedAttention> RecordedAttention::open(const fs::path& path, const st
                              quotedText(group), fmt::join(recorded.groups_, ", "))};
   recorded.group_ = found->group;
   recorded.layers_ = std::move(found->layers);
-  if (const auto status = recorded.readTokens(); !status) return status.error();
+  recorded.notes_ = std::move(found->notes);
+  if (const auto status = recorded.leaveOutPadding(); !status) return status.error();
+  recorded.checkLayouts();
+  recorded.readTokens();
   return recorded;
 }
 
@@ -70,28 +92,51 @@ const std::pair<const std::string, std::string>* RecordedAttention::said(
   return nullptr;
 }
 
-Status RecordedAttention::takeTokens(const std::string& text, const std::string& file,
-                                     const std::string& list) {
-  const bool several = groups_.size() > 1;  // the list may be another group's
-  auto tokens = parseTokens(text, keys(), "tokens", several ? list : file);
-  if (!tokens && several) unfitTokens_ = tokens.error().message;
-  if (!tokens) return several ? success() : Status(tokens.error());
+void RecordedAttention::takeTokens(const std::string& text, const std::string& list) {
+  auto tokens = parseTokens(text, keys(), "tokens", list);
+  if (!tokens) {
+    unfitTokens_ = tokens.error().message;
+    return;
+  }
   keyTokens_ = *std::move(tokens);
   hasTokens_ = true;
   // Fewer queries than keys are the last tokens, after those in a cache.
   if (queries() <= keys()) queryTokens_ = {keyTokens_.end() - queries(), keyTokens_.end()};
-  return success();
 }
 
-Status RecordedAttention::readTokensBeside() {
+void RecordedAttention::readTokensBeside() {
   std::error_code ignored;
   const auto files = tokenFiles(path_);
   const auto beside = std::find_if(files.begin(), files.end(),
                                    [&](const fs::path& file) { return fs::is_regular_file(file, ignored); });
-  if (beside == files.end()) return success();
+  if (beside == files.end()) return;
   const auto bytes = readFile(*beside, kMostTokenBytes);
-  if (!bytes) return bytes.error();
-  return takeTokens({bytes->begin(), bytes->end()}, shownPath(*beside), shownPath(beside->filename()));
+  if (!bytes)
+    unfitTokens_ = bytes.error().message;
+  else
+    takeTokens({bytes->begin(), bytes->end()}, shownPath(beside->filename()));
+}
+
+std::string RecordedAttention::idsIn(std::initializer_list<const char*> names) const {
+  for (const char* name : names) {
+    const auto found = file_.header().tensors.find(name);
+    if (found == file_.header().tensors.end()) continue;
+    const TensorEntry& entry = found->second;
+    const std::size_t size = byteSize(entry.dtype);
+    const std::uint64_t bytes = entry.end - entry.begin;
+    if ((entry.dtype != DType::I64 && entry.dtype != DType::I32) || bytes > kMostTokenBytes) continue;
+    std::vector<std::uint8_t> values(bytes);
+    if (!file_.read(name, 0, values)) continue;
+    std::string list;
+    for (std::size_t at = 0; at < values.size(); at += size) {
+      std::int64_t wide = 0;
+      std::int32_t narrow = 0;
+      std::memcpy(size == 8 ? static_cast<void*>(&wide) : &narrow, values.data() + at, size);
+      list += fmt::format("{}{}", at > 0 ? "," : "[", size == 8 ? wide : narrow);
+    }
+    return list + "]";
+  }
+  return "";
 }
 
 /// Names tokens after image patches. Texts of square length are common, so a name must also mention an image;
@@ -116,66 +161,128 @@ void RecordedAttention::namePatches() {
   queryTokens_ = keyTokens_;
 }
 
-Status RecordedAttention::readTokens() {
+void RecordedAttention::readTokens() {
   queryTokens_ = places(queries());
   keyTokens_ = places(keys());
   const bool decoder = group_ == "decoder", cross = group_ == "cross";
-  const auto* keyText = decoder ? said({"decoder_tokens", "tokens"}) : said({"encoder_tokens", "tokens"});
-  if (const auto status =
-          keyText ? takeTokens(keyText->second, shownPath(path_), keyText->first) : readTokensBeside();
-      !status)
-    return status.error();
+  const auto* keyText = decoder ? said({"decoder_tokens", "tokens", "input_ids"})
+                                : said({"encoder_tokens", "tokens", "input_ids"});
+  const std::string ids = decoder ? idsIn({"decoder_input_ids", "decoder_tokens", "tokens", "input_ids"})
+                                  : idsIn({"encoder_tokens", "tokens", "input_ids", "token_ids"});
+  if (keyText)
+    takeTokens(keyText->second, keyText->first);
+  else if (!ids.empty())
+    takeTokens(ids, "tokens");
+  else
+    readTokensBeside();
   const auto* queryText = cross                ? said({"query_tokens", "decoder_tokens"})
                           : groups_.size() > 1 ? nullptr
                                                : said({"query_tokens"});
   if (queryText) {
-    auto tokens = parseTokens(queryText->second, queries(), "query_tokens", shownPath(path_));
-    if (!tokens) return tokens.error();
-    queryTokens_ = *std::move(tokens);
+    if (auto tokens = parseTokens(queryText->second, queries(), "tokens", queryText->first))
+      queryTokens_ = *std::move(tokens);
+    else
+      notes_.push_back(tokens.error().message + ": these tokens aren't used.");
   } else if (cross && queries() <= keys()) {
     queryTokens_ = places(queries());  // of another text, whose words are unknown
   }
   if (!hasTokens_ && !queryText) namePatches();
+}
+
+Status RecordedAttention::leaveOutPadding() {
+  if (group_ == "cross" || queries() >= keys() || queries() > kMostExamined / keys()) return success();
+  Index used = queries();
+  for (const RecordedLayer& layer : layers_)
+    for (Index head = 0; head < layer.attention.heads && used < keys(); ++head) {
+      const auto weights = readValues(layer.attention, head);
+      if (!weights) return weights.error();
+      for (Index col = keys(); col-- > used;)
+        if (!weights->col(col).isZero(0)) {
+          used = col + 1;
+          break;
+        }
+    }
+  if (used == keys()) return success();
+  notes_.push_back(fmt::format(
+      "The last {} of {} keys have no weight in any head, as in a padded cache, and aren't shown.",
+      keys() - used, keys()));
+  for (RecordedLayer& layer : layers_) {
+    layer.attention.cols = used;
+    for (auto* array : {&layer.k, &layer.v})
+      if (*array && (*array)->rows > used) (*array)->rows = used;
+  }
   return success();
 }
 
-Result<Matrix> RecordedAttention::readArray(const RecordedArray& array, Index head) const {
+void RecordedAttention::checkLayouts() {
+  constexpr double kRounding = 2e-2;
+  if (queries() > kMostExamined / keys()) return;
+  bool turned = false;
+  for (RecordedLayer& layer : layers_) {
+    if (!layer.q || !layer.k || layer.q->heads != layer.q->rows || layer.k->heads != layer.k->rows) continue;
+    const auto apart = [&] {
+      const auto q = readValues(*layer.q, 0), k = readValues(*layer.k, 0), w = readValues(layer.attention, 0);
+      return q && k && w ? unexplained(*q, *k, *w) : 1.0;
+    };
+    const auto turn = [&] {
+      for (auto* array : {&layer.q, &layer.k, &layer.v})
+        if (*array && (*array)->heads == (*array)->rows) (*array)->tokensFirst = !(*array)->tokensFirst;
+    };
+    if (apart() <= kRounding) continue;
+    turn();
+    const bool explains = apart() <= kRounding;
+    if (!explains) turn();
+    turned = turned || explains;
+  }
+  if (turned)
+    notes_.push_back(fmt::format("q, k and v are read as {}: only then softmax(q · k) gives the weights.",
+                                 layers_[0].q && layers_[0].q->tokensFirst ? "[tokens, heads, head_dim]"
+                                                                           : "[heads, tokens, head_dim]"));
+}
+
+Result<Matrix> RecordedAttention::readValues(const RecordedArray& array, Index head) const {
   require(head >= 0 && head < array.heads, fmt::format("head {} of {}", head, array.heads));
-  const std::string at = shownPath(path_) + ": tensor " + quotedText(array.tensor);
+  const std::string at = shownPath(path_) + ": tensor " + quotedText(array.tensor());
   try {
-    Matrix values(array.rows, array.cols);
-    const auto size = static_cast<std::size_t>(values.size());
-    const std::uint64_t first = array.first + static_cast<std::uint64_t>(head) * size;
-    if (const auto status = file_.readFloats(array.tensor, first, {values.data(), size}, at); !status)
-      return status.error();
-    const auto bad =
-        std::find_if(values.data(), values.data() + size, [](float x) { return !std::isfinite(x); });
-    if (bad == values.data() + size) return values;
-    const Index place = bad - values.data();
-    return Error{fmt::format("{} is {} at head {}, row {}, column {}, expected finite values", at,
-                             readableNumber(*bad), head, place / array.cols, place % array.cols)};
+    Matrix values = Matrix::Zero(array.rows, array.cols);
+    for (const RecordedBlock& block : array.blocks) {
+      // With tokens first, all heads of a token are read together.
+      const Index heads = array.tokensFirst ? array.heads : 1, before = array.tokensFirst ? 0 : head;
+      Matrix stored(block.rows * heads, block.cols);
+      const auto size = static_cast<std::size_t>(stored.size());
+      const std::uint64_t first = block.first + static_cast<std::uint64_t>(before) * size;
+      if (const auto status = file_.readFloats(block.tensor, first, {stored.data(), size}, at); !status)
+        return status.error();
+      const Index rows = std::min(block.rows, array.rows - block.row),
+                  cols = std::min(block.cols, array.cols - block.col);
+      for (Index row = 0; row < rows; ++row)
+        values.row(block.row + row).segment(block.col, cols) =
+            stored.row(array.tokensFirst ? row * heads + head : row).head(cols);
+    }
+    return values;
   } catch (const std::bad_alloc&) {
     return Error{fmt::format("{} has heads of {} × {} numbers, more than there is memory for", at, array.rows,
                              array.cols)};
   }
 }
 
+Result<Matrix> RecordedAttention::readArray(const RecordedArray& array, Index head) const {
+  auto values = readValues(array, head);
+  if (!values || values->allFinite()) return values;
+  return Error{fmt::format("{}: tensor {} has NaN or infinite values in head {}, expected finite ones",
+                           shownPath(path_), quotedText(array.tensor()), head)};
+}
+
 Result<RecordedWeights> RecordedAttention::readWeights(Index layer, Index head) const {
   require(layer >= 0 && layer < std::ssize(layers_), fmt::format("layer {} of {}", layer, layers_.size()));
-  const RecordedArray& array = layers_[static_cast<std::size_t>(layer)].attention;
-  auto weights = readArray(array, head);
+  auto weights = readValues(layers_[static_cast<std::size_t>(layer)].attention, head);
   if (!weights) return weights.error();
-  // Half precision rounds values near 1 by at most 0.001.
-  constexpr float kSlack = 1e-2F;
-  for (Index row = 0; row < weights->rows(); ++row)
-    for (Index col = 0; col < weights->cols(); ++col)
-      if (const float value = (*weights)(row, col); value < -kSlack || value > 1 + kSlack)
-        return Error{
-            fmt::format("{}: tensor {} is {} at head {}, row {}, column {}, expected 0 to 1: attention "
-                        "after the softmax",
-                        shownPath(path_), quotedText(array.tensor), readableNumber(value), head, row, col)};
-  const Vector sums = weights->rowwise().sum();
-  return RecordedWeights{*std::move(weights), sums.minCoeff(), sums.maxCoeff()};
+  RecordedWeights read{*std::move(weights), {}};
+  read.faults = faultsOf(read.weights);
+  for (Index i = 0; i < read.weights.size(); ++i)
+    if (float& value = read.weights.data()[i]; !std::isfinite(value))
+      value = std::numeric_limits<float>::quiet_NaN();
+  return read;
 }
 
 }  // namespace headscope::attention

@@ -6,32 +6,43 @@
 #include <utility>
 #include <vector>
 
+#include "attention/formats/recorded/weight_faults.h"
 #include "attention/formats/tensor_source.h"
 
 namespace headscope::attention {
 
-/// The location of one layer's array in a file: a separate tensor [heads, rows, cols], or part of one that
-/// all layers share.
-struct RecordedArray {
+/// Rows of an array as they lie in a file: [heads, rows, cols] from value `first` of a tensor.
+struct RecordedBlock {
   std::string tensor;
-  std::uint64_t first = 0;  ///< index of its first value in the tensor
+  std::uint64_t first = 0;
+  Index rows = 0, cols = 0;
+  Index row = 0, col = 0;  ///< its place in the array; columns beyond the array are padding
+};
+
+/// One layer's array: a tensor of its own or a part of one that all layers share, or several blocks with
+/// zeros elsewhere: the steps of generate(), or the last keys of a layer with a window.
+struct RecordedArray {
   Index heads = 0, rows = 0, cols = 0;
+  std::vector<RecordedBlock> blocks;  ///< at least one
+  bool tokensFirst = false;           ///< stored as [rows, heads, cols]; a single block
+  const std::string& tensor() const { return blocks.front().tensor; }
 };
 
 /// The arrays of one layer in a file.
 struct RecordedLayer {
   Index number = 0;         ///< the layer's number in the file
   RecordedArray attention;  ///< [heads, n, m], after the softmax
-  // Optional arrays. Without q and k, weights can be shown but scores can't be explained.
+  // Optional arrays; those that don't fit are left out. Without q and k, scores can't be explained.
   std::optional<RecordedArray> q;  ///< [heads, n, headDim]
   std::optional<RecordedArray> k;  ///< [kvHeads, m, headDim]; kvHeads divides heads
   std::optional<RecordedArray> v;  ///< [kvHeads, m, headDim]
+  Index keysFrom = 0;              ///< the first key that the layer has, the weights before are 0
 };
 
-/// The recorded weights of one head, and the range of their row sums, which a softmax makes 1.
+/// The recorded weights of one head.
 struct RecordedWeights {
-  Matrix weights;                ///< [n, m], each 0 to 1
-  float minSum = 1, maxSum = 1;  ///< of the rows; a row without a visible key sums to 0
+  Matrix weights;  ///< [n, m]; NaN for every value that isn't finite
+  WeightFaults faults;
 };
 
 /// Attention computed and saved by another program: a safetensors, .npz or .npy file with attention [layers,
@@ -39,18 +50,20 @@ struct RecordedWeights {
 /// optional batch axis of 1; optionally also q, k and v. Layers and heads are read on demand, so a file may
 /// be much larger than memory. Copies share the file. Thread-safe.
 ///
-/// Encoder, decoder and cross-attention in one file form groups, one of which is read.
+/// Encoder, decoder and cross-attention in one file form groups, one of which is read. The steps of
+/// generate() are joined into one text. Columns without any weight after the last query's own are a padded
+/// cache and left out. A layer with fewer keys than others has the last ones, as a window keeps.
 ///
 /// Tokens are in the metadata under "tokens" ("query_tokens" for queries of another text; "encoder_tokens"
 /// and "decoder_tokens" in a file with several groups), or next to the file, under its name with
 /// .tokens.json, .json, .tokens.txt or .txt, or as tokens.json or tokens.txt. They are a JSON list of texts,
-/// an object with such a list, or text with one token per line, else one per word.
+/// an object with such a list, or text with one token per line, else one per word. Numbers are ids.
 class RecordedAttention {
  public:
   /// Reads headers and tokens. `group` selects one of several groups; "" selects the first. Returns an Error,
-  /// one sentence, in TensorSource's cases, and for no attention, two arrays for the same role, unsupported
-  /// or mismatched shapes and types, more layers, heads or tokens than can be shown, a number of tokens that
-  /// differs from the keys, or a missing group.
+  /// one sentence, in TensorSource's cases, and for no attention, two arrays of attention for one layer,
+  /// unsupported or mismatched shapes and types of attention, more layers, heads or tokens than can be shown,
+  /// Longformer's windows, or a missing group. Tokens, q, k and v that don't fit are left out with a note.
   static Result<RecordedAttention> open(const std::filesystem::path& path, const std::string& group = "");
 
   const std::filesystem::path& path() const { return path_; }
@@ -66,30 +79,40 @@ class RecordedAttention {
   const std::vector<std::string>& queryTokens() const { return queryTokens_; }
   const std::vector<std::string>& keyTokens() const { return keyTokens_; }
   bool hasTokens() const { return hasTokens_; }
-  /// In a file with several groups, why its list of tokens doesn't belong to this group: "tokens: holds 9
-  /// tokens, expected 5". "" if it does, or if there is no list.
+  /// Why the list of tokens isn't used: "tokens: holds 9 tokens, expected 5". "" if it is, or if there is
+  /// none.
   const std::string& unfitTokens() const { return unfitTokens_; }
+  /// What was assumed or left out, a sentence each.
+  const std::vector<std::string>& notes() const { return notes_; }
   /// The number of patches along a side of the image, if the file has no tokens and they seem to be image
   /// patches: a square, perhaps after one class token. Tokens are then named by row and column. Otherwise 0.
   Index patchSide() const { return patchSide_; }
 
-  /// Reads one head's weights; `layer` is an index into layers(). Returns an Error for values that aren't
-  /// finite or lie outside 0 to 1 (scores before the softmax), too little memory, or a file that became
-  /// shorter.
+  /// Reads one head's weights, whatever they are; `layer` is an index into layers(). Returns an Error for too
+  /// little memory, or a file that can't be read or became shorter.
   Result<RecordedWeights> readWeights(Index layer, Index head) const;
-  /// Reads one head of a layer's q, k or v, [n or m, headDim]. Same errors, but any finite value is allowed.
+  /// Reads one head of a layer's q, k or v, [n or m, headDim]. Same errors, and for values that
+  /// aren't finite.
   Result<Matrix> readArray(const RecordedArray& array, Index head) const;
 
  private:
   RecordedAttention(std::filesystem::path path, TensorSource file)
       : path_(std::move(path)), file_(std::move(file)) {}
-  Status readTokens();
-  Status readTokensBeside();
+  void readTokens();
+  void readTokensBeside();
   void namePatches();
+  /// Reads one head of an array, whatever its values are.
+  Result<Matrix> readValues(const RecordedArray& array, Index head) const;
+  /// Leaves out the keys after the last one with any weight, if there are more keys than queries.
+  Status leaveOutPadding();
+  /// Takes q, k and v as [n, heads, headDim] where only that explains the weights.
+  void checkLayouts();
+  /// Returns the first of these integer tensors as a list of ids; "" if there is none.
+  std::string idsIn(std::initializer_list<const char*> names) const;
   /// Returns the first of these names found in the metadata, with its text; null if there is none.
   const std::pair<const std::string, std::string>* said(std::initializer_list<const char*> names) const;
   /// `list` is the list's name in the file or next to it.
-  Status takeTokens(const std::string& text, const std::string& file, const std::string& list);
+  void takeTokens(const std::string& text, const std::string& list);
 
   std::filesystem::path path_;
   TensorSource file_;
@@ -99,6 +122,7 @@ class RecordedAttention {
   std::vector<std::string> queryTokens_, keyTokens_;
   bool hasTokens_ = false;
   std::string unfitTokens_;
+  std::vector<std::string> notes_;
   Index patchSide_ = 0;
 };
 

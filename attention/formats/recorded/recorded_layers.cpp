@@ -1,18 +1,20 @@
 #include "attention/formats/recorded/recorded_layers.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "attention/core/map_limits.h"
-#include "attention/formats/json_tree.h"
+#include "attention/core/noun.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/recorded/recorded_names.h"
 #include "attention/masks/plain_rules.h"
-#include "attention/text/tokenizer.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::attention {
 namespace {
@@ -28,7 +30,8 @@ struct Shaped {
 /// A file's arrays of one role: one for all layers, or one per layer.
 struct RoleArrays {
   std::map<Index, RecordedArray> layers;
-  std::map<Index, std::string> tensors;  ///< source tensor of each layer
+  std::map<Index, std::string> tensors;                   ///< source tensor of each layer
+  std::map<Index, std::map<Index, RecordedArray>> steps;  ///< of generate(), by layer and step
 };
 
 class LayerFinder {
@@ -41,31 +44,131 @@ class LayerFinder {
       if (auto named = recordedNameOf(tensor)) {
         // NumPy calls a single array arr_0, whether it holds one layer or all.
         if (tensor == "arr_0" && !manyArrays) named->layer.reset();
-        if (const auto status = add(tensor, entry, *named); !status) return status.error();
+        if (const auto status = add(tensor, entry, *named); status)
+          continue;
+        else if (named->role == TensorRole::attention)
+          return status.error();
+        else
+          leftOut(named->role, status.error().message);
       }
     std::vector<RecordedLayers> groups;
+    std::optional<Error> refused;
     for (RecordedGroup group :
          {RecordedGroup::only, RecordedGroup::encoder, RecordedGroup::decoder, RecordedGroup::cross}) {
+      if (const auto status = joinSteps(group); !status) return status.error();
       if (arrays(group, TensorRole::attention).layers.empty()) continue;
-      auto layers = layersOf(group);
-      if (!layers) return layers.error();
-      groups.push_back({std::string(groupName(group)), *std::move(layers)});
+      std::vector<std::string> before = notes_;
+      auto layers =
+          checkWindow(group) ? layersOf(group) : Result<std::vector<RecordedLayer>>(windowed(group));
+      if (!layers && checkWindow(group)) return layers.error();
+      if (layers)
+        groups.push_back({std::string(groupName(group)), *std::move(layers), std::exchange(notes_, before)});
+      else
+        refused = layers.error();
     }
-    if (groups.empty()) return noAttention();
+    if (groups.empty()) return refused.value_or(noAttention());
     if (groups.size() > 1 && groups[0].group.empty()) groups[0].group = "attention";
     return groups;
   }
 
  private:
+  /// Notes why an array isn't used; of each role only the first, since what is wrong is wrong in all layers.
+  void leftOut(TensorRole role, const std::string& why) {
+    if (!leftOut_.insert(role).second) return;
+    notes_.push_back((why.starts_with(name_ + ": ") ? why.substr(name_.size() + 2) : why) + ": not used.");
+  }
+
+  /// Whether the columns of a group are keys: Longformer's are offsets in a window, beside which it gives the
+  /// attention of its global tokens.
+  bool checkWindow(RecordedGroup group) const {
+    if (group == RecordedGroup::decoder || group == RecordedGroup::cross) return true;
+    return std::ranges::none_of(header_.tensors, [](const auto& tensor) {
+      return lowerCase(tensor.first).find("global_att") != std::string::npos;
+    });
+  }
+  Error windowed(RecordedGroup group) {
+    const RecordedArray& array = arrays(group, TensorRole::attention).layers.begin()->second;
+    return Error{
+        fmt::format("{} is {}: beside global attentions, as Longformer gives them, its columns are global "
+                    "tokens and offsets "
+                    "in a window, not keys; expected [heads, n, n], each row's window put at its keys",
+                    at(array.tensor()), sizes(array))};
+  }
+
+  /// Joins each layer's steps of generate(): every step adds the rows of its new tokens.
+  Status joinSteps(RecordedGroup group) {
+    RoleArrays& role = arrays(group, TensorRole::attention);
+    for (const auto& [number, steps] : role.steps) {
+      if (role.layers.contains(number)) continue;
+      const RecordedArray& first = steps.begin()->second;
+      RecordedArray whole = first;
+      // Without a cache every step computes the whole text again.
+      const bool again =
+          std::ranges::all_of(steps, [](const auto& step) { return step.second.rows == step.second.cols; });
+      if (again) whole = steps.rbegin()->second;
+      Index end = first.cols;  // keys so far
+      for (auto step = std::next(steps.begin()); step != steps.end() && !again; ++step) {
+        const RecordedArray& more = step->second;
+        if (group != RecordedGroup::cross) end += more.rows;
+        if (more.heads != first.heads || more.cols > end)
+          return Error{
+              fmt::format("{} is {} in step {}, expected {} heads and at most {} keys after the steps before",
+                          at(more.tensor()), sizes(more), step->first, first.heads, end)};
+        RecordedBlock block = more.blocks.front();
+        block.row = whole.rows;
+        block.col = end - more.cols;
+        whole.blocks.push_back(block);
+        whole.rows += more.rows;
+        whole.cols = end;
+      }
+      if (whole.rows > kMaxMapTokens || whole.cols > kMaxMapTokens)
+        return Error{fmt::format("{}: the steps hold {} queries and {} keys, expected at most {}", name_,
+                                 whole.rows, whole.cols, kMaxMapTokens)};
+      role.layers[number] = std::move(whole);
+      role.tensors[number] = first.tensor();
+    }
+    if (!role.steps.empty())
+      notes_.push_back(fmt::format("The {} of generate() are joined into one text.",
+                                   counted(std::ssize(role.steps.begin()->second), "step")));
+    return success();
+  }
+
   Result<std::vector<RecordedLayer>> layersOf(RecordedGroup group) {
     std::vector<RecordedLayer> layers;
+    Index keys = 0;
+    for (const auto& [number, array] : arrays(group, TensorRole::attention).layers)
+      keys = std::max(keys, array.cols);
+    std::vector<Index> narrow;
     for (const auto& [number, array] : arrays(group, TensorRole::attention).layers) {
       RecordedLayer layer{number, array, at(group, TensorRole::queries, number),
                           at(group, TensorRole::keys, number), at(group, TensorRole::values, number)};
+      leaveOutUnfit(layer);
+      // A layer with a window keeps the last keys.
+      if (array.cols < keys && group != RecordedGroup::cross) {
+        narrow.push_back(number);
+        const Index shift = keys - array.cols;
+        for (RecordedBlock& block : layer.attention.blocks) block.col += shift;
+        layer.attention.cols = keys;
+        layer.keysFrom = shift;
+        for (auto* other : {&layer.k, &layer.v})
+          if (*other) {
+            (*other)->blocks.front().row = shift;
+            (*other)->rows = keys;
+          }
+      }
       if (const auto status = check(layer, layers.empty() ? layer : layers[0]); !status)
         return status.error();
       layers.push_back(std::move(layer));
     }
+    if (!narrow.empty())
+      notes_.push_back(fmt::format(
+          "Layer{} {} ha{} fewer than the {} keys of others: the last ones, as a window keeps.",
+          narrow.size() == 1 ? "" : "s", fmt::join(narrow, ", "), narrow.size() == 1 ? "s" : "ve", keys));
+    const RecordedArray& first = layers.front().attention;
+    if (group == RecordedGroup::only && first.rows > first.cols)
+      notes_.push_back(
+          "There are more queries than keys, so this is taken as attention between two texts; the "
+          "columns of a window (Longformer) aren't keys.");
     if (std::ssize(layers) > kMaxMapLayers)
       return Error{
           fmt::format("{}: holds {} layers, expected at most {}", name_, layers.size(), kMaxMapLayers)};
@@ -155,6 +258,10 @@ class LayerFinder {
     const auto shaped = shapedAs(tensor, entry, named);
     if (!shaped) return shaped.error();
     RoleArrays& role = arrays(named.group, named.role);
+    if (named.step && named.role == TensorRole::attention && !shaped->allLayers) {
+      role.steps[named.layer.value_or(0)][*named.step] = arrayOf(tensor, *shaped, 0);
+      return success();
+    }
     for (Index i = 0; i < shaped->layers; ++i) {
       const Index number = named.layer ? *named.layer : numberOf(i);
       const auto [other, added] = role.tensors.emplace(number, tensor);
@@ -162,11 +269,24 @@ class LayerFinder {
         return Error{fmt::format("{} and tensor {} are both the {} of layer {}, expected one of them",
                                  at(tensor), quotedText(other->second),
                                  kRoleWords[static_cast<std::size_t>(named.role)], number)};
-      const auto values = static_cast<std::uint64_t>(shaped->heads * shaped->rows * shaped->cols);
-      role.layers[number] = {tensor, values * static_cast<std::uint64_t>(i), shaped->heads, shaped->rows,
-                             shaped->cols};
+      role.layers[number] = arrayOf(tensor, *shaped, i);
+      if (named.tokensFirst) turn(role.layers[number]);
     }
     return success();
+  }
+
+  static RecordedArray arrayOf(const std::string& tensor, const Shaped& shaped, Index layer) {
+    const auto values = static_cast<std::uint64_t>(shaped.heads * shaped.rows * shaped.cols);
+    return {shaped.heads,
+            shaped.rows,
+            shaped.cols,
+            {{tensor, values * static_cast<std::uint64_t>(layer), shaped.rows, shaped.cols}}};
+  }
+  /// Takes [heads, tokens, headDim] as [tokens, heads, headDim], or the other way round.
+  static void turn(RecordedArray& array) {
+    std::swap(array.heads, array.rows);
+    array.blocks.front().rows = array.rows;
+    array.tokensFirst = !array.tokensFirst;
   }
 
   /// Returns a layer's number; `headscope model --layers 0,5 -o` writes the numbers to the metadata.
@@ -186,94 +306,62 @@ class LayerFinder {
     return fmt::format("[{}, {}, {}]", array.heads, array.rows, array.cols);
   }
 
-  /// Checks that a layer's arrays match each other, and its sizes those of the first layer.
+  /// Turns q, k and v if that makes all of them fit the attention, and leaves out those that don't fit.
+  void leaveOutUnfit(RecordedLayer& layer) {
+    const RecordedArray& a = layer.attention;
+    const auto fits = [&](const std::optional<RecordedArray>& array, bool query) {
+      if (!array) return true;
+      return query ? array->heads == a.heads && array->rows == a.rows
+                   : a.heads % array->heads == 0 && array->rows == a.cols;
+    };
+    const auto allFit = [&] { return fits(layer.q, true) && fits(layer.k, false) && fits(layer.v, false); };
+    const auto turnAll = [&] {
+      for (auto* array : {&layer.q, &layer.k, &layer.v})
+        if (*array) turn(**array);
+    };
+    if (!allFit()) {
+      turnAll();
+      if (!allFit()) turnAll();
+    }
+    for (auto* array : {&layer.q, &layer.k, &layer.v}) {
+      const bool query = array == &layer.q;
+      if (fits(*array, query)) continue;
+      leftOut(query               ? TensorRole::queries
+              : array == &layer.k ? TensorRole::keys
+                                  : TensorRole::values,
+              fmt::format("{} is {} in layer {}, expected [{}, {}, head_dim] with attention {}",
+                          at((*array)->tensor()), sizes(**array), layer.number, a.heads,
+                          query ? a.rows : a.cols, sizes(a)));
+      array->reset();
+    }
+    if (!layer.q || !layer.k || layer.q->cols == layer.k->cols) return;
+    leftOut(TensorRole::keys, fmt::format("{} has heads of {}, expected {}, as {} has", at(layer.k->tensor()),
+                                          layer.k->cols, layer.q->cols, quotedText(layer.q->tensor())));
+    layer.q.reset();
+    layer.k.reset();
+  }
+
+  /// Checks that a layer's sizes are those of the first layer.
   Status check(const RecordedLayer& layer, const RecordedLayer& first) const {
     const RecordedArray& a = layer.attention;
-    if (a.rows != first.attention.rows || a.cols != first.attention.cols)
-      return Error{fmt::format("{} is {} in layer {}, expected {} queries and {} keys as in layer {}",
-                               at(a.tensor), sizes(a), layer.number, first.attention.rows,
-                               first.attention.cols, first.number)};
-    const auto wrong = [&](const RecordedArray& array, Index heads, Index tokens) {
-      return Error{fmt::format("{} is {} in layer {}, expected [{}, {}, head_dim] with attention {}",
-                               at(array.tensor), sizes(array), layer.number, heads, tokens, sizes(a))};
-    };
-    if (layer.q && (layer.q->heads != a.heads || layer.q->rows != a.rows))
-      return wrong(*layer.q, a.heads, a.rows);
-    for (const auto* array : {&layer.k, &layer.v})
-      if (*array && (a.heads % (*array)->heads != 0 || (*array)->rows != a.cols))
-        return wrong(**array, a.heads, a.cols);
-    if (layer.q && layer.k && layer.q->cols != layer.k->cols)
-      return Error{fmt::format("{} has heads of {}, expected {}, as {} has", at(layer.k->tensor),
-                               layer.k->cols, layer.q->cols, quotedText(layer.q->tensor))};
-    return success();
+    if (a.rows == first.attention.rows && a.cols == first.attention.cols) return success();
+    return Error{fmt::format("{} is {} in layer {}, expected {} queries and {} keys as in layer {}",
+                             at(a.tensor()), sizes(a), layer.number, first.attention.rows,
+                             first.attention.cols, first.number)};
   }
 
   const SafetensorsHeader& header_;
   const std::string& name_;
   RoleArrays roles_[4][4];  // by group and role
+  std::vector<std::string> notes_;
+  std::set<TensorRole> leftOut_;
 };
-
-std::vector<std::string> linesOf(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
-std::vector<std::string> wordsOf(const std::string& text) {
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
-}
-
-/// Removes the mark that tokenizers write for a space before a word: "Ġdog" and "▁dog" become "dog".
-std::string withoutSpaceMark(std::string token) {
-  for (const std::string_view mark : {"Ġ", "▁"})
-    if (token.starts_with(mark) && token.size() > mark.size()) return token.substr(mark.size());
-  return token;
-}
-
-/// Returns nullopt if the text isn't a JSON list of texts.
-std::optional<std::vector<std::string>> jsonTokens(const std::string& text) {
-  const auto parsed = parseJsonTree(text, "tokens");
-  if (!parsed) return std::nullopt;
-  const nlohmann::json& json =
-      parsed->is_object() && parsed->contains("tokens") ? (*parsed)["tokens"] : *parsed;
-  if (!json.is_array()) return std::nullopt;
-  std::vector<std::string> tokens;
-  for (const auto& token : json) {
-    if (!token.is_string()) return std::nullopt;
-    tokens.push_back(token);
-  }
-  return tokens;
-}
 
 }  // namespace
 
 Result<std::vector<RecordedLayers>> findRecordedLayers(const SafetensorsHeader& header,
                                                        const std::string& name) {
   return LayerFinder(header, name).find();
-}
-
-Result<std::vector<std::string>> parseTokens(const std::string& text, Index expected, const std::string& what,
-                                             const std::string& name) {
-  if (!validateUtf8(text)) return Error{name + ": " + what + " are not UTF-8"};
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  const bool json = begin != std::string::npos && (text[begin] == '[' || text[begin] == '{');
-  std::vector<std::string> tokens;
-  if (auto list = json ? jsonTokens(text) : std::nullopt) {
-    tokens = *std::move(list);
-  } else if (json && (text.find('"') != std::string::npos)) {
-    return Error{name + ": " + what + " are not a list of texts in JSON"};
-  } else {
-    tokens = linesOf(text);
-    if (std::ssize(tokens) != expected) tokens = wordsOf(text);
-  }
-  for (std::string& token : tokens) token = withoutSpaceMark(std::move(token));
-  if (std::ssize(tokens) == expected) return tokens;
-  return Error{fmt::format("{}: holds {} {}, expected {}", name, tokens.size(), what, expected)};
 }
 
 }  // namespace headscope::attention

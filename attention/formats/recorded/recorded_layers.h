@@ -10,7 +10,8 @@ namespace headscope::attention {
 /// The layers of one kind of attention: a model's encoder, its decoder, or cross-attention between them.
 struct RecordedLayers {
   std::string group;                  ///< "" for the only group in a file if the names don't say
-  std::vector<RecordedLayer> layers;  ///< at least one, ascending
+  std::vector<RecordedLayer> layers;  ///< at least one, ascending; all with the same queries and keys
+  std::vector<std::string> notes;     ///< what was assumed or left out, a sentence each
 };
 
 /// Finds recorded attention by the names and shapes of a file's tensors; ignores other tensors. Returns at
@@ -18,12 +19,5 @@ struct RecordedLayers {
 /// prefixed by `name`.
 Result<std::vector<RecordedLayers>> findRecordedLayers(const SafetensorsHeader& header,
                                                        const std::string& name);
-
-/// Parses the tokens of recorded attention from metadata or a file: a JSON list of texts, an object with such
-/// a list under "tokens", or text with one token per line if that yields `expected`, else one per word. Drops
-/// the mark of a space before a word ("Ġ", "▁"). Returns an Error, prefixed by `name`, unless there are
-/// `expected` tokens; messages call them `what`.
-Result<std::vector<std::string>> parseTokens(const std::string& text, Index expected, const std::string& what,
-                                             const std::string& name);
 
 }  // namespace headscope::attention

@@ -20,19 +20,81 @@ std::optional<Index> numberAfter(std::string_view word, std::string_view& rest) 
   const std::size_t digits = word.find_last_not_of("0123456789") + 1;
   const auto number = numberInName(word.substr(digits));
   if (!number || digits == 0) return std::nullopt;
-  rest = word.substr(0, word[digits - 1] == '_' ? digits - 1 : digits);
+  const bool apart = word[digits - 1] == '_' || word[digits - 1] == '-';  // llama.cpp's "kq_soft_max-0"
+  rest = word.substr(0, apart ? digits - 1 : digits);
   return number;
+}
+
+/// Whether a word counts layers: "layer", "h", Flax's "encoderblock".
+bool countsLayers(std::string_view word) {
+  constexpr std::string_view kEndings[] = {"layer", "layers", "block", "blocks"};
+  return word == "h" || word == "l" ||
+         std::ranges::any_of(kEndings, [&](std::string_view ending) { return word.ends_with(ending); });
 }
 
 /// Splits "layer3_attn": returns the number and leaves "attn" in `word`.
 std::optional<Index> numberBefore(std::string_view& word) {
-  constexpr std::string_view kLayers[] = {"layer", "layers", "block", "blocks", "h", "l"};
   for (std::size_t at = word.find('_'); at != std::string_view::npos; at = word.find('_', at + 1)) {
     std::string_view what;
     const auto number = numberAfter(word.substr(0, at), what);
-    if (!number || std::ranges::find(kLayers, what) == std::end(kLayers)) continue;
+    if (!number || !countsLayers(what)) continue;
     word.remove_prefix(at + 1);
     return number;
+  }
+  return std::nullopt;
+}
+
+/// Returns the number with the first word that counts layers: 3 for "layers_3" and "layers.3".
+std::optional<Index> layerIn(const std::vector<std::string_view>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string_view what;
+    if (const auto number = numberAfter(words[i], what); number && countsLayers(what)) return number;
+    if (i + 1 == words.size() || !countsLayers(words[i])) continue;
+    if (const auto number = numberInName(words[i + 1])) return number;
+  }
+  return std::nullopt;
+}
+
+/// Removes words after the one that says attention: a numbered layer ("attentions.layer3"), and modules whose
+/// hooks give it ("attention.self", "attn.attn_drop", "attention.self.dropout").
+void dropModules(std::vector<std::string_view>& words) {
+  constexpr std::string_view kModules[] = {"self",         "dropout",          "drop", "softmax", "attn_drop",
+                                           "attn_dropout", "attention_dropout"};
+  std::size_t last = words.size();
+  for (std::string_view what; last > 1; --last) {
+    const std::string_view word = words[last - 1];
+    const bool layer = numberAfter(word, what) && countsLayers(what);
+    if (!layer && std::ranges::find(kModules, word) == std::end(kModules)) break;
+  }
+  if (last < words.size() && recordedRoleOf(words[last - 1]) == TensorRole::attention) words.resize(last);
+}
+
+/// Cuts "step_2" out of "attn_step_2_layer_1" and returns its number; nullopt leaves the name as it is.
+std::optional<Index> cutNumbered(std::string& name, std::string_view what) {
+  constexpr std::string_view kApart = "_-./";
+  const auto isApart = [&](std::size_t at) { return kApart.find(name[at]) != std::string_view::npos; };
+  for (std::size_t at = name.find(what); at != std::string::npos; at = name.find(what, at + 1)) {
+    std::size_t from = at + what.size();
+    if (at > 0 && !isApart(at - 1)) continue;
+    if (from < name.size() && isApart(from)) ++from;
+    const std::size_t end = std::min(name.find_first_not_of("0123456789", from), name.size());
+    const auto number = numberInName(std::string_view(name).substr(from, end - from));
+    if (!number || (end < name.size() && !isApart(end))) continue;
+    if (end < name.size())
+      name.erase(at, end + 1 - at);
+    else
+      name.erase(at > 0 ? at - 1 : 0);
+    return number;
+  }
+  return std::nullopt;
+}
+
+/// Returns the last number in the words.
+std::optional<Index> lastNumber(const std::vector<std::string_view>& words) {
+  for (std::size_t i = words.size(); i-- > 0;) {
+    std::string_view ignored;
+    if (const auto number = numberInName(words[i])) return number;
+    if (const auto number = numberAfter(words[i], ignored)) return number;
   }
   return std::nullopt;
 }
@@ -59,21 +121,35 @@ std::string_view groupName(RecordedGroup group) {
 }
 
 std::optional<RecordedName> recordedNameOf(std::string_view tensor) {
-  const std::string lower = lowerCase(tensor);
+  std::string lower = lowerCase(tensor);
+  auto step = cutNumbered(lower, "step");
+  if (!step) step = cutNumbered(lower, "token");
+  auto layer = step ? cutNumbered(lower, "layer") : std::nullopt;
   std::vector<std::string_view> words = splitName(lower);
   const RecordedGroup group = groupOf(words);
-  std::optional<Index> layer;
-  if (words.size() > 1 && (layer = numberInName(words.back()))) words.pop_back();
-  if (!layer) layer = numberAfter(words.back(), words.back());
-  if (!layer) layer = numberBefore(words.back());
-  const auto role = recordedRoleOf(words.back());
-  if (!role) return std::nullopt;
-  for (std::size_t i = words.size() - 1; !layer && i-- > 0;) {
-    std::string_view ignored;
-    layer = numberInName(words[i]);
-    if (!layer) layer = numberAfter(words[i], ignored);
+  if (!layer) layer = layerIn(words);
+  // What was sown or stored as a tuple ends in an index: of the layer, unless a word before it counts layers,
+  // and before that of the step.
+  std::vector<Index> indices;
+  for (; words.size() > 1 && numberInName(words.back()); words.pop_back())
+    indices.push_back(*numberInName(words.back()));
+  if (!layer && !indices.empty()) {
+    layer = indices[0];
+    if (!step && indices.size() > 1) step = indices[1];
   }
-  return RecordedName{*role, layer, group};
+  dropModules(words);
+  std::string_view& word = words.back();
+  std::optional<Index> own = numberAfter(word, word);
+  for (const std::string_view counted : {"_layer", "_block"})  // "attn_weights_layer_3"
+    if (own && word.ends_with(counted)) word.remove_suffix(counted.size());
+  if (!own) own = numberBefore(word);
+  const auto role = recordedRoleOf(word);
+  if (!role) return std::nullopt;
+  const bool tokensFirst = word.starts_with("hook_") && *role != TensorRole::attention;
+  if (!layer) layer = own;
+  words.pop_back();
+  if (!layer && !step) layer = lastNumber(words);
+  return RecordedName{*role, layer, group, step, tokensFirst};
 }
 
 }  // namespace headscope::attention

@@ -9,23 +9,48 @@
 
 namespace headscope::attention {
 
+namespace {
+
+std::vector<std::string> identitiesOf(std::span<const Token> tokens, bool ignoreCase) {
+  std::vector<std::string> identities;
+  for (const Token& token : tokens) identities.push_back(tokenIdentity(token, ignoreCase));
+  return identities;
+}
+
+}  // namespace
+
 HeadText::HeadText(std::span<const Token> queries, std::span<const Token> keys, bool ignoreCase,
                    Index firstPosition, bool crossAttention)
-    : keys_(std::ssize(keys)), firstPosition_(firstPosition), crossAttention_(crossAttention), groups_(1) {
+    : keys_(std::ssize(keys)), firstPosition_(firstPosition), crossAttention_(crossAttention) {
   require(firstPosition >= 0, "the first query comes before the first key");
-  std::unordered_map<std::string, std::size_t> known;
-  for (Index j = 0; j < keys_; ++j) {
-    const Token& key = keys[static_cast<std::size_t>(j)];
-    const auto [group, isNew] = known.try_emplace(tokenIdentity(key, ignoreCase), groups_.size());
+  group(identitiesOf(queries, ignoreCase), identitiesOf(keys, ignoreCase));
+  for (Index j = 0; j < keys_; ++j)
+    if (keys[static_cast<std::size_t>(j)].separator) separators_.push_back(j);
+  divide(structureOf(crossAttention ? queries : keys, keys, {}));
+}
+
+template <typename Identity>
+void HeadText::group(const std::vector<Identity>& queries, const std::vector<Identity>& keys) {
+  std::unordered_map<Identity, std::size_t> known;
+  groups_.assign(1, {});
+  groupOf_.clear();
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    const auto [group, isNew] = known.try_emplace(keys[j], groups_.size());
     if (isNew) groups_.emplace_back();
-    groups_[group->second].push_back(j);
-    if (key.separator) separators_.push_back(j);
+    groups_[group->second].push_back(static_cast<Index>(j));
   }
-  for (const Token& query : queries) {
-    const auto group = known.find(tokenIdentity(query, ignoreCase));
+  for (const Identity& query : queries) {
+    const auto group = known.find(query);
     groupOf_.push_back(group == known.end() ? 0 : group->second);
   }
-  divide(structureOf(crossAttention ? queries : keys, keys, {}));
+}
+
+void HeadText::compareIds(std::span<const Index> queries, std::span<const Index> keys) {
+  require(std::ssize(queries) == this->queries() && std::ssize(keys) == keys_,
+          "the numbers of ids and tokens differ");
+  const auto none = [](Index id) { return id < 0; };
+  if (std::ranges::any_of(queries, none) || std::ranges::any_of(keys, none)) return;
+  group<Index>({queries.begin(), queries.end()}, {keys.begin(), keys.end()});
 }
 
 void HeadText::divide(const TextStructure& structure) {

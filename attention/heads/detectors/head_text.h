@@ -19,6 +19,11 @@ class HeadText {
   HeadText(std::span<const Token> queries, std::span<const Token> keys, bool ignoreCase,
            Index firstPosition = 0, bool crossAttention = false);
 
+  /// Compares tokens by the ids of their tokenizer instead of by their words: "The" and "␣The" differ. Keeps
+  /// the words if an id is negative, as in a text without a vocabulary. Throws std::invalid_argument if the
+  /// numbers of ids differ from those of the tokens.
+  void compareIds(std::span<const Index> queries, std::span<const Index> keys);
+
   Index queries() const { return std::ssize(groupOf_); }
   Index keys() const { return keys_; }
   bool crossAttention() const { return crossAttention_; }
@@ -37,6 +42,10 @@ class HeadText {
   std::span<const Index> separators() const { return separators_; }
 
  private:
+  /// Groups keys whose identities are equal, and assigns queries to the groups.
+  template <typename Identity>
+  void group(const std::vector<Identity>& queries, const std::vector<Identity>& keys);
+
   Index keys_, firstPosition_;
   bool crossAttention_;
   std::vector<std::vector<Index>> groups_;  ///< keys with equal tokens; the first group is empty

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::array kBigbirdNumbers{
     wholeNumber("block", 1, 4, "tokens per block"), wholeNumber("window", 0, 1, "blocks seen on each side"),
-    wholeNumber("global", 0, 1, "global blocks at the start, which see all and are seen by all"),
+    wholeNumber("global", 0, 1,
+                "global blocks at the start and at the end, which see all and are seen by all"),
     wholeNumber("random", 0, 1, "random blocks that each block of queries sees", 4096),
     wholeNumber("seed", 0, 1, "seed of the random blocks")};
 
@@ -25,14 +26,18 @@ struct BigBird {
         seed(rule.counts[4]) {}
 };
 
-/// The global and window blocks that a row of blocks sees: 0 … globalEnd−1 and begin … end−1, with
-/// globalEnd ≤ begin ≤ end.
+/// The global and window blocks that a row of blocks sees: 0 … globalEnd−1, begin … end−1 and from
+/// globalBegin on, with globalEnd ≤ begin ≤ end ≤ globalBegin.
 struct SeenBlocks {
-  Index globalEnd, begin, end;
-  SeenBlocks(const BigBird& b, Index blockRow, Index blocks)
-      : globalEnd(std::min(b.global, blocks)),
-        begin(std::clamp(blockRow - b.window, globalEnd, blocks)),
-        end(std::clamp(blockRow + b.window + 1, begin, blocks)) {}
+  Index blocks, globalEnd, globalBegin, begin, end;
+  SeenBlocks(const BigBird& b, Index blockRow, Index count)
+      : blocks(count),
+        globalEnd(std::min(b.global, blocks)),
+        globalBegin(std::max(globalEnd, blocks - b.global)),
+        begin(std::clamp(blockRow - b.window, globalEnd, globalBegin)),
+        end(std::clamp(blockRow + b.window + 1, begin, globalBegin)) {}
+  /// False for rows beyond the last block of keys.
+  bool isGlobal(Index block) const { return block < globalEnd || (block >= globalBegin && block < blocks); }
 };
 
 Index blocksOf(Index keys, Index block) {
@@ -58,10 +63,9 @@ void drawDistinct(Index count, Index below, std::uint64_t seed, std::vector<Inde
 /// global blocks: ascending, the same for all its rows, fewer than requested if there aren't enough.
 void randomBlocks(const BigBird& bird, Index blockRow, Index keys, std::vector<Index>& out) {
   out.clear();
-  const Index blocks = blocksOf(keys, bird.block);
-  if (blockRow < bird.global) return;
-  const SeenBlocks seen(bird, blockRow, blocks);
-  const Index others = blocks - seen.globalEnd - (seen.end - seen.begin);
+  const SeenBlocks seen(bird, blockRow, blocksOf(keys, bird.block));
+  if (seen.isGlobal(blockRow)) return;
+  const Index others = seen.globalBegin - seen.globalEnd - (seen.end - seen.begin);
   const Index count = std::min(bird.random, others);
   if (count == 0) return;
   const std::uint64_t seed =
@@ -76,10 +80,11 @@ void randomBlocks(const BigBird& bird, Index blockRow, Index keys, std::vector<I
 void bigBirdRow(const Rule& rule, const RowPlace& at, KeyRuns& out) {
   const BigBird bird(rule);
   const Index blockRow = at.position / bird.block;
-  if (blockRow < bird.global) return appendRun(out, 0, at.keys);
+  const Index count = blocksOf(at.keys, bird.block);
+  const SeenBlocks seen(bird, blockRow, count);
+  if (seen.isGlobal(blockRow)) return appendRun(out, 0, at.keys);
   thread_local std::vector<Index> blocks;
   randomBlocks(bird, blockRow, at.keys, blocks);
-  const SeenBlocks seen(bird, blockRow, blocksOf(at.keys, bird.block));
   const auto append = [&](Index begin, Index end) {
     appendRun(out, begin * bird.block, std::min(end * bird.block, at.keys));
   };
@@ -88,27 +93,73 @@ void bigBirdRow(const Rule& rule, const RowPlace& at, KeyRuns& out) {
   for (auto block = blocks.begin(); block != middle; ++block) append(*block, *block + 1);
   append(seen.begin, seen.end);
   for (auto block = middle; block != blocks.end(); ++block) append(*block, *block + 1);
+  append(seen.globalBegin, count);
 }
+
+/// The keys and positions of a document, or of the whole text without documents.
+struct DocumentSizes {
+  Index keys, positions;
+};
+std::vector<DocumentSizes> documentSizes(const TableSource& source) {
+  const std::vector<Index> whole{0};
+  const auto& starts = source.starts ? *source.starts : whole;
+  std::vector<DocumentSizes> sizes;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const bool last = i + 1 == starts.size();
+    sizes.push_back({(last ? source.sizes.keys : starts[i + 1]) - starts[i],
+                     (last ? source.sizes.positions() : starts[i + 1]) - starts[i]});
+  }
+  return sizes;
+}
+
+/// Writes the global blocks; inside documents(…), for each document.
+std::string defineGlobalBlocks(const TableSource& source) {
+  const BigBird bird(source.rule);
+  if (bird.global == 0) return "";
+  const Index blocks = blocksOf(source.sizes.positions(), bird.block);
+  const std::vector<DocumentSizes> documents = documentSizes(source);
+  const auto count = static_cast<Index>(documents.size());
+  limitCode(count, kMaxTableCells / std::max<Index>(1, blocks),
+            fmt::format("the number of documents with {} blocks is", blocks));
+  std::vector<std::string> items;
+  for (std::size_t document = 0; document < documents.size(); ++document) {
+    const SeenBlocks seen(bird, 0, blocksOf(documents[document].keys, bird.block));
+    const std::string number = source.starts ? fmt::format("{}, ", document) : "";
+    if (seen.globalEnd > 0) items.push_back(fmt::format("({}0, {})", number, seen.globalEnd));
+    if (seen.globalBegin < seen.blocks)
+      items.push_back(fmt::format("({}{}, {})", number, seen.globalBegin, seen.blocks));
+  }
+  const std::string index = source.starts ? "number, " : "";
+  return source.filled(source.starts ? codeTuple({count, blocks}) : std::to_string(blocks), "bool", items,
+                       index + "first, end", "[" + index + "first:end] = True");
+}
+
+constexpr LookupTable kGlobalBlocks{
+    .name = "global_blocks",
+    .define = defineGlobalBlocks,
+    .value =
+        [](const Rule& rule, const RowPlace& at, Index block, Index) {
+          const BigBird bird(rule);
+          return Index{SeenBlocks(bird, block, blocksOf(at.keys, bird.block)).isGlobal(block)};
+        },
+    .perDocument = true,
+};
 
 /// Writes the random blocks of every row of blocks; inside documents(…), for each document.
 std::string defineRandomBlocks(const TableSource& source) {
   const BigBird bird(source.rule);
   if (bird.random == 0) return "";
   const Index positions = source.sizes.positions(), blocks = blocksOf(positions, bird.block);
-  const std::vector<Index> whole{0};
-  const auto& starts = source.starts ? *source.starts : whole;
-  const auto documents = static_cast<Index>(starts.size());
+  const std::vector<DocumentSizes> sizes = documentSizes(source);
+  const auto documents = static_cast<Index>(sizes.size());
   limitCode(documents, kMaxTableCells / std::max<Index>(1, blocks * blocks),
             fmt::format("the number of documents with {} blocks is", blocks));
   std::vector<std::string> items;
   std::vector<Index> drawn;
   Index spelledOut = 0;
-  for (std::size_t document = 0; document < starts.size(); ++document) {
-    const bool last = document + 1 == starts.size();
-    const Index keys = (last ? source.sizes.keys : starts[document + 1]) - starts[document];
-    const Index rows = (last ? positions : starts[document + 1]) - starts[document];
-    for (Index row = 0; row * bird.block < rows; ++row) {
-      randomBlocks(bird, row, keys, drawn);
+  for (std::size_t document = 0; document < sizes.size(); ++document) {
+    for (Index row = 0; row * bird.block < sizes[document].positions; ++row) {
+      randomBlocks(bird, row, sizes[document].keys, drawn);
       limitCode(spelledOut += static_cast<Index>(drawn.size()), kMaxSpelledOut,
                 "the number of random blocks is");
       if (drawn.empty()) continue;
@@ -136,21 +187,24 @@ constexpr LookupTable kRandomBlocks{
 };
 
 Truth bigBirdVisible(const Number& i, const Number& j) {
-  const Number I = i / parameter("block"), J = j / parameter("block"), global = parameter("global");
-  return (abs(I - J) <= parameter("window")) | (I < global) | (J < global) |
+  const Number I = i / parameter("block"), J = j / parameter("block");
+  return (abs(I - J) <= parameter("window")) |
+         called("⌊{i}/{block}⌋ among the first or last {global}", holds(kGlobalBlocks, I)) |
+         called("⌊{j}/{block}⌋ among the first or last {global}", holds(kGlobalBlocks, J)) |
          called("⌊{j}/{block}⌋ ∈ R(⌊{i}/{block}⌋), {random} random of seed {seed}",
                 holds(kRandomBlocks, I, J));
 }
 
 }  // namespace
 
-/// Zaheer et al. 2020, "Big Bird: Transformers for Longer Sequences".
+/// Zaheer et al. 2020, "Big Bird: Transformers for Longer Sequences"; the first and the last blocks are
+/// global as in its published code.
 constinit const Pattern patterns::bigBird{
     .info = {.kind = PatternKind::bigBird,
              .name = "bigbird",
              .title = "BigBird",
-             .help = "Blocks see their neighbours, the global blocks and a few blocks drawn at random.",
-             .formula = "blocks I, J: |I − J| ≤ w or I < g or J < g or J ∈ R(I)",
+             .help = "Blocks see their neighbours, the global blocks at both ends and a few drawn at random.",
+             .formula = "blocks I, J: |I − J| ≤ w or I ∈ G or J ∈ G or J ∈ R(I), G: g at each end",
              .users = "BigBird",
              .example = "bigbird(block=2, window=1, global=1, random=2, seed=3)",
              .parameters = kBigbirdNumbers},

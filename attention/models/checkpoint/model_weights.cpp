@@ -63,7 +63,7 @@ class WeightsReader {
     };
     auto unread = checkUnread(checkpoint_, config_, naming_, weights.headless.empty(), read);
     if (!unread) return unread.error();
-    std::ranges::move(*unread, std::back_inserter(weights.notes));
+    weights.notes.insert(weights.notes.end(), unread->begin(), unread->end());
     return weights;
   }
 

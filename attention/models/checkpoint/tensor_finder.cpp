@@ -1,10 +1,14 @@
 #include "attention/models/checkpoint/tensor_finder.h"
 
+#include <fmt/core.h>
+
+#include <cstring>
 #include <utility>
 
 #include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/safetensors.h"
+#include "attention/models/config/families.h"
 
 namespace headscope::attention {
 bool TensorFinder::has(const std::string& name) const {
@@ -200,6 +204,44 @@ MappedLinear outputsOf(const MappedLinear& whole, std::span<const RowRange> rows
     if (one.bias.size() > 0) some.bias.segment(static_cast<Index>(i) * size, size) = one.bias;
   }
   return some;
+}
+
+MappedRows embeddingTable(TensorFinder& body, TensorFinder& head, const ModelConfig& config,
+                          const TensorNames& names, std::vector<std::string>& notes) {
+  const auto rows = [&](TensorFinder& finder, std::string_view name) {
+    return finder.rows(std::string(name), config.vocabulary, config.embeddingSize());
+  };
+  const auto has = [](const TensorFinder& finder, std::string_view name) {
+    return !name.empty() && finder.has(std::string(name) + ".weight");
+  };
+  if (has(body, names.ownEmbedding)) {
+    const MappedRows own = rows(body, names.ownEmbedding);
+    if (config.tied && has(body, names.embedding)) {
+      const MappedRows shared = rows(body, names.embedding);
+      if (body.status() && differ(own, shared))
+        notes.push_back(fmt::format(
+            "config.json ties the embeddings of encoder and decoder, but the file has different ones. "
+            "Each uses its own {}.weight, as in transformers 5 (version 4 used {}.weight).",
+            names.ownEmbedding, names.embedding));
+    }
+    return own;
+  }
+  if (!has(body, names.embedding)) {
+    if (has(body, names.otherEmbedding)) return rows(body, names.otherEmbedding);
+    if (config.tied && has(head, names.head)) return rows(head, names.head);
+  }
+  return rows(body, names.embedding);
+}
+
+bool differ(const MappedRows& one, const MappedRows& other) {
+  constexpr Index kLooked = 64;
+  if (one.type != other.type) return true;
+  const std::size_t row = kernels::weightBytes(one.type, asSize(one.cols));
+  for (Index i = 0; i < kLooked; ++i) {
+    const std::size_t at = asSize((one.rows - 1) * i / (kLooked - 1)) * row;
+    if (std::memcmp(one.data + at, other.data + at, row) != 0) return true;
+  }
+  return false;
 }
 
 }  // namespace headscope::attention

@@ -11,6 +11,8 @@
 
 namespace headscope::attention {
 
+struct TensorNames;  // families.h
+
 /// Finds tensors by a family's names under its prefixes and checks their shapes. The first error is kept in
 /// status(); a failed search returns something empty.
 class TensorFinder {
@@ -66,5 +68,16 @@ MappedLinear joined(const std::vector<MappedLinear>& maps);
 MappedLinear outputsOf(const MappedLinear& whole, Index first, Index count);
 /// Returns the outputs in `rows`, ranges of equal size, in order.
 MappedLinear outputsOf(const MappedLinear& whole, std::span<const RowRange> rows);
+
+/// Finds the table of token embeddings, [vocabulary, embeddingSize]. A file may store it only under the head's
+/// name, if config.json ties the two, and a table that two stacks share only under the other stack's. Adds a
+/// note if a stack's own table differs from the one it is tied to.
+MappedRows embeddingTable(TensorFinder& body, TensorFinder& head, const ModelConfig& config,
+                          const TensorNames& names, std::vector<std::string>& notes);
+
+/// Whether two tables of one size differ in any of 64 rows, including the first and the last. A separately
+/// trained head differs in all of them, and reading a whole table takes as long as reading a fifth of a small
+/// model.
+bool differ(const MappedRows& one, const MappedRows& other);
 
 }  // namespace headscope::attention

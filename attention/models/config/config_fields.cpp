@@ -41,16 +41,10 @@ constinit const ConfigFields kRopeFields{
         "rope_type type rope_theta factor partial_rotary_factor low_freq_factor high_freq_factor "
         "original_max_position_embeddings short_factor long_factor attention_factor beta_fast beta_slow "
         "truncate "
-        "mscale mscale_all_dim",
+        "mscale mscale_all_dim llama_4_scaling_beta",
 };
 
 namespace {
-
-bool isNamed(std::string_view list, std::string_view name) {
-  bool found = false;
-  forEachField(list, [&](std::string_view each, std::string_view) { found |= each == name; });
-  return found;
-}
 
 void checkFixed(const ConfigReader& json, const ConfigFields& fields) {
   forEachField(fields.fixed, [&](std::string_view name, std::string_view value) {
@@ -84,14 +78,20 @@ void collectUnknown(const ConfigReader& json, const ConfigFields& fields, std::s
 
 }  // namespace
 
+bool isListed(std::string_view list, std::string_view name) {
+  bool found = false;
+  forEachField(list, [&](std::string_view each, std::string_view) { found |= each == name; });
+  return found;
+}
+
 bool knows(const ConfigFields& fields, std::string_view name) {
-  return isNamed(fields.read, name) || isNamed(fields.ignored, name) || isNamed(fields.fixed, name) ||
+  return isListed(fields.read, name) || isListed(fields.ignored, name) || isListed(fields.fixed, name) ||
          (fields.base && knows(*fields.base, name));
 }
 
 bool readsItself(const ConfigFields& fields, std::string_view name) {
   return &fields != &kSharedFields &&
-         (isNamed(fields.read, name) || (fields.base && readsItself(*fields.base, name)));
+         (isListed(fields.read, name) || (fields.base && readsItself(*fields.base, name)));
 }
 
 std::vector<std::string> checkFields(const ConfigReader& json, const ConfigFields& fields,

@@ -34,6 +34,8 @@ void forEachField(std::string_view list, Visit&& visit) {
   }
 }
 
+/// Whether such a list has an entry of that name.
+bool isListed(std::string_view list, std::string_view name);
 /// Whether any of the lists has the field.
 bool knows(const ConfigFields& fields, std::string_view name);
 /// Whether the family's own reader takes the field, as opposed to the code shared by all families.

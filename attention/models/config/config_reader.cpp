@@ -220,6 +220,25 @@ std::vector<std::string> ConfigReader::texts(std::string_view key) const {
   return all;
 }
 
+std::vector<std::string> ConfigReader::repeatedTexts(std::string_view key, Index most) const {
+  const void* const found = find(key);
+  if (!found) return {};
+  const Json& groups = jsonOf(found);
+  std::vector<std::string> all;
+  bool fits = groups.is_array();
+  for (std::size_t i = 0; fits && i < groups.size(); ++i) {
+    const Json& group = groups[i];
+    fits = group.is_array() && group.size() == 2 && group[0].is_array() &&
+           std::ranges::all_of(group[0], [](const Json& each) { return each.is_string(); });
+    const auto times = fits ? wholeNumber(group[1], 0, kMaxLayers) : std::nullopt;
+    fits = times.has_value();
+    for (Index n = 0; fits && n < *times && std::ssize(all) <= most; ++n)
+      for (const Json& each : group[0]) all.push_back(each.get<std::string>());
+  }
+  if (!fits) unexpected(key, found, "a list of lists, each with texts and how often they repeat");
+  return all;
+}
+
 std::vector<Index> ConfigReader::tokens(std::string_view key) const {
   const void* const found = find(key);
   if (!found) return {};
@@ -278,16 +297,18 @@ std::vector<ConfigReader> ConfigReader::objects(std::string_view key) const {
 
 std::vector<std::string> ConfigReader::unread() const {
   std::vector<std::string> all;
+  const auto add = [&](const std::vector<std::string>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
   if (!object_) return all;
   for (const auto& [name, value] : jsonOf(object_).items()) {
     if (isOff(value)) continue;
     if (!document_->asked.contains(path(name)))
       all.push_back(path(name));
     else if (value.is_object())
-      std::ranges::move(object(name).unread(), std::back_inserter(all));
+      add(object(name).unread());
     else if (value.is_array() && value[0].is_object())
-      for (const ConfigReader& each : objects(name))
-        std::ranges::move(each.unread(), std::back_inserter(all));
+      for (const ConfigReader& each : objects(name)) add(each.unread());
   }
   return all;
 }

@@ -44,6 +44,8 @@ class ConfigReader {
   /// Reads `count` finite numbers.
   std::vector<double> numbers(std::string_view key, Index count) const;
   std::vector<std::string> texts(std::string_view key) const;
+  /// Reads [[["a", "b"], 2], …] as a, b, a, b, …; stops at more than `most` texts.
+  std::vector<std::string> repeatedTexts(std::string_view key, Index most) const;
   /// Reads a token id or a list of ids, each at least 0; −1, which means "none", is left out.
   std::vector<Index> tokens(std::string_view key) const;
   /// Reads a list of lists of ids, each at least 0; a null id becomes −1.

@@ -35,7 +35,9 @@ std::span<const Family* const> familyTable() {
       &families::modernBert, &families::electra,    &families::vit,
       &families::deit,       &families::dinov2,     &families::dinov2WithRegisters,
       &families::clip,       &families::clipVision, &families::t5,
-      &families::mt5,        &families::bart,       &families::whisper};
+      &families::mt5,        &families::bart,       &families::whisper,
+      &families::ministral3, &families::internLm3,  &families::iQuestCoder,
+      &families::seedOss};
   return kFamilies;
 }
 

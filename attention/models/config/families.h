@@ -105,6 +105,8 @@ struct Family {
   const Family* source = nullptr;  ///< that encoder, in the same files; null: its output has to be supplied
   bool tied = true;                ///< the head is the embedding table, unless config.json says otherwise
   std::string_view nested = {};    ///< the config.json object that describes the model; empty: all of it
+  /// More values of model_type that transformers computes with the same classes, separated by spaces.
+  std::string_view aliases = {};
   ConfigFields fields = {};        ///< besides those that all families share (config_fields.cpp)
   /// Fills the config from the family's own fields; model_config.cpp reads the shared ones.
   void (*read)(const ConfigReader& json, ModelConfig& config);
@@ -114,7 +116,8 @@ struct Family {
 
 namespace families {
 extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3Text,
-    gemma3, phi, phi3, olmo2, olmo3, starcoder2, granite, smollm3, stableLm, cohere, cohere2, glm, glm4,
+    gemma3, ministral3,
+    internLm3, iQuestCoder, seedOss, phi, phi3, olmo2, olmo3, starcoder2, granite, smollm3, stableLm, cohere, cohere2, glm, glm4,
     falcon, bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe, gptOss, deepSeek2, deepSeek3, bert, roberta,
     xlmRoberta, distilbert, modernBert, electra, vit, deit, dinov2, dinov2WithRegisters, clip, clipVision, t5,
     mt5, bart, whisper;

@@ -244,7 +244,7 @@ namespace {
 /// their own, of which the widest counts.
 Index longformerSpan(const ConfigReader& json) {
   const std::vector<Index> windows = json.tokens("attention_window");
-  return windows.empty() ? 0 : std::ranges::max(windows) + 1;
+  return windows.empty() ? 0 : *std::ranges::max_element(windows) + 1;
 }
 
 /// Hunyuan-Large's cross-layer attention (Brandon et al. 2024): some layers read the cache of the one before.
@@ -323,7 +323,7 @@ std::vector<Index> kvHeadsByLayer(const ConfigReader& json, Index layers) {
   for (const char* key : {"num_key_value_heads_per_layer", "num_key_value_heads", "num_kv_heads"}) {
     if (!json.isList(key)) continue;
     const std::vector<Index> list = json.tokens(key);
-    if (std::ssize(list) != layers || std::ranges::min(list) < 1)
+    if (std::ssize(list) != layers || *std::ranges::min_element(list) < 1)
       json.refuse(key, fmt::format("a list of {}", list.size()),
                   fmt::format("a number above 0 for each of the {} layers", layers));
     else

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
+
 #include "attention/formats/quote.h"
 #include "attention/models/config/config_fields.h"
 #include "attention/models/config/families.h"
@@ -23,7 +25,7 @@ const Family* familyOf(const ConfigReader& json) {
   if (json.has("model_type")) {
     const std::string type = json.text("model_type", "");
     for (const Family* family : familyTable())
-      if (family->name == type) return family;
+      if (family->name == type || (!type.empty() && isListed(family->aliases, type))) return family;
     json.fail(unknownFamily(json, type, "model_type"));
     return nullptr;
   }
@@ -166,6 +168,10 @@ Status checkSizes(const ConfigReader& json, const ModelConfig& config) {
 }
 
 }  // namespace
+
+float QueryGrowth::at(Index position) const {
+  return static_cast<float>(1 + rate * std::log1p(static_cast<double>(position / every)));
+}
 
 std::string_view groupName(HeadGroup group) {
   switch (group) {

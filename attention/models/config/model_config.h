@@ -27,6 +27,7 @@ enum class BlockOrder {
   before,    ///< x += Attn(N₁x); x += MLP(N₂x)
   parallel,  ///< x += Attn(N₁x) + MLP(N₂x)
   after,     ///< x = N₁(x + Attn x); x = N₂(x + MLP x)
+  normed,    ///< x = N₁x, x += Attn(x); x = N₂x, x += MLP(x)
   around,    ///< x += N₁'(Attn(N₁x)); x += N₂'(MLP(N₂x))
 };
 
@@ -86,6 +87,15 @@ struct VisionConfig {
   Index grid() const { return side / patch; }  ///< patches along a side
 };
 
+/// Queries grow with their position, by 1 + rate · ln(1 + ⌊position / every⌋) (get_llama_4_attn_scale of
+/// transformers).
+struct QueryGrowth {
+  double rate = 0;  ///< 0: they don't
+  Index every = 1;
+  bool operator==(const QueryGrowth&) const = default;
+  float at(Index position) const;
+};
+
 /// Properties that can differ between layers.
 struct LayerKind {
   /// Keys within reach of a query, itself included: i − j < window, or |i − j| < window in a bidirectional
@@ -135,6 +145,7 @@ struct ModelConfig {
   bool qkvBias = false, outputBias = false, mlpBias = false;
   QkNorm qkNorm = QkNorm::none;
   std::optional<float> clip;          ///< limits q, k and v to ± this, after norms and before rotation
+  QueryGrowth queryGrowth = {};
   bool alibi = false;                 ///< slope·|i − j| is subtracted from scores (Press et al. 2022)
   std::vector<float> slopes;          ///< see AttentionConfig::slopes
   bool normWeight = true;             ///< norms have weights, and LayerNorm biases if normBias

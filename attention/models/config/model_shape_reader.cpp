@@ -114,7 +114,7 @@ class ShapeReader {
     const std::string mpt = attention.text("attn_type", "");
     if (mpt == "multiquery_attention") return 1;
     const std::vector<Index> each = kvHeadsByLayer(json_, shape_.layers);
-    if (!each.empty()) return std::min(std::ranges::max(each), kMaxConfigSize);
+    if (!each.empty()) return std::min(*std::ranges::max_element(each), kMaxConfigSize);
     return sizes_.optional({"num_key_value_heads", "num_kv_heads", "n_head_kv", "n_kv_heads",
                             "num_attention_groups", fewer ? "multi_query_group_num" : "num_kv_heads"},
                            shape_.heads);
@@ -339,7 +339,7 @@ class ShapeReader {
 Result<ModelShape> readModelShape(std::string_view text, const std::string& name) {
   const auto root = ConfigReader::parse(text, name);
   if (!root) return root.error();
-  TextPart part = textPart(*root);
+  TextModel part = textPart(*root);
   ConfigReader& json = part.json;
   const ModelType* type = findModelType(json.text("model_type", root->text("model_type", "")));
   if (!type) type = findModelType(root->text("model_type", ""));

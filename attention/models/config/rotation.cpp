@@ -10,7 +10,17 @@
 namespace headscope::attention {
 
 bool Rotation::changes(Index before, Index after) const {
+  if (dynamic.factor > 0) return std::max(before, longBeyond) != std::max(after, longBeyond);
   return !longFrequencies.empty() && (before > longBeyond) != (after > longBeyond);
+}
+
+std::vector<double> Rotation::frequenciesFor(Index tokens) const {
+  if (tokens <= longBeyond) return frequencies;
+  if (dynamic.factor <= 0) return longFrequencies.empty() ? frequencies : longFrequencies;
+  const double stretch = dynamic.factor * static_cast<double>(tokens) / static_cast<double>(longBeyond) -
+                         (dynamic.factor - 1);
+  const auto turned = static_cast<double>(dims);
+  return ropeFrequencies(dims, dynamic.theta * std::pow(stretch, turned / (turned - 2)));
 }
 
 std::vector<double> ropeFrequencies(Index dims, double theta) {
@@ -52,8 +62,7 @@ double yarnAttentionFactor(double factor, double m) {
 }
 
 Matrix rotationTable(const Rotation& rotation, Index first, Index count, Index tokens) {
-  const bool isLong = !rotation.longFrequencies.empty() && tokens > rotation.longBeyond;
-  const std::vector<double>& frequencies = isLong ? rotation.longFrequencies : rotation.frequencies;
+  const std::vector<double> frequencies = rotation.frequenciesFor(tokens);
   const Index half = rotation.dims / 2;
   Matrix table(count, rotation.dims);
   for (Index row = 0; row < count; ++row)

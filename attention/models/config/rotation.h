@@ -6,14 +6,22 @@
 
 namespace headscope::attention {
 
+/// Dynamic NTK: the base grows with the text, to θ·(factor·n/N − (factor − 1))^(d/(d − 2)) for a text of n
+/// tokens, N trained ones and d rotated dimensions (_compute_dynamic_ntk_parameters of transformers).
+struct DynamicScaling {
+  double factor = 0, theta = 0;  ///< factor 0: none
+  bool operator==(const DynamicScaling&) const = default;
+};
+
 /// A rotary position embedding (Su et al. 2021), half-split: among the `dims` rotated dimensions of a head, t
 /// and t + dims/2 form a pair that is rotated by position · frequencies[t] radians. With `neighbours`, the
 /// pairs are 2t and 2t + 1.
 struct Rotation {
   Index dims = 0;
   std::vector<double> frequencies;  ///< [dims / 2]
-  /// For texts of more than `longBeyond` tokens; empty: `frequencies` serves all texts.
+  /// For texts of more than `longBeyond` tokens; if empty and not `dynamic`, `frequencies` serves all texts.
   std::vector<double> longFrequencies;
+  DynamicScaling dynamic = {};  ///< for texts of more than `longBeyond` tokens
   Index longBeyond = 0;
   double amplitude = 1;  ///< factor on the rotated dimensions
   bool interleaved = false;
@@ -22,6 +30,8 @@ struct Rotation {
 
   /// Whether keys rotated in a text of `before` tokens must be rotated again in one of `after`.
   bool changes(Index before, Index after) const;
+  /// The frequencies in a text of `tokens` tokens.
+  std::vector<double> frequenciesFor(Index tokens) const;
 };
 
 /// Returns θ^(−2t/dims) for t = 0 … dims/2 − 1.

@@ -66,8 +66,8 @@ bool speaksOfAttention(std::string_view name) {
 
 }  // namespace
 
-TextPart textPart(const ConfigReader& root) {
-  TextPart part{root};
+TextModel textPart(const ConfigReader& root) {
+  TextModel part{root};
   std::vector<std::string> models;
   for (std::string key = keyOfText(root);; key = keyOfText(part.json)) {
     addOthers(part.json, key, models);

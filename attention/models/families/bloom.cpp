@@ -26,6 +26,7 @@ void readBloom(const ConfigReader& json, ModelConfig& config) {
   config.epsilon = json.positive("layer_norm_epsilon", 1e-5);
   config.qkvBias = config.outputBias = config.mlpBias = true;
   config.alibi = true;
+  if (json.flag("apply_residual_connection_post_layernorm", false)) config.order = BlockOrder::normed;
   families::addLayers(config, sizeUnder(json, "num_hidden_layers", "n_layer", kMaxLayers));
 }
 
@@ -49,10 +50,10 @@ constinit const Family families::bloom{
               .finalNorm = "ln_f",
               .head = "lm_head"},
     .fields = {.read = "n_embed hidden_size n_inner vocab_size n_head num_attention_heads n_layer "
-                       "num_hidden_layers seq_length layer_norm_epsilon",
+                       "num_hidden_layers seq_length layer_norm_epsilon "
+                       "apply_residual_connection_post_layernorm",
                .ignored = "hidden_dropout slow_but_exact attention_softmax_in_fp32 bias_dropout_fusion "
                           "masked_softmax_fusion offset_alibi skip_bias_add skip_bias_add_qkv",
-               .fixed = "apply_residual_connection_post_layernorm=false",
                .base = &kSharedFields},
     .read = readBloom,
 };

@@ -14,7 +14,7 @@ constexpr TensorNames kCohereNames = [] {
   return names;
 }();
 
-void readBoth(const ConfigReader& json, ModelConfig& config) {
+void readBoth(const ConfigReader& json, double theta, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.positions = 8192});
   config.epsilon = json.positive("layer_norm_eps", 1e-5);
   config.norm = NormKind::layer;
@@ -22,17 +22,17 @@ void readBoth(const ConfigReader& json, ModelConfig& config) {
   config.order = BlockOrder::parallel;
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
   config.logitScale = static_cast<float>(json.positive("logit_scale", 0.0625));
-  families::readRotation(json, {}, config);
+  families::readRotation(json, {.theta = theta}, config);
   for (Rotation& rotation : config.rotations) rotation.interleaved = true;
 }
 
 void readCohere(const ConfigReader& json, ModelConfig& config) {
-  readBoth(json, config);
+  readBoth(json, 500000, config);
   if (json.flag("use_qk_norm", false)) config.qkNorm = QkNorm::perHead;
 }
 
 void readCohere2(const ConfigReader& json, ModelConfig& config) {
-  readBoth(json, config);
+  readBoth(json, 10000, config);
   families::readWindows(
       json, families::readWindow(json, 4096), [](Index layer, Index of) { return (layer + 1) % of != 0; },
       json.size("sliding_window_pattern", 4, 1, kMaxLayers), config);

@@ -27,9 +27,9 @@ constexpr TensorNames kDeepSeekNames = [] {
   return names;
 }();
 
-/// Reads the rotation of a head's last qk_rope_head_dim dimensions, and the scale of scores. YaRN's
-/// mscale_all_dim sharpens scores once more, by the square of the returned factor; 1 if it isn't given.
-double readRotatedPart(const ConfigReader& json, bool interleaved, ModelConfig& config) {
+/// Reads the rotation of a head's last qk_rope_head_dim dimensions, and the scale of scores, which YaRN's
+/// mscale_all_dim sharpens once more; 0 counts as absent.
+void readRotatedPart(const ConfigReader& json, bool interleaved, ModelConfig& config) {
   const Index whole = config.headDim;
   config.headDim = config.latent.ropeDim;
   families::readRotation(json, {}, config);
@@ -40,12 +40,11 @@ double readRotatedPart(const ConfigReader& json, bool interleaved, ModelConfig& 
   const char* const key = json.object("rope_scaling").names().empty() ? "rope_parameters" : "rope_scaling";
   const ConfigReader rope = json.object(key);
   const double sharpness =
-      rope.has("mscale_all_dim") && rope.text(rope.has("rope_type") ? "rope_type" : "type", "") == "yarn"
+      rope.differs("mscale_all_dim", "0") && rope.text(rope.has("rope_type") ? "rope_type" : "type", "") == "yarn"
           ? yarnAttentionFactor(rope.positive("factor"), rope.positive("mscale_all_dim"))
           : 1;
   for (LayerKind& layer : config.layers)
     layer.scale = static_cast<float>(sharpness * sharpness / std::sqrt(static_cast<double>(whole)));
-  return sharpness;
 }
 
 void readLatent(const ConfigReader& json, ModelConfig& config) {
@@ -107,9 +106,7 @@ void readDeepSeek2(const ConfigReader& json, ModelConfig& config) {
   // A head's size is read below.
   families::readLlamaSizes(json, config, {.positions = 2048, .headDim = 1});
   readLatent(json, config);
-  if (readRotatedPart(json, true, config) != 1)
-    config.notes.emplace_back(
-        "Scores are scaled by mscale_all_dim, as in DeepSeek's own code; transformers leaves that out.");
+  readRotatedPart(json, true, config);
   const std::string method = json.text("topk_method", "greedy");
   if (method != "greedy" && method != "group_limited_greedy")
     json.refuse("topk_method", quotedText(method), "greedy or group_limited_greedy");

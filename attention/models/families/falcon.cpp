@@ -34,9 +34,9 @@ constexpr Family falconWith(std::string_view attentionNorm, std::string_view mlp
       .fields = {.read = "hidden_size ffn_hidden_size vocab_size num_attention_heads num_hidden_layers "
                          "max_position_embeddings activation layer_norm_epsilon rope_theta "
                          "rope_scaling rope_parameters partial_rotary_factor "
-                         "original_max_position_embeddings num_kv_heads num_ln_in_parallel_attn multi_query "
+                         "num_kv_heads num_ln_in_parallel_attn multi_query "
                          "new_decoder_architecture parallel_attn bias alibi",
-                 .ignored = "hidden_dropout apply_residual_connection_post_layernorm",
+                 .ignored = "original_max_position_embeddings hidden_dropout apply_residual_connection_post_layernorm",
                  .fixed = "n_head=@num_attention_heads n_layer=@num_hidden_layers",
                  .base = &kSharedFields},
       .read = readFalcon};

@@ -13,8 +13,8 @@ constinit const ConfigFields kLlamaFields{
     .read =
         "hidden_size intermediate_size vocab_size num_attention_heads num_key_value_heads head_dim "
         "num_hidden_layers hidden_act max_position_embeddings rms_norm_eps rope_theta rope_scaling "
-        "rope_parameters partial_rotary_factor original_max_position_embeddings",
-    .ignored = "is_llama_config",
+        "rope_parameters partial_rotary_factor",
+    .ignored = "is_llama_config original_max_position_embeddings",
     .fixed = "rope_interleaved=false use_mrope=false",
     .base = &kSharedFields,
 };
@@ -25,33 +25,30 @@ float inverseRoot(Index size) {
   return static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
 }
 
-/// The context length before it was stretched, if given.
-std::optional<Index> originalPositions(const ConfigReader& json, const ConfigReader& rope,
-                                       const ModelConfig& config) {
-  constexpr Index kPhi3 = 4096;  // Phi3Config's
+/// The context length before it was stretched; if the file doesn't say, max_position_embeddings. Phi-3's is
+/// at the top level (Phi3Config and standardize_rope_params of transformers).
+Index originalPositions(const ConfigReader& json, const ConfigReader& rope, const ModelConfig& config) {
   constexpr std::string_view kField = "original_max_position_embeddings";
-  if (const auto said = json.optionalSize(kField, 2, kMaxPositions)) return said;
-  if (const auto said = rope.optionalSize(kField, 2, kMaxPositions)) return said;
-  return config.family == &phi3 ? std::optional(kPhi3) : std::nullopt;
+  if (config.family == &phi3) return json.size(kField, 4096, 2, kMaxPositions);
+  return rope.size(kField, std::max<Index>(config.maxPositions, 2), 2, kMaxPositions);
 }
 
-/// The factor by which the context was stretched. Refuses two figures that contradict each other, because
-/// versions of transformers differ in which they take.
-double stretchOf(const ConfigReader& rope, std::optional<Index> original, Index most) {
-  const double ratio =
-      original ? static_cast<double>(most) / static_cast<double>(*original) : rope.positive("factor", 1);
+/// The factor by which the context was stretched: as stated, or else the ratio of its lengths. Notes two
+/// figures that contradict each other; equal lengths only mean that the new one wasn't entered.
+double stretchOf(const ConfigReader& rope, Index original, ModelConfig& config) {
+  const double ratio = static_cast<double>(config.maxPositions) / static_cast<double>(original);
   const double factor = rope.positive("factor", ratio);
-  if (original && std::abs(factor - ratio) > 1e-6 * ratio)
-    rope.refuse("factor", fmt::format("{}", factor),
-                fmt::format("{}, max_position_embeddings over original_max_position_embeddings", ratio));
+  if (std::abs(factor - ratio) > 1e-6 * ratio && config.maxPositions != original)
+    config.notes.push_back(fmt::format(
+        "config.json's {} is {}, and max_position_embeddings over original_max_position_embeddings is {:.5g}: "
+        "the factor counts, as in transformers.",
+        rope.path("factor"), factor, ratio));
   return factor;
 }
 
 /// LongRoPE (Ding et al. 2024), as in Phi-3's long-context models: a factor per frequency, in one list for
 /// texts up to the original length and one for longer texts.
-void readLongRope(const ConfigReader& rope, std::optional<Index> said, const ModelConfig& config,
-                  Rotation& rotation) {
-  const Index original = said.value_or(std::max<Index>(config.maxPositions, 2));
+void readLongRope(const ConfigReader& rope, Index original, ModelConfig& config, Rotation& rotation) {
   const auto shortFactors = rope.positives("short_factor", rotation.dims / 2);
   const auto longFactors = rope.positives("long_factor", rotation.dims / 2);
   rotation.longFrequencies = rotation.frequencies;
@@ -60,21 +57,24 @@ void readLongRope(const ConfigReader& rope, std::optional<Index> said, const Mod
     rotation.longFrequencies[t] /= longFactors[t];
   }
   rotation.longBeyond = original;
-  const double stretch = stretchOf(rope, said, config.maxPositions);
+  const double stretch = stretchOf(rope, original, config);
   const double amplitude =
       stretch <= 1 ? 1 : std::sqrt(1 + std::log(stretch) / std::log(static_cast<double>(original)));
   rotation.amplitude = rope.positive("attention_factor", amplitude);
 }
 
-void readYarn(const ConfigReader& rope, std::optional<Index> said, double theta, const ModelConfig& config,
+void readYarn(const ConfigReader& rope, Index original, double theta, ModelConfig& config,
               Rotation& rotation) {
-  if (!said && !rope.has("factor")) rope.refuse("factor", "absent", "a finite number above 0");
-  const double factor = stretchOf(rope, said, config.maxPositions);
+  if (!rope.has("factor") && !rope.has("original_max_position_embeddings"))
+    rope.refuse("factor", "absent", "a finite number above 0");
+  const double factor = stretchOf(rope, original, config);
   const YarnScaling scaling{factor, rope.positive("beta_fast", 32), rope.positive("beta_slow", 1),
-                            static_cast<double>(said.value_or(std::max<Index>(config.maxPositions, 2))),
-                            rope.flag("truncate", true)};
+                            static_cast<double>(original), rope.flag("truncate", true)};
   rotation.frequencies = stretched(std::move(rotation.frequencies), theta, scaling);
-  const auto ofTurned = rope.optionalPositive("mscale"), ofAll = rope.optionalPositive("mscale_all_dim");
+  const auto unlessZero = [&](std::string_view key) {
+    return rope.differs(key, "0") ? rope.optionalPositive(key) : std::nullopt;
+  };
+  const auto ofTurned = unlessZero("mscale"), ofAll = unlessZero("mscale_all_dim");
   const double sharpness = ofTurned && ofAll
                                ? yarnAttentionFactor(factor, *ofTurned) / yarnAttentionFactor(factor, *ofAll)
                                : yarnAttentionFactor(factor);
@@ -147,7 +147,7 @@ Activation readActivation(const ConfigReader& json, std::string_view key, std::s
 }
 
 Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double theta,
-                    std::optional<double> partial, const ModelConfig& config) {
+                    std::optional<double> partial, ModelConfig& config) {
   theta = rope.positive("rope_theta", theta);
   constexpr std::string_view kPartial = "partial_rotary_factor";
   if (!partial) rope.expect(kPartial, "1");
@@ -164,13 +164,16 @@ Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double t
   const std::string_view key = rope.has("rope_type") ? "rope_type" : "type";
   const std::string type = rope.text(key, "default");
   const bool phi = config.family == &phi3;
-  const auto original = originalPositions(json, rope, config);
+  const Index original = originalPositions(json, rope, config);
+  if (config.family == &ministral3)
+    config.queryGrowth = {rope.optionalPositive("llama_4_scaling_beta").value_or(0), original};
+  else
+    rope.expect("llama_4_scaling_beta", "null");
   if (type == "linear") {
     for (double& frequency : rotation.frequencies) frequency /= rope.positive("factor");
   } else if (type == "llama3") {
-    const Llama3Scaling scaling{
-        rope.positive("factor"), rope.positive("low_freq_factor"), rope.positive("high_freq_factor"),
-        static_cast<double>(rope.size("original_max_position_embeddings", {}, 1, kMaxPositions))};
+    const Llama3Scaling scaling{rope.positive("factor"), rope.positive("low_freq_factor"),
+                                rope.positive("high_freq_factor"), static_cast<double>(original)};
     if (scaling.highFactor <= scaling.lowFactor)
       rope.refuse("high_freq_factor", fmt::format("{}", scaling.highFactor), "above low_freq_factor");
     rotation.frequencies = stretched(std::move(rotation.frequencies), scaling);
@@ -178,8 +181,11 @@ Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double t
     readLongRope(rope, original, config, rotation);
   } else if (type == "yarn") {
     readYarn(rope, original, theta, config, rotation);
+  } else if (type == "dynamic") {
+    rotation.dynamic = {rope.positive("factor"), theta};
+    rotation.longBeyond = config.maxPositions;
   } else if (type != "default") {
-    rope.refuse(key, quotedText(type), "one of default, linear, llama3, longrope, yarn");
+    rope.refuse(key, quotedText(type), "one of default, linear, dynamic, llama3, longrope, yarn");
   }
   return rotation;
 }
@@ -238,14 +244,13 @@ void readWindows(const ConfigReader& json, std::optional<Index> window,
   }
 }
 
-void readQwenWindows(const ConfigReader& json, ModelConfig& config) {
+void readQwenWindows(const ConfigReader& json, ModelConfig& config, bool (*picks)(Index layer, Index bound)) {
   const bool slides = json.flag("use_sliding_window", false);
   auto window = readWindow(json, 4096, slides ? 1 : 0);  // transformers 5 writes 0 for none
   if (!slides) window.reset();
-  const Index first = json.size("max_window_layers", 28, 0, kMaxLayers);
+  const Index bound = json.size("max_window_layers", 28, 0, kMaxLayers);
   readWindows(
-      json, window, [](Index layer, Index from) { return layer >= from; }, window ? first : kMaxLayers,
-      config);
+      json, window, window ? picks : [](Index, Index) { return false; }, bound, config);
 }
 
 void readMixture(const ConfigReader& json, const MixtureKeys& keys, ModelConfig& config) {

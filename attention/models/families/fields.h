@@ -85,7 +85,7 @@ void readRotations(const ConfigReader& json, const RopeDefaults& defaults, doubl
 /// Reads a rotation from one set of fields, `rope`. Without `partial`, refuses a share other than 1, since
 /// transformers doesn't follow it in such a family.
 Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double theta,
-                    std::optional<double> partial, const ModelConfig& config);
+                    std::optional<double> partial, ModelConfig& config);
 
 /// The fields that describe a file's experts, and the values if they are missing.
 struct MixtureKeys {
@@ -101,7 +101,8 @@ std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue, In
 /// absent, on those that `standard` picks. Refuses such layers if there is no window.
 void readWindows(const ConfigReader& json, std::optional<Index> window,
                  bool (*defaultValue)(Index layer, Index of), Index of, ModelConfig& config);
-/// Qwen's rule: windows only with use_sliding_window, and from layer max_window_layers on.
-void readQwenWindows(const ConfigReader& json, ModelConfig& config);
+/// Windows only with use_sliding_window, on the layers that `picks` names by their number and
+/// max_window_layers, unless layer_types says which.
+void readQwenWindows(const ConfigReader& json, ModelConfig& config, bool (*picks)(Index layer, Index bound));
 
 }  // namespace headscope::attention::families

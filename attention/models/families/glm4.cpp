@@ -23,7 +23,7 @@ constexpr TensorNames kGlm4Names = [] {
 void readGlm(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.positions = 131072, .kvHeads = 2, .headDim = 128});
   config.epsilon = json.positive("rms_norm_eps", 1.5625e-7);
-  config.qkvBias = json.flag("attention_bias", false);
+  config.qkvBias = json.flag("attention_bias", true);
   families::readRotation(json, {.partial = 0.5}, config);
   for (Rotation& rotation : config.rotations) rotation.interleaved = true;
 }

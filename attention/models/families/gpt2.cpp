@@ -46,6 +46,7 @@ constinit const Family families::gpt2{
               .finalNorm = "ln_f",
               .head = "lm_head",
               .inFirst = true},
+    .aliases = "gpt-sw3",
     .fields = {.read = "n_embd n_inner n_head n_layer n_positions vocab_size activation_function "
                        "layer_norm_epsilon scale_attn_weights scale_attn_by_inverse_layer_idx",
                .ignored = "n_ctx reorder_and_upcast_attn summary_type summary_use_proj summary_activation "

@@ -10,21 +10,21 @@ namespace {
 
 constexpr std::string_view kGptNeoPrefixes[] = {"transformer.", ""};
 
-/// attention_layers names the local layers; if absent, every other one is local, as attention_types usually
-/// says.
+/// attention_layers names the local layers, or else attention_types does, as [[["global", "local"], 12]]; if
+/// both are absent, every other one is local.
 void readLocalLayers(const ConfigReader& json, ModelConfig& config) {
   const auto window = json.size("window_size", 256, 1, kMaxPositions);
-  const std::vector<std::string> kinds = json.texts("attention_layers");
-  if (kinds.empty())
-    json.expect("attention_types",
-                R"([[["global","local"],)" + std::to_string(config.layerCount() / 2) + "]]");
-  if (!kinds.empty() && std::ssize(kinds) != config.layerCount())
-    return json.refuse("attention_layers", "a list of " + std::to_string(kinds.size()),
+  const bool listed = json.has("attention_layers");
+  const char* const key = listed ? "attention_layers" : "attention_types";
+  const std::vector<std::string> repeated = json.repeatedTexts("attention_types", config.layerCount());
+  const std::vector<std::string> kinds = listed ? json.texts(key) : repeated;
+  if (json.has(key) && std::ssize(kinds) != config.layerCount())
+    return json.refuse(key, "a list for " + std::to_string(kinds.size()) + " layers",
                        "one for each of the " + std::to_string(config.layerCount()) + " layers");
   for (std::size_t i = 0; i < config.layers.size(); ++i) {
     const bool local = kinds.empty() ? i % 2 == 1 : kinds[i] == "local";
     if (!kinds.empty() && !local && kinds[i] != "global")
-      json.refuse("attention_layers", quotedText(kinds[i]), "global or local");
+      json.refuse(key, quotedText(kinds[i]), "global or local");
     if (local) config.layers[i].window = window;
     config.layers[i].scale = 1;
   }
@@ -66,8 +66,8 @@ constinit const Family families::gptNeo{
               .head = "lm_head"},
     .fields = {.read =
                    "hidden_size intermediate_size vocab_size num_heads num_layers max_position_embeddings "
-                   "activation_function layer_norm_epsilon window_size attention_layers",
-               .ignored = "attention_types resid_dropout embed_dropout summary_type summary_use_proj "
+                   "activation_function layer_norm_epsilon window_size attention_layers attention_types",
+               .ignored = "resid_dropout embed_dropout summary_type summary_use_proj "
                           "summary_activation summary_proj_to_labels summary_first_dropout",
                .fixed = "num_attention_heads=@num_heads num_hidden_layers=@num_layers",
                .base = &kSharedFields},

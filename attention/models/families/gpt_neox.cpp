@@ -53,8 +53,8 @@ constinit const Family families::gptNeox{
     .tied = false,
     .fields = {.read = "hidden_size intermediate_size vocab_size num_attention_heads num_hidden_layers "
                        "max_position_embeddings hidden_act layer_norm_eps use_parallel_residual "
-                       "attention_bias head_dim rotary_pct rotary_emb_base rope_scaling rope_parameters "
-                       "original_max_position_embeddings",
+                       "attention_bias head_dim rotary_pct rotary_emb_base rope_scaling rope_parameters",
+               .ignored = "original_max_position_embeddings",
                .fixed = "partial_rotary_factor=@rotary_pct rope_theta=@rotary_emb_base",
                .base = &kSharedFields},
     .read = readGptNeox,

@@ -24,8 +24,11 @@ void readGptOss(const ConfigReader& json, ModelConfig& config) {
   // Regardless of hidden_act (GptOssExperts of transformers).
   config.activation = Activation::quickGelu;
   config.gateLimit = 7;
-  if (!json.has("rope_scaling") && !json.has("rope_parameters"))
-    json.refuse("rope_scaling", "absent", "an object");
+  if (!json.has("rope_scaling") && !json.has("rope_parameters")) {
+    ConfigReader rope = json;
+    rope.addDefaults(R"({"rope_scaling": {"rope_type": "yarn", "factor": 32.0, "truncate": false,
+                         "original_max_position_embeddings": 4096}})");
+  }
   families::readRotation(json, {.theta = 150000}, config);
   families::readWindows(
       json, families::readWindow(json, 128), [](Index layer, Index) { return layer % 2 == 0; }, 0, config);

@@ -31,7 +31,7 @@ constinit const Family families::phi3{
               .finalNorm = "norm",
               .head = "lm_head"},
     .tied = false,
-    .fields = {.read = "sliding_window",
+    .fields = {.read = "sliding_window original_max_position_embeddings",
                .fixed = "attention_bias=false mlp_bias=false lm_head_bias=false full_attn_mod=1 "
                         "interpolate_factor=1",
                .base = &kLlamaFields},

@@ -9,7 +9,7 @@ void readQwen2(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.positions = 32768, .kvHeads = 32});
   config.qkvBias = true;
   families::readRotation(json, {}, config);
-  families::readQwenWindows(json, config);
+  families::readQwenWindows(json, config, [](Index layer, Index bound) { return layer >= bound; });
 }
 
 }  // namespace

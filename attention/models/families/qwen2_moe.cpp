@@ -28,11 +28,23 @@ void readQwen2Moe(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.positions = 32768, .kvHeads = 16});
   config.qkvBias = json.flag("qkv_bias", true);
   families::readRotation(json, {}, config);
-  families::readQwenWindows(json, config);
+  families::readQwenWindows(json, config,
+                            [](Index layer, Index bound) { return layer % 2 == 0 && layer < bound; });
   families::readMixture(json, {.count = 60, .used = 4, .defaultDim = 1408}, config);
   config.mixture.sharedDim = json.size("shared_expert_intermediate_size", 5632);
   config.mixture.sumsToOne = json.flag("norm_topk_prob", false);
   readSparseLayers(json, config);
+}
+
+/// The window is that of all layers, whatever layer_types says (Qwen3MoeModel of transformers).
+void readWindowOfAll(const ConfigReader& json, ModelConfig& config) {
+  const bool slides = json.flag("use_sliding_window", false);
+  const auto window = families::readWindow(json, 4096, slides ? 1 : 0);
+  if (!slides) return;
+  for (LayerKind& layer : config.layers) layer.window = window;
+  if (window && json.has("layer_types"))
+    config.notes.emplace_back(
+        "config.json's layer_types is ignored, as in transformers: the window is that of all layers.");
 }
 
 void readQwen3Moe(const ConfigReader& json, ModelConfig& config) {
@@ -40,7 +52,7 @@ void readQwen3Moe(const ConfigReader& json, ModelConfig& config) {
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
   config.qkNorm = QkNorm::head;
   families::readRotation(json, {}, config);
-  families::readQwenWindows(json, config);
+  readWindowOfAll(json, config);
   constexpr std::string_view kNewExperts = "num_local_experts";  // transformers 5
   families::MixtureKeys keys{.count = 128, .used = 8, .defaultDim = 768};
   json.expectSame(keys.experts, kNewExperts);
@@ -52,8 +64,8 @@ void readQwen3Moe(const ConfigReader& json, ModelConfig& config) {
 
 constexpr ConfigFields kQwenMoeFields{
     .read =
-        "use_sliding_window sliding_window max_window_layers layer_types decoder_sparse_step "
-        "mlp_only_layers moe_intermediate_size num_experts num_experts_per_tok norm_topk_prob",
+        "use_sliding_window sliding_window decoder_sparse_step mlp_only_layers "
+        "moe_intermediate_size num_experts num_experts_per_tok norm_topk_prob",
     .base = &families::kLlamaFields,
 };
 
@@ -66,7 +78,7 @@ constinit const Family families::qwen2Moe{
     .headPrefixes = kNoPrefix,
     .names = kQwen2MoeNames,
     .tied = false,
-    .fields = {.read = "qkv_bias shared_expert_intermediate_size",
+    .fields = {.read = "qkv_bias shared_expert_intermediate_size max_window_layers layer_types",
                .fixed = "attention_bias=false",
                .base = &kQwenMoeFields},
     .read = readQwen2Moe,
@@ -80,6 +92,7 @@ constinit const Family families::qwen3Moe{
     .names = families::withHeadNorms(families::withExperts(kLlamaNames)),
     .tied = false,
     .fields = {.read = "attention_bias num_local_experts",
+               .ignored = "max_window_layers layer_types",
                .fixed = "shared_expert_intermediate_size=0",
                .base = &kQwenMoeFields},
     .read = readQwen3Moe,

@@ -10,7 +10,7 @@ void readQwen3(const ConfigReader& json, ModelConfig& config) {
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
   config.qkNorm = QkNorm::head;
   families::readRotation(json, {}, config);
-  families::readQwenWindows(json, config);
+  families::readQwenWindows(json, config, [](Index layer, Index bound) { return layer >= bound; });
 }
 
 }  // namespace

@@ -21,16 +21,25 @@ void readUnrotated(const ConfigReader& json, ModelConfig& config) {
   }
 }
 
+/// Layers named in layer_types have a window whatever use_sliding_window says; without the list, it gives one
+/// to the unrotated layers (SmolLM3Config of transformers).
+void readSmolWindows(const ConfigReader& json, ModelConfig& config) {
+  const auto window = json.optionalSize("sliding_window", 1, kMaxPositions);
+  const bool slides = json.flag("use_sliding_window", false);
+  if (json.has("layer_types"))
+    return families::readWindows(
+        json, window, [](Index, Index) { return false; }, 0, config);
+  for (LayerKind& layer : config.layers)
+    if (slides && !layer.rotation) layer.window = window;
+}
+
 void readSmolLm3(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.positions = 32768, .kvHeads = 4});
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
   config.mlpBias = json.flag("mlp_bias", false);
   families::readRotation(json, {.theta = 2e6}, config);
   readUnrotated(json, config);
-  auto window = json.optionalSize("sliding_window", 1, kMaxPositions);
-  if (!json.flag("use_sliding_window", false)) window.reset();
-  families::readWindows(
-      json, window, [](Index, Index) { return false; }, 0, config);
+  readSmolWindows(json, config);
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ class GgufConfigWriter {
     if (const auto flag = value->flag())
       json_[field] = *flag;
     else if (value->kind == Kind::f32 || value->kind == Kind::f64)
-      json_[field] = value->number().value_or(0);
+      json_[field] = metadata_.number(key).value_or(0);
     else
       json_[field] = whole(key).value_or(0);
   }
@@ -263,13 +263,18 @@ class GgufConfigWriter {
       scaling["rope_type"] = type;
     }
     const auto original = metadata_.integer("rope.scaling.original_context_length");
+    Json& holder = json_["model_type"] == "phi3" ? json_ : scaling;  // as in their config.json
     if (both) {
       scaling["attention_factor"] = 1;
-      json_["original_max_position_embeddings"] = std::max<std::int64_t>(sizeOf("context_length"), 2);
+      holder["original_max_position_embeddings"] = std::max<std::int64_t>(sizeOf("context_length"), 2);
     } else if (tables) {
       if (const auto amplitude = metadata_.number("rope.scaling.attn_factor"))
         scaling["attention_factor"] = *amplitude;
-      if (original) json_["original_max_position_embeddings"] = *original;
+      if (original) holder["original_max_position_embeddings"] = *original;
+    }
+    if (const double rate = metadata_.number("attention.temperature_scale").value_or(0); rate != 0) {
+      scaling["llama_4_scaling_beta"] = rate;
+      if (original) scaling["original_max_position_embeddings"] = *original;
     }
     if (!tables && type != "yarn") expectOneOf("rope.scaling.attn_factor", {1});
     if (!scaling.empty()) json_["rope_scaling"] = scaling;

@@ -31,6 +31,9 @@ Result<std::string> ggufConfig(const GgufSource& source);
 /// Records an error for metadata that change the computation in a way the family doesn't support.
 void refuseUnsupported(const GgufFamily& family, GgufMetadata& metadata);
 
+/// Notes what such a file can't say and the model's config.json does, and how it was decided.
+void noteUnsaid(const GgufSource& source, ModelConfig& config);
+
 /// Sets what files leave to their tensors: which maps and norms have biases, and whether there are token
 /// types. Norms have their 1 already added.
 void fitToTensors(const GgufSource& source, ModelConfig& config);

@@ -40,7 +40,7 @@ constexpr GgufFamily kGgufFamilies[] = {
      .more = kRms,
      .paired = true,
      .experts = kTwoExperts},
-    {.architecture = "mistral3", .model = "llama", .sizes = kSizes, .more = kRms, .paired = true},
+    {.architecture = "mistral3", .model = "ministral3", .sizes = kSizes, .more = kRms, .paired = true},
     {.architecture = "qwen2moe",
      .model = "qwen2_moe",
      .sizes = kSizes,

@@ -16,6 +16,7 @@ void fitToTensors(const GgufSource& source, ModelConfig& config) {
   config.normBias = has("blk.0.attn_norm.bias") || has("blk.0.attn_output_norm.bias");
   config.headBias = has("output.bias");
   if (!has("token_types.weight")) config.tokenTypes = 0;
+  noteUnsaid(source, config);
 }
 
 TensorNaming ggufNaming(const Family& family, const GgufSource& source, bool paired) {

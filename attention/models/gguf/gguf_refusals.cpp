@@ -1,8 +1,11 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "attention/models/gguf/gguf_config.h"
+#include "attention/text/ascii.h"
 
 // Metadata that change the computation in a way no family supports, or contradict their family.
 
@@ -25,9 +28,13 @@ void refuseFactors(const GgufFamily& family, GgufMetadata& metadata) {
   const auto taken = [&](const std::string& name) {
     return (std::string(family.sizes) + " " + std::string(family.more)).find("=" + name) != std::string::npos;
   };
+  constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+      {"mpt", "attention.clamp_kqv"}, {"ministral3", "attention.temperature_scale"}};
   for (const char* name : {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.scale",
                            "attention.temperature_scale", "logit_scale"})
-    if (!taken(name) && !(family.model == "mpt" && name == std::string_view("attention.clamp_kqv")) &&
+    if (!taken(name) &&
+        std::ranges::find(kElsewhere, std::pair(family.model, std::string_view(name))) ==
+            std::end(kElsewhere) &&
         metadata.number(name).value_or(0) != 0)
       metadata.fail(metadata.at(name) + " is " + metadata.find(name)->described() + ", expected none");
 }
@@ -63,7 +70,42 @@ void refuseRotations(const GgufFamily& family, GgufMetadata& metadata) {
                               metadata.at("rope.freq_base_swa"), *local, expected));
 }
 
+/// Whether the file's name for the model, or the shape of Mistral 7B 0.1, says that it is a Mistral.
+bool isMistralByName(const GgufMetadata& metadata, const ModelConfig& config) {
+  for (const char* key : {"general.name", "general.basename"})
+    if (const GgufValue* const name = metadata.find(key))
+      if (lowerCase(name->text().value_or("")).find("mistral") != std::string::npos) return true;
+  return config.modelDim == 4096 && config.innerDim == 14336 && config.layerCount() == 32 &&
+         config.maxPositions == 32768;
+}
+
 }  // namespace
+
+void noteUnsaid(const GgufSource& source, ModelConfig& config) {
+  GgufMetadata metadata(source);
+  constexpr const char *kWindow = "attention.sliding_window", *kShares = "expert_weights_norm";
+  constexpr double kTheta = 10000;  // later Mistrals, which have no window, turn more slowly
+  const std::string& architecture = metadata.architecture();
+  const bool isMistral = architecture == "llama" && config.mixture.experts == 0 &&
+                         metadata.number("rope.freq_base").value_or(kTheta) == kTheta &&
+                         isMistralByName(metadata, config);
+  const bool windowless =
+      std::ranges::none_of(config.layers, [](const LayerKind& layer) { return layer.window.has_value(); });
+  if (windowless && (isMistral || architecture == "starcoder2" || architecture.starts_with("qwen")))
+    config.notes.push_back(fmt::format(
+        "{}: every token sees all before it, as in llama.cpp.{}",
+        metadata.has(kWindow) ? metadata.at(kWindow) + " is not applied"
+                              : "The GGUF file can't say whether attention has a window",
+        isMistral                      ? " Mistral 7B 0.1 has one of 4,096."
+        : architecture == "starcoder2" ? " The published StarCoder2 models have one of 4,096."
+                                       : " The published models don't use theirs."));
+  if (config.mixture.experts > 0 && !metadata.has(kShares) &&
+      (architecture.starts_with("qwen") || architecture == "olmoe"))
+    config.notes.push_back(fmt::format(
+        "The GGUF file doesn't say whether the shares of the chosen experts are made to sum to 1 "
+        "(norm_topk_prob): taken as {}, as in llama.cpp.",
+        config.mixture.sumsToOne));
+}
 
 void refuseUnsupported(const GgufFamily& family, GgufMetadata& metadata) {
   refuseSizes(family, metadata);

@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
+#include "attention/text/tokenizer.h"
 
 namespace headscope::attention {
 namespace {
@@ -119,7 +121,21 @@ Status GgufSource::intact() const {
   return success();
 }
 
+namespace {
+
+/// What a file that isn't a model's holds.
+constexpr std::pair<std::string_view, const char*> kNoModels[] = {
+    {"adapter", "an adapter (LoRA), which changes a model"},
+    {"mmproj", "the part of a model that reads pictures or sounds"},
+    {"imatrix", "statistics for quantising a model"}};
+
+}  // namespace
+
 GgufMetadata::GgufMetadata(const GgufSource& source) : source_(source) {
+  const std::string type(text("general.type").value_or(""));
+  for (const auto& [name, what] : kNoModels)
+    if (type == name || (type.empty() && name == "mmproj" && text("general.architecture") == "clip"))
+      fail(fmt::format("holds {}, expected a model's own file", what));
   architecture_ = text("general.architecture").value_or("");
   if (architecture_.empty()) fail("lacks the metadata \"general.architecture\", a text such as \"llama\"");
 }
@@ -151,13 +167,19 @@ std::optional<std::int64_t> GgufMetadata::integer(const std::string& key) {
   return read(key, &GgufValue::integer, "a whole number");
 }
 std::optional<double> GgufMetadata::number(const std::string& key) {
-  return read(key, &GgufValue::number, "a number");
+  const auto value = read(key, &GgufValue::number, "a number");
+  if (!value || std::isfinite(*value)) return value;
+  fail(fmt::format("{} is {}, expected a finite number", at(key), *value));
+  return std::nullopt;
 }
 std::optional<bool> GgufMetadata::flag(const std::string& key) {
   return read(key, &GgufValue::flag, "true or false");
 }
 std::optional<std::string_view> GgufMetadata::text(const std::string& key) {
-  return read(key, &GgufValue::text, "a text");
+  const auto value = read(key, &GgufValue::text, "a text");
+  if (!value || validateUtf8(*value)) return value;
+  fail(at(key) + " is " + quotedText(*value) + ", expected UTF-8");
+  return std::nullopt;
 }
 std::optional<std::vector<std::string_view>> GgufMetadata::texts(const std::string& key) {
   return read(key, &GgufValue::texts, "a list of texts");

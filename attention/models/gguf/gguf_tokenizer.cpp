@@ -253,7 +253,9 @@ class GgufTokenizerWriter {
   /// Writes the tokens that are matched verbatim in typed text.
   void writeAdded() {
     Json added = Json::array();
-    std::string name(metadata_.text("general.name").value_or(""));
+    // Only looked up, so its encoding doesn't matter.
+    const GgufValue* const named = metadata_.find("general.name");
+    std::string name(named ? named->text().value_or("") : "");
     std::transform(name.begin(), name.end(), name.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     const bool isPhi3 = name.find("phi-3") != std::string::npos || name.find("phi3") != std::string::npos;

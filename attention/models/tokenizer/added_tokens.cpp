@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "attention/core/stopped.h"
 #include "attention/formats/quote.h"
@@ -11,11 +12,10 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::size_t kLongest = 1024;  // so that search time stays proportional to the text's length
-
-/// Where the white space before `end` begins.
-std::size_t spaceBefore(std::string_view text, std::size_t end) {
-  while (end > 0) {
+constexpr std::size_t kLongest = 1024;
+/// Where the white space before `end` begins, but not before `first`.
+std::size_t spaceBefore(std::string_view text, std::size_t first, std::size_t end) {
+  while (end > first) {
     std::size_t begin = end - 1;
     while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
     if (!isSpace(decodeUtf8(text, begin).value)) break;
@@ -91,11 +91,13 @@ StringFinder::StringFinder(std::vector<std::string> strings) {
   }
 }
 
-std::optional<StringFinder::Found> StringFinder::longestAt(std::string_view text, std::size_t at) const {
+std::optional<StringFinder::Found> StringFinder::longestAt(std::string_view text, std::size_t at,
+                                                           std::size_t& steps) const {
   auto [first, last] = byFirst_[static_cast<unsigned char>(text[at])];
   std::optional<Found> found;
   // The strings in [first, last) match the text in their first `length` bytes.
   for (std::size_t length = 1; first < last; ++length) {
+    ++steps;
     if (sorted_[first].text.size() == length) {
       found = Found{sorted_[first].which, {at, at + length}};
       ++first;
@@ -113,10 +115,11 @@ std::optional<StringFinder::Found> StringFinder::longestAt(std::string_view text
   return found;
 }
 
-std::optional<StringFinder::Found> StringFinder::find(std::string_view text, std::size_t from) const {
-  for (std::size_t at = from; at < text.size(); ++at) {
+std::optional<StringFinder::Found> StringFinder::find(std::string_view text, std::size_t from,
+                                                      std::size_t until, std::size_t& steps) const {
+  for (std::size_t at = from; at < std::min(until, text.size()); ++at) {
     if (byFirst_[static_cast<unsigned char>(text[at])].second == 0) continue;
-    if (auto found = longestAt(text, at)) return found;
+    if (auto found = longestAt(text, at, steps)) return found;
   }
   return std::nullopt;
 }
@@ -160,25 +163,32 @@ Result<AddedTokens> AddedTokens::read(const JsonValue& list, const std::string& 
 }
 
 Result<std::vector<AddedTokens::Part>> AddedTokens::cut(std::string_view text, Stage stage,
+                                                        std::size_t& allowance,
                                                         const std::stop_token& stop) const {
-  constexpr std::size_t kBetweenStops = std::size_t{1} << 16;
+  constexpr std::size_t kBetweenStops = std::size_t{1} << 12;
   std::vector<Part> parts;
   const Stages& stages = at(stage);
-  std::size_t done = 0, looked = 0, asked = 0;
-  while (const auto found = stages.finder.find(text, looked)) {
-    if (found->range.begin >= asked + kBetweenStops) {
+  std::size_t done = 0, looked = 0, until = kBetweenStops;
+  while (looked < text.size()) {
+    std::size_t steps = 0;
+    const auto found = stages.finder.find(text, looked, until, steps);
+    if (steps > allowance) return Error{"the search for added tokens takes too many steps on this text"};
+    allowance -= steps;
+    if (!found) {
       if (stop.stop_requested()) return stopped();
-      asked = found->range.begin;
+      looked = std::exchange(until, until + kBetweenStops);
+      continue;
     }
     looked = found->range.end;
+    until = std::max(until, looked);
     ByteRange range = found->range;
     const AddedToken& token = tokens_[stages.tokens[found->which]];
     if (token.singleWord && (wordEndsAt(text, range.begin) || wordBeginsAt(text, range.end))) continue;
     // White space taken by the previous token is no longer available. Without lstrip, the reference makes a
     // token of it anyway.
     if (token.stripsLeft && range.end <= done) continue;
-    if (token.stripsLeft) range.begin = spaceBefore(text, range.begin);
-    if (token.stripsRight) range.end = spaceAfter(text, range.end);
+    if (token.stripsLeft) range.begin = spaceBefore(text, done, range.begin);
+    if (token.stripsRight) range.end = spaceAfter(text, std::max(range.end, done));
     range.begin = std::max(range.begin, done);
     range.end = std::max(range.end, range.begin);
     if (done < range.begin) parts.push_back({{done, range.begin}, nullptr});

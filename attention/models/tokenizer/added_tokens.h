@@ -37,15 +37,16 @@ class StringFinder {
     std::size_t which;  ///< index in the list
     ByteRange range;
   };
-  /// Returns the first match that begins at `from` or later.
-  std::optional<Found> find(std::string_view text, std::size_t from) const;
+  /// Returns the first match that begins in [from, until). Adds the number of comparisons to `steps`.
+  std::optional<Found> find(std::string_view text, std::size_t from, std::size_t until,
+                            std::size_t& steps) const;
 
  private:
   struct Entry {
     std::string text;
     std::size_t which;
   };
-  std::optional<Found> longestAt(std::string_view text, std::size_t at) const;
+  std::optional<Found> longestAt(std::string_view text, std::size_t at, std::size_t& steps) const;
 
   std::vector<Entry> sorted_;
   std::array<std::pair<std::size_t, std::size_t>, 256> byFirst_{};  // ranges in sorted_
@@ -65,8 +66,13 @@ class AddedTokens {
     const AddedToken* token = nullptr;
   };
   enum class Stage { typed, normalized };
-  /// Cuts out the tokens that are searched for at this stage. The parts tile the text.
-  Result<std::vector<Part>> cut(std::string_view text, Stage stage, const std::stop_token& stop) const;
+  /// The comparisons that the searches in a text of so many bytes may take.
+  static std::size_t allowance(std::size_t bytes) { return (std::size_t{1} << 20) + 16 * bytes; }
+  /// Cuts out the tokens that are searched for at this stage. The parts tile the text. Takes the comparisons
+  /// from `allowance`; returns an Error if it is too small, as it may be for hundreds of tokens that begin
+  /// alike.
+  Result<std::vector<Part>> cut(std::string_view text, Stage stage, std::size_t& allowance,
+                                const std::stop_token& stop) const;
 
   /// Returns null if no added token has this id or content.
   const AddedToken* find(TokenId id) const;

@@ -22,6 +22,7 @@ class BytePairModel final : public TokenModel {
     if (options_.byteFallback)
       for (unsigned byte = 0; byte < byteTokens_.size(); ++byte)
         byteTokens_[byte] = this->vocabulary().find(fmt::format("<0x{:02X}>", byte)).value_or(kNone);
+    plain_ = options_.prefix.empty() && options_.suffix.empty();
     std::string character;
     for (char32_t c = 0; c < frequent_.size(); ++c) {
       character.clear();
@@ -37,8 +38,11 @@ class BytePairModel final : public TokenModel {
   std::optional<TokenId> unknown() const { return unknown_; }
   TokenId byteToken(char byte) const { return byteTokens_[static_cast<unsigned char>(byte)]; }
   /// kNone if the character has no token.
-  TokenId characterToken(char32_t c, std::string_view text) const {
-    return c < frequent_.size() ? frequent_[c] : vocabulary().find(text).value_or(kNone);
+  TokenId characterToken(char32_t c, std::string_view text, bool first, bool last) const {
+    if (plain_) return c < frequent_.size() ? frequent_[c] : vocabulary().find(text).value_or(kNone);
+    const std::string spelled =
+        (first ? "" : options_.prefix) + std::string(text) + (last ? options_.suffix : "");
+    return vocabulary().find(spelled).value_or(kNone);
   }
 
  private:
@@ -46,6 +50,7 @@ class BytePairModel final : public TokenModel {
   BytePairOptions options_;
   std::optional<TokenId> unknown_;
   std::array<TokenId, 256> byteTokens_{};  // with byteFallback
+  bool plain_ = true;                      // a character's token doesn't depend on its place
   std::array<TokenId, 0x180> frequent_{};  // covers all characters of byte-level pieces
 };
 
@@ -99,7 +104,9 @@ class BytePairEncoder final : public PieceEncoder {
     eachCharacter(piece, [&](char32_t c, std::size_t begin, std::size_t end) {
       halted = halted || (++count % 65536 == 0 && stop.stop_requested());
       if (halted) return;
-      if (const TokenId id = model_.characterToken(c, piece.substr(begin, end - begin)); id != kNone) {
+      if (const TokenId id =
+              model_.characterToken(c, piece.substr(begin, end - begin), begin == 0, end == piece.size());
+          id != kNone) {
         flush(unknown);
         add(id, begin, end);
       } else if (!addBytes(piece, begin, end) && model_.unknown()) {

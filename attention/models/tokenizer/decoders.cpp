@@ -179,6 +179,21 @@ class WordPieces final : public Decoder {
   bool cleanup_;
 };
 
+/// Turns the suffix of tokens that end a word into a space, except at the end of the text.
+class WordEnds final : public Decoder {
+ public:
+  explicit WordEnds(std::string suffix) : suffix_(std::move(suffix)) {}
+  Status decode(std::vector<std::string>& tokens, std::size_t) const override {
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      replaceAll(tokens[i], suffix_, i + 1 == tokens.size() ? "" : " ");
+    return success();
+  }
+  void toBytes(std::string& token, std::size_t) const override { replaceAll(token, suffix_, ""); }
+
+ private:
+  std::string suffix_;
+};
+
 class FromMarkedSpaces final : public Decoder {
  public:
   FromMarkedSpaces(std::string mark, bool front) : mark_(std::move(mark)), front_(front) {}
@@ -236,6 +251,13 @@ Status readWordPiece(const JsonValue&, FieldReader& fields, Decoders& rules) {
   return success();
 }
 
+Status readBytePairs(const JsonValue&, FieldReader& fields, Decoders& rules) {
+  const std::string suffix = fields.text("suffix", "</w>");
+  if (suffix.empty()) fields.fail("\"suffix\" is empty");
+  if (!fields.error()) add<WordEnds>(rules, suffix);
+  return success();
+}
+
 Status readMetaspace(const JsonValue&, FieldReader& fields, Decoders& rules) {
   const std::string mark = fields.text("replacement");
   if (mark.empty()) fields.fail("\"replacement\" is empty");
@@ -256,7 +278,7 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {"ByteLevel", readByteLevel}, {"Replace", readReplace},  {"ByteFallback", readByteFallback},
     {"Fuse", readFuse},           {"Strip", readStrip},      {"WordPiece", readWordPiece},
-    {"Metaspace", readMetaspace}, {"Sequence", readSequence}};
+    {"Metaspace", readMetaspace}, {"BPEDecoder", readBytePairs}, {"Sequence", readSequence}};
 
 }  // namespace
 

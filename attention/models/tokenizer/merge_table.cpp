@@ -62,8 +62,9 @@ struct Line {
 /// Parses merges from front to back and looks up their tokens some merges later.
 class MergeReader {
  public:
-  MergeReader(std::string_view json, const std::string& where, const Vocabulary& vocabulary)
-      : cursor_(json), where_(where), vocabulary_(vocabulary) {
+  MergeReader(std::string_view json, const std::string& where, const Vocabulary& vocabulary,
+              std::size_t prefix)
+      : cursor_(json), where_(where), vocabulary_(vocabulary), prefix_(prefix) {
     entries_.reserve(2 * vocabulary.count());
   }
 
@@ -135,7 +136,7 @@ class MergeReader {
   /// Finds the joined token. It is nearly always the previous merge's result or the id after it, which is far
   /// cheaper to check than a search.
   bool findResult(const Line& line) {
-    joined_.assign(line.left).append(line.right);
+    joined_.assign(line.left).append(line.right.substr(std::min(prefix_, line.right.size())));
     for (const TokenId likely : {result_, result_ + 1}) {
       if (vocabulary_.text(likely) != joined_) continue;
       result_ = likely;
@@ -157,6 +158,7 @@ class MergeReader {
   JsonCursor cursor_;
   const std::string& where_;
   const Vocabulary& vocabulary_;
+  std::size_t prefix_;
   std::array<Line, kAhead> lines_;
   std::vector<MergeTable::Entry> entries_;
   std::string joined_, problem_;
@@ -166,8 +168,8 @@ class MergeReader {
 }  // namespace
 
 Result<MergeTable> readMerges(std::string_view json, const std::string& where, const Vocabulary& vocabulary,
-                              const std::stop_token& stop) {
-  MergeReader reader(json, where, vocabulary);
+                              std::size_t prefix, const std::stop_token& stop) {
+  MergeReader reader(json, where, vocabulary, prefix);
   if (const auto status = reader.read(stop); !status) return status.error();
   return MergeTable(reader.entries());
 }

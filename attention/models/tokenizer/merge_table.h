@@ -44,9 +44,10 @@ class MergeTable {
 };
 
 /// Reads ["a b", …] or [["a", "b"], …]; earlier merges have lower ranks. Both parts and their concatenation
-/// must be in the vocabulary, and neither part may be empty, so every merge makes a longer token. Error
-/// messages begin with `where` and give the merge's number.
+/// must be in the vocabulary, and neither part may be empty. The concatenation leaves out the first `prefix`
+/// bytes of the second part, which mark it as inside a word. Error messages begin with `where` and give the
+/// merge's number.
 Result<MergeTable> readMerges(std::string_view json, const std::string& where, const Vocabulary& vocabulary,
-                              const std::stop_token& stop);
+                              std::size_t prefix, const std::stop_token& stop);
 
 }  // namespace headscope::attention

@@ -275,10 +275,18 @@ Status readNormalizers(const JsonValue& value, const std::string& where, Normali
 }
 
 Result<AlignedText> normalize(const Normalizers& rules, AlignedText text, const std::stop_token& stop) {
+  // Enough for as many rules as there may be, if they don't make the text longer.
+  constexpr std::size_t kFreeBytes = std::size_t{64} << 10;
+  const std::size_t most = kFreeBytes + kMaxRules * text.size();
+  std::size_t written = 0;
   for (const auto& rule : rules) {
+    if (stop.stop_requested()) return stopped();
     auto next = rule->apply(text, stop);
     if (!next) return next;
     if (const auto status = next->checkLength(); !status) return status.error();
+    if ((written += next->size()) > most)
+      return Error{
+          fmt::format("the tokenizer's {} rules rewrite more than {} bytes in total", rules.size(), most)};
     text = std::move(*next);
   }
   return text;

@@ -47,7 +47,27 @@ PCRE2_SPTR codeUnits(std::string_view text) {
 
 struct TextPattern::Compiled {
   Owned<pcre2_code> code;
+  Owned<pcre2_code> counted;  // the same, calling back before each of its items
 };
+
+namespace {
+
+constexpr std::uint32_t kCompileOptions = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C;
+
+Result<Owned<pcre2_code>> compilePattern(std::string_view expression, const std::string& translated,
+                                         std::uint32_t options) {
+  const auto context = owned(pcre2_compile_context_create(nullptr));
+  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
+  int code = 0;
+  PCRE2_SIZE at = 0;
+  Owned<pcre2_code> compiled(
+      pcre2_compile(codeUnits(translated), translated.size(), options, &code, &at, context.get()));
+  if (compiled) return compiled;
+  return Error{
+      fmt::format("the expression {} can't be read: {}", quotedText(expression), pcre2Message(code))};
+}
+
+}  // namespace
 
 TextPattern TextPattern::exactly(std::string text) {
   require(!text.empty(), "the string to search for is empty");
@@ -62,21 +82,16 @@ Result<TextPattern> TextPattern::expression(std::string_view expression) {
                              kLongestExpression)};
   const auto translated = pcre2Expression(expression);
   if (!translated) return translated.error();
-  const auto context = owned(pcre2_compile_context_create(nullptr));
-  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
-  int code = 0;
-  PCRE2_SIZE at = 0;
-  Owned<pcre2_code> compiled(pcre2_compile(codeUnits(*translated), translated->size(),
-                                           PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &code, &at,
-                                           context.get()));
-  if (!compiled)
-    return Error{
-        fmt::format("the expression {} can't be read: {}", quotedText(expression), pcre2Message(code))};
+  auto compiled = compilePattern(expression, *translated, kCompileOptions);
+  if (!compiled) return compiled.error();
+  auto counted =
+      compilePattern(expression, *translated, kCompileOptions | PCRE2_AUTO_CALLOUT | PCRE2_NO_START_OPTIMIZE);
+  if (!counted) return counted.error();
   // If the system denies executable memory, the interpreter runs the expression.
-  (void)pcre2_jit_compile(compiled.get(), PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
+  (void)pcre2_jit_compile(compiled->get(), PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
   TextPattern pattern;
   pattern.text_ = expression;
-  pattern.compiled_ = std::make_shared<const Compiled>(Compiled{std::move(compiled)});
+  pattern.compiled_ = std::make_shared<const Compiled>(Compiled{*std::move(compiled), *std::move(counted)});
   return pattern;
 }
 
@@ -98,19 +113,63 @@ Result<TextPattern> TextPattern::read(const JsonValue& component, const std::str
 
 namespace {
 
-/// A search begins with few bytes and few steps, and gets eight times as many whenever these are too few. The
-/// first attempt is free; the total for later ones is proportional to the text.
-constexpr std::size_t kFirstWindow = 256, kGrowth = 8, kAllowancePerByte = 64,
-                      kAllowance = std::size_t{1} << 26;
-constexpr std::size_t kStepsPerByte = 16;  // steps that a match may take per byte it may look at
-constexpr std::size_t kJitStack = std::size_t{8} << 20;
+/// Searches look at so many bytes at a time, and may take so many steps in them. A match that needs more is
+/// tried where it begins, with its steps counted; all of these together may take kAllowance steps and
+/// kAllowancePerByte for each byte searched.
+constexpr std::size_t kSearchWindow = 256, kStepsInWindow = 16 * kSearchWindow, kAllowancePerByte = 16,
+                      kAllowance = std::size_t{1} << 24;
+/// The cost of a search that ran out of steps: each step may pass over the window.
+constexpr std::size_t kCostOfWindow = std::size_t{1} << 16;
+constexpr std::size_t kStepsBetweenStops = 4096;
+
+/// The steps of a match: the items of the expression that are tried, and the bytes that they pass over.
+struct StepCounter {
+  std::size_t allowance = kAllowance, used = 0, asked = 0, last = 0;
+  const std::stop_token* stop = nullptr;
+  bool halted = false;
+
+  bool spend(std::size_t steps) {
+    used += steps;
+    const bool enough = steps <= allowance;
+    allowance -= enough ? steps : allowance;
+    return enough;
+  }
+
+  /// Called by PCRE2 before each item.
+  static int count(pcre2_callout_block* block, void* data) {
+    StepCounter& counter = *static_cast<StepCounter*>(data);
+    const std::size_t at = block->current_position;
+    const std::size_t passed = at > counter.last ? at - counter.last : counter.last - at;
+    counter.last = at;
+    if (!counter.spend(1 + passed)) return PCRE2_ERROR_CALLOUT;
+    if (counter.used - counter.asked > kStepsBetweenStops) {
+      counter.asked = counter.used;
+      counter.halted = counter.stop->stop_requested();
+    }
+    return counter.halted ? PCRE2_ERROR_CALLOUT : 0;
+  }
+};
+
+std::size_t nextCharacter(std::string_view text, std::size_t at) {
+  do ++at;
+  while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
+  return at;
+}
 
 }  // namespace
 
 struct PatternFinder::Search {
   Owned<pcre2_match_data> data;
   Owned<pcre2_match_context> context;
-  Owned<pcre2_jit_stack> stack;  // made once the default one is too small
+  StepCounter counter;
+
+  /// Tries the expression at `at` only, looking at the rest of the text as far as it needs to.
+  int matchAt(const pcre2_code* code, std::string_view text, std::size_t at) {
+    counter.last = at;
+    pcre2_set_match_limit(context.get(), 0xFFFF'FFFF);
+    return pcre2_match(code, codeUnits(text), text.size(), at, PCRE2_NO_UTF_CHECK | PCRE2_ANCHORED,
+                       data.get(), context.get());
+  }
 };
 
 PatternFinder::PatternFinder(const TextPattern& pattern) : pattern_(pattern) {
@@ -120,6 +179,7 @@ PatternFinder::PatternFinder(const TextPattern& pattern) : pattern_(pattern) {
   search_->context = owned(pcre2_match_context_create(nullptr));
   constexpr std::uint32_t kHeapKibibytes = 64 << 10;
   pcre2_set_heap_limit(search_->context.get(), kHeapKibibytes);
+  pcre2_set_callout(search_->context.get(), &StepCounter::count, &search_->counter);
 }
 
 PatternFinder::~PatternFinder() = default;
@@ -150,53 +210,52 @@ Status PatternFinder::find(std::string_view text, const Take& take, const std::s
 }
 
 Status PatternFinder::findExpression(std::string_view text, const Take& take, const std::stop_token& stop) {
-  std::size_t allowance = kAllowance + kAllowancePerByte * text.size();
-  std::size_t at = 0, window = kFirstWindow;
+  StepCounter& counter = search_->counter;
+  counter.allowance += kAllowancePerByte * text.size();
+  counter.stop = &stop;
+  std::size_t at = 0;
   std::optional<std::size_t> lastEnd;
-  for (std::size_t round = 0; at <= text.size(); ++round) {
-    if (round % 256 == 255 && stop.stop_requested()) return stopped();
+  for (std::size_t round = 1; at <= text.size(); ++round) {
+    if (round % 64 == 0 && stop.stop_requested()) return stopped();
     // Don't cut through a character.
-    std::size_t end = text.size() - at <= window ? text.size() : at + window;
+    std::size_t end = text.size() - at <= kSearchWindow ? text.size() : at + kSearchWindow;
     while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
     steps_ += end - at;
-    const std::size_t steps = std::min<std::size_t>(kStepsPerByte * window, 0xFFFF'FFFF);
-    pcre2_set_match_limit(search_->context.get(), static_cast<std::uint32_t>(steps));
+    pcre2_set_match_limit(search_->context.get(), kStepsInWindow);
     // The text is known to be UTF-8.
     std::uint32_t options = PCRE2_NO_UTF_CHECK;
     if (end < text.size()) options |= PCRE2_PARTIAL_HARD;
-    const int code = pcre2_match(pattern_.compiled_->code.get(), codeUnits(text), end, at, options,
-                                 search_->data.get(), search_->context.get());
+    int code = pcre2_match(pattern_.compiled_->code.get(), codeUnits(text), end, at, options,
+                           search_->data.get(), search_->context.get());
+    const PCRE2_SIZE* const found = pcre2_get_ovector_pointer(search_->data.get());
     if (code == PCRE2_ERROR_NOMATCH) {
       // No match begins before the end of the window: it would have been a partial one.
       if (end == text.size()) return success();
       at = end;
       continue;
     }
-    if (code == PCRE2_ERROR_PARTIAL || code == PCRE2_ERROR_MATCHLIMIT) {
-      // Once the window exceeds the text, only the steps can be too few.
-      if (window > kGrowth * std::max(text.size(), kFirstWindow * kGrowth * kGrowth)) return exploded();
-      window *= kGrowth;
-      const std::size_t cost = code == PCRE2_ERROR_MATCHLIMIT ? window : std::min(window, text.size() - at);
-      if (cost > allowance) return exploded();
-      allowance -= cost;
-      continue;
+    if (code == PCRE2_ERROR_PARTIAL || code == PCRE2_ERROR_MATCHLIMIT || code == PCRE2_ERROR_JIT_STACKLIMIT) {
+      // Nothing matches before the partial match.
+      if (code == PCRE2_ERROR_PARTIAL) at = found[0];
+      if (code != PCRE2_ERROR_PARTIAL && !counter.spend(kCostOfWindow)) return exploded();
+      const std::size_t before = counter.used;
+      code = search_->matchAt(pattern_.compiled_->counted.get(), text, at);
+      steps_ += counter.used - before;
+      if (code == PCRE2_ERROR_NOMATCH) {
+        at = nextCharacter(text, at);
+        continue;
+      }
     }
-    if (code == PCRE2_ERROR_JIT_STACKLIMIT && !search_->stack) {
-      search_->stack = owned(pcre2_jit_stack_create(kJitStack / 8, kJitStack, nullptr));
-      pcre2_jit_stack_assign(search_->context.get(), nullptr, search_->stack.get());
-      continue;
-    }
+    if (counter.halted) return stopped();
+    if (code == PCRE2_ERROR_CALLOUT || code == PCRE2_ERROR_HEAPLIMIT) return exploded();
     if (code < 0)
       return Error{fmt::format("the expression {} fails on this text: {}", quotedText(pattern_.text_),
                                pcre2Message(code))};
-    window = kFirstWindow;
-    const PCRE2_SIZE* found = pcre2_get_ovector_pointer(search_->data.get());
     const ByteRange match{found[0], found[1]};
     at = match.end;
     if (match.begin >= match.end && lastEnd == match.end) {
       // An empty match right after another match doesn't count.
-      do ++at;
-      while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
+      at = nextCharacter(text, at);
       continue;
     }
     lastEnd = match.end;

@@ -40,8 +40,9 @@ class PatternFinder {
   PatternFinder& operator=(const PatternFinder&) = delete;
 
   /// Calls `take` with each match in well-formed `text`, from left to right without overlap; stops with its
-  /// first Error. Each search, and all of them together, may only look at so much text that the time stays
-  /// proportional to its length. Returns an Error naming the expression if it needs more.
+  /// first Error. All searches together may only take so many steps that the time stays proportional to the
+  /// length of their texts. Returns an Error naming the expression if it needs more, and stops when asked,
+  /// also within a match.
   using Take = std::function<Status(ByteRange)>;
   Status find(std::string_view text, const Take& take, const std::stop_token& stop);
   /// Replaces the contents of `matches` by the matches.

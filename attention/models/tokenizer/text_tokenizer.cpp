@@ -24,11 +24,15 @@ constexpr std::uint64_t kLargestFile = std::uint64_t{256} << 20;
 class Encoding {
  public:
   Encoding(const TokenizerParts& parts, std::string_view typed, const std::stop_token& stop)
-      : parts_(parts), typed_(typed), stop_(stop), encoder_(parts.model->encoder()) {}
+      : parts_(parts),
+        typed_(typed),
+        stop_(stop),
+        encoder_(parts.model->encoder()),
+        allowance_(AddedTokens::allowance(typed.size())) {}
 
   Result<EncodedText> run(SpecialTokens around) {
     if (around == SpecialTokens::keep) addAround(parts_.around.before, 0);
-    auto cut = parts_.added.cut(typed_, AddedTokens::Stage::typed, stop_);
+    auto cut = parts_.added.cut(typed_, AddedTokens::Stage::typed, allowance_, stop_);
     if (!cut) return cut.error();
     for (const AddedTokens::Part& part : *cut) {
       if (part.token)
@@ -62,7 +66,7 @@ class Encoding {
   Status encodeSection(ByteRange range) {
     auto rewritten = normalize(parts_.normalizers, AlignedText(typed_, range), stop_);
     if (!rewritten) return rewritten.error();
-    auto cut = parts_.added.cut(rewritten->text(), AddedTokens::Stage::normalized, stop_);
+    auto cut = parts_.added.cut(rewritten->text(), AddedTokens::Stage::normalized, allowance_, stop_);
     if (!cut) return cut.error();
     for (const AddedTokens::Part& part : *cut) {
       if (part.token) {
@@ -113,6 +117,7 @@ class Encoding {
   std::string_view typed_;
   const std::stop_token& stop_;
   std::unique_ptr<PieceEncoder> encoder_;
+  std::size_t allowance_;  // for the search for added tokens
   std::vector<PlacedToken> tokens_;
   EncodedText text_;
 };

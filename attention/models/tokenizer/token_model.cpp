@@ -47,7 +47,7 @@ std::string typeOf(const ModelText& model, FieldReader& fields) {
   if (model.small.find("type")) return fields.text("type");
   if (!model.merges.empty()) return "BPE";
   if (model.vocabulary.starts_with('[')) return "Unigram";
-  return model.small.find("max_input_chars_per_word") ? "WordPiece" : "";
+  return model.small.find("max_input_chars_per_word") ? "WordPiece" : "WordLevel";
 }
 
 Result<std::unique_ptr<const TokenModel>> inside(const std::string& where,
@@ -58,10 +58,6 @@ Result<std::unique_ptr<const TokenModel>> inside(const std::string& where,
 
 Result<std::unique_ptr<const TokenModel>> readBytePairs(const ModelText& text, FieldReader& fields,
                                                         Vocabulary vocabulary, const std::stop_token& stop) {
-  // Both are empty in most files; otherwise they change which token a character has.
-  for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"})
-    if (const std::string found = fields.text(name, ""); !found.empty())
-      fields.fail(fmt::format("\"{}\" {} is not supported, expected none", name, quotedText(found)));
   if (const JsonValue* dropout = text.small.find("dropout");
       dropout && dropout->text.find_first_not_of("0.") != std::string::npos)
     fields.fail("\"dropout\" is " + dropout->described() + ", expected none: it makes tokens random");
@@ -69,10 +65,13 @@ Result<std::unique_ptr<const TokenModel>> readBytePairs(const ModelText& text, F
   options.unknown = fields.text("unk_token", "");
   options.fuseUnknown = fields.flag("fuse_unk", false);
   options.byteFallback = fields.flag("byte_fallback", false);
+  options.prefix = fields.text("continuing_subword_prefix", "");
+  options.suffix = fields.text("end_of_word_suffix", "");
   options.ignoreMerges = fields.flag("ignore_merges", false);
   if (text.merges.empty()) fields.fail("\"merges\" is missing, expected a list");
   if (fields.error()) return *fields.error();
-  auto merges = readMerges(text.merges, fields.where() + ".merges", vocabulary, stop);
+  auto merges =
+      readMerges(text.merges, fields.where() + ".merges", vocabulary, options.prefix.size(), stop);
   if (!merges) return merges.error();
   return inside(fields.where(), bytePairModel(std::move(vocabulary), std::move(*merges), options));
 }
@@ -145,11 +144,17 @@ Result<std::unique_ptr<const TokenModel>> readTokenModel(std::string_view json, 
   const std::string type = typeOf(*text, fields);
   if (fields.error()) return *fields.error();
   if (type == "Unigram") return readUnigram(*text, fields, stop);
-  if (type != "BPE" && type != "WordPiece") return unsupportedType(where, type, "BPE, WordPiece, Unigram");
+  if (type != "BPE" && type != "WordPiece" && type != "WordLevel")
+    return unsupportedType(where, type, "BPE, WordPiece, WordLevel, Unigram");
   if (!text->vocabulary.starts_with('{')) return Error{where + ": \"vocab\" is missing, expected an object"};
   Vocabulary vocabulary;
   if (const auto status = readVocabulary(text->vocabulary, where + ".vocab", vocabulary, stop); !status)
     return status.error();
+  if (type == "WordLevel") {
+    const std::string unknown = fields.text("unk_token");
+    if (fields.error()) return *fields.error();
+    return inside(where, wordLevelModel(std::move(vocabulary), unknown));
+  }
   return type == "BPE" ? readBytePairs(*text, fields, std::move(vocabulary), stop)
                        : readWordPieces(fields, std::move(vocabulary));
 }

@@ -27,11 +27,25 @@ class PieceEncoder {
   /// Appends the tokens of a piece that isn't empty; `offset` is added to their ranges.
   virtual Status encode(std::string_view piece, std::size_t offset, std::vector<PlacedToken>& tokens,
                         const std::stop_token& stop) = 0;
-  /// The number of table lookups so far; the time is proportional to it.
+  /// The number of table lookups so far.
   std::size_t steps() const { return steps_; }
 
  protected:
+  /// Counts a lookup of a text of so many bytes. Returns false once the lookups take more than in proportion
+  /// to the pieces, which only tokens of thousands of bytes make possible.
+  bool look(std::size_t bytes) {
+    ++steps_;
+    bytesLooked_ += bytes;
+    return bytesLooked_ <= kFreeBytes + kBytesPerByte * bytesEncoded_;
+  }
+  /// Counts a piece to encode.
+  void enter(std::string_view piece) { bytesEncoded_ += piece.size(); }
+  static Error tooManySteps() { return {"the tokenizer's longest tokens take too many steps on this text"}; }
   std::size_t steps_ = 0;
+
+ private:
+  static constexpr std::size_t kFreeBytes = std::size_t{1} << 28, kBytesPerByte = 1024;
+  std::size_t bytesLooked_ = 0, bytesEncoded_ = 0;
 };
 
 /// The "model" of a tokenizer: its vocabulary and how pieces become tokens. Thread-safe.
@@ -53,6 +67,8 @@ struct BytePairOptions {
   bool fuseUnknown = false;   ///< neighbouring unknown characters become one token
   bool byteFallback = false;  ///< try "<0xE2>" and the like before `unknown`
   bool ignoreMerges = false;  ///< a piece in the vocabulary is one token
+  std::string prefix;         ///< in tokens that don't begin a piece, before their text
+  std::string suffix;         ///< in tokens that end a piece, after their text
 };
 
 /// Byte-pair encoding (Sennrich et al. 2016): joins the characters of a piece pair by pair, lowest rank first
@@ -72,6 +88,9 @@ struct WordPieceOptions {
 /// 1 to 1,000.
 Result<std::unique_ptr<const TokenModel>> wordPieceModel(Vocabulary vocabulary,
                                                          const WordPieceOptions& options);
+
+/// A piece is a token, or `unknown`. Returns an Error if `unknown` isn't in the vocabulary.
+Result<std::unique_ptr<const TokenModel>> wordLevelModel(Vocabulary vocabulary, const std::string& unknown);
 
 struct UnigramOptions {
   std::optional<TokenId> unknown;  ///< for characters without a token; nothing: they are dropped

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "attention/core/stopped.h"
@@ -26,6 +27,17 @@ class UnigramModel final : public TokenModel {
     if (options_.byteFallback)
       for (unsigned byte = 0; byte < byteTokens_.size(); ++byte)
         byteTokens_[byte] = this->vocabulary().find(fmt::format("<0x{:02X}>", byte)).value_or(kNoToken);
+    sorted_.reserve(scores_.size());
+    for (TokenId id = 0; id < this->vocabulary().limit(); ++id)
+      if (this->vocabulary().has(id) && !text(id).empty()) sorted_.push_back(id);
+    std::ranges::sort(sorted_, {}, [this](TokenId id) { return text(id); });
+    auto from = sorted_.begin();
+    for (std::size_t byte = 0; byte < byFirst_.size(); ++byte) {
+      const auto to = std::find_if(
+          from, sorted_.end(), [&](TokenId id) { return static_cast<unsigned char>(text(id)[0]) != byte; });
+      byFirst_[byte] = {from, to};
+      from = to;
+    }
   }
 
   std::unique_ptr<PieceEncoder> encoder() const override;
@@ -36,8 +48,38 @@ class UnigramModel final : public TokenModel {
   bool isUnknown(TokenId id) const { return id == kNoToken || id == options_.unknown; }
   TokenId byteToken(char byte) const { return byteTokens_[static_cast<unsigned char>(byte)]; }
 
+  /// Calls `take(id, length)` with every token that `rest` begins with, shortest first, until it returns
+  /// false.
+  template <class Take>
+  bool eachAtFront(std::string_view rest, const Take& take) const {
+    auto [first, last] = byFirst_[static_cast<unsigned char>(rest[0])];
+    // The tokens in [first, last) begin with the first `length` bytes of `rest`.
+    for (std::size_t length = 1; first < last;) {
+      if (std::string_view token = text(*first); token.size() == length) {
+        if (!take(*first, length)) return false;
+        ++first;
+        continue;
+      } else if (last - first == 1) {
+        return !rest.starts_with(token) ? take(kNoToken, length) : take(*first, token.size());
+      }
+      if (!take(kNoToken, length)) return false;
+      if (length == rest.size()) break;
+      const auto byte = static_cast<unsigned char>(rest[length]);
+      const auto at = [this, length](TokenId id) { return static_cast<unsigned char>(text(id)[length]); };
+      first = std::partition_point(first, last, [&](TokenId id) { return at(id) < byte; });
+      last = std::partition_point(first, last, [&](TokenId id) { return at(id) <= byte; });
+      ++length;
+    }
+    return true;
+  }
+
  private:
+  using Ids = std::vector<TokenId>;
+  std::string_view text(TokenId id) const { return vocabulary().text(id); }
+
   std::vector<double> scores_;  // by id
+  Ids sorted_;                  // by text
+  std::array<std::pair<Ids::const_iterator, Ids::const_iterator>, 256> byFirst_{};
   UnigramOptions options_;
   double unknownScore_ = 0;
   std::array<TokenId, 256> byteTokens_{};  // with byteFallback
@@ -52,6 +94,7 @@ class UnigramEncoder final : public PieceEncoder {
   Status encode(std::string_view piece, std::size_t offset, std::vector<PlacedToken>& tokens,
                 const std::stop_token& stop) override {
     looked_ = steps_;
+    enter(piece);
     places_.assign(piece.size() + 1, {});
     places_[0].score = 0;
     for (std::size_t begin = 0; begin < piece.size();) {
@@ -59,7 +102,9 @@ class UnigramEncoder final : public PieceEncoder {
         if (stop.stop_requested()) return stopped();
         looked_ = steps_;
       }
-      begin = leave(piece, begin);
+      const auto next = leave(piece, begin);
+      if (!next) return tooManySteps();
+      begin = *next;
     }
     walkBack(piece);
     for (const ByteRange& part : parts_)
@@ -81,20 +126,18 @@ class UnigramEncoder final : public PieceEncoder {
     if (score > places_[end].score) places_[end] = {score, from, id};
   }
 
-  /// Tries every token that begins at `begin`. Returns the end of the character there.
-  std::size_t leave(std::string_view piece, std::size_t begin) {
+  /// Tries every token that begins at `begin`. Returns the end of the character there; nothing if that takes
+  /// too many steps.
+  std::optional<std::size_t> leave(std::string_view piece, std::size_t begin) {
     const double here = places_[begin].score;
-    const std::size_t most = std::min(piece.size(), begin + model_.vocabulary().longest());
     const std::size_t first = begin + decodeUtf8(piece, begin).length;
     bool single = false;
-    for (std::size_t end = first; end <= most; end += decodeUtf8(piece, end).length) {
-      ++steps_;
-      if (const auto id = model_.vocabulary().find(piece.substr(begin, end - begin))) {
-        reach(end, begin, here + model_.score(*id), *id);
-        single |= end == first;
-      }
-      if (end == piece.size()) break;
-    }
+    const auto take = [&](TokenId id, std::size_t length) {
+      if (id != kNoToken) reach(begin + length, begin, here + model_.score(id), id);
+      single |= id != kNoToken && begin + length == first;
+      return look(id == kNoToken ? 8 : length);
+    };
+    if (!model_.eachAtFront(piece.substr(begin), take)) return std::nullopt;
     if (!single) reach(first, begin, here + model_.unknownScore(), kNoToken);
     return first;
   }

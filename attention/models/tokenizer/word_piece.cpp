@@ -37,11 +37,13 @@ class WordPieceEncoder final : public PieceEncoder {
   Status encode(std::string_view word, std::size_t offset, std::vector<PlacedToken>& tokens,
                 const std::stop_token& stop) override {
     if (stop.stop_requested()) return stopped();
+    enter(word);
     const std::size_t before = tokens.size();
     const auto continued = std::count_if(word.begin(), word.end(), continuesCharacter);
     bool known = word.size() - static_cast<std::size_t>(continued) <= model_.options().longestWord;
     for (std::size_t begin = 0; known && begin < word.size();) {
       const auto part = longestPart(word, begin);
+      if (exhausted_) return tooManySteps();
       known = part.has_value();
       if (!known) break;
       tokens.push_back({part->id, {offset + part->range.begin, offset + part->range.end}});
@@ -63,7 +65,8 @@ class WordPieceEncoder final : public PieceEncoder {
     while (end < word.size() && end > begin && continuesCharacter(word[end])) --end;
     spelled_ += word.substr(begin, end - begin);
     while (end > begin) {
-      ++steps_;
+      exhausted_ = !look(spelled_.size());
+      if (exhausted_) return std::nullopt;
       if (const auto id = model_.vocabulary().find(spelled_)) return PlacedToken{*id, {begin, end}};
       // One character less.
       do {
@@ -76,19 +79,61 @@ class WordPieceEncoder final : public PieceEncoder {
 
   const WordPieceModel& model_;
   std::string spelled_;
+  bool exhausted_ = false;
 };
 
 std::unique_ptr<PieceEncoder> WordPieceModel::encoder() const {
   return std::make_unique<WordPieceEncoder>(*this);
 }
 
+class WordLevelModel final : public TokenModel {
+ public:
+  WordLevelModel(Vocabulary vocabulary, TokenId unknown)
+      : TokenModel(std::move(vocabulary)), unknown_(unknown) {}
+  std::unique_ptr<PieceEncoder> encoder() const override;
+  TokenId unknown() const { return unknown_; }
+
+ private:
+  TokenId unknown_;
+};
+
+class WordLevelEncoder final : public PieceEncoder {
+ public:
+  explicit WordLevelEncoder(const WordLevelModel& model) : model_(model) {}
+
+  Status encode(std::string_view word, std::size_t offset, std::vector<PlacedToken>& tokens,
+                const std::stop_token& stop) override {
+    if (stop.stop_requested()) return stopped();
+    ++steps_;
+    tokens.push_back(
+        {model_.vocabulary().find(word).value_or(model_.unknown()), {offset, offset + word.size()}});
+    return success();
+  }
+
+ private:
+  const WordLevelModel& model_;
+};
+
+std::unique_ptr<PieceEncoder> WordLevelModel::encoder() const {
+  return std::make_unique<WordLevelEncoder>(*this);
+}
+
+Error withoutUnknown(const std::string& unknown) {
+  return Error{fmt::format("\"unk_token\" {} is not in the vocabulary", quotedText(unknown))};
+}
+
 }  // namespace
+
+Result<std::unique_ptr<const TokenModel>> wordLevelModel(Vocabulary vocabulary, const std::string& unknown) {
+  const auto id = vocabulary.find(unknown);
+  if (!id) return withoutUnknown(unknown);
+  return std::unique_ptr<const TokenModel>(std::make_unique<WordLevelModel>(std::move(vocabulary), *id));
+}
 
 Result<std::unique_ptr<const TokenModel>> wordPieceModel(Vocabulary vocabulary,
                                                          const WordPieceOptions& options) {
   const auto unknown = vocabulary.find(options.unknown);
-  if (!unknown)
-    return Error{fmt::format("\"unk_token\" {} is not in the vocabulary", quotedText(options.unknown))};
+  if (!unknown) return withoutUnknown(options.unknown);
   if (options.longestWord < 1 || options.longestWord > kLongestWord)
     return Error{fmt::format("\"max_input_chars_per_word\" is {}, expected 1 to {}", options.longestWord,
                              kLongestWord)};

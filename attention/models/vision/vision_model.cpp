@@ -94,7 +94,7 @@ Result<VisionModel> modelOnPicture(std::shared_ptr<const Model> model, const Ima
 }
 
 Result<VisionModel> modelOnPictureFile(std::shared_ptr<const Model> model,
-                                       const std::filesystem::path& picture) {
+                                       const std::filesystem::path& picture, const std::stop_token& stop) {
   const std::string name = shownPath(picture);
   if (!model->config().picture)
     return Error{shownPath(model->checkpoint().folder()) +
@@ -105,7 +105,7 @@ Result<VisionModel> modelOnPictureFile(std::shared_ptr<const Model> model,
   if (!processor) return processor.error();
   const auto bytes = readFile(picture, kMaxImageBytes);
   if (!bytes) return bytes.error();
-  const auto decoded = decodeImage(*bytes, name);
+  const auto decoded = decodeImage(*bytes, name, stop);
   if (!decoded) return decoded.error();
   auto made = modelOnPicture(std::move(model), *processor, *decoded);
   if (!made) return Error{name + ": " + made.error().message};

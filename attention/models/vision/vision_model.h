@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 
 #include "attention/models/model.h"
 #include "attention/models/vision/image_processor.h"
@@ -29,6 +30,7 @@ Result<VisionModel> modelOnPicture(std::shared_ptr<const Model> model, const Ima
 
 /// The same for a PNG or JPEG file; reads the processor from the model's folder.
 Result<VisionModel> modelOnPictureFile(std::shared_ptr<const Model> model,
-                                       const std::filesystem::path& picture);
+                                       const std::filesystem::path& picture,
+                                       const std::stop_token& stop = {});
 
 }  // namespace headscope::attention

@@ -224,7 +224,7 @@ TEST_F(Attend, RefusesUnknownNames) {
   file.tensors["q_norm.weight"] = test::gaussianTensor({4}, 1);
   put(file);
   expectFailure(attend(), 1,
-                "tensor \"q_norm.weight\" is not a tensor of this file format; did you mean q_proj.weight?");
+                "tensor \"q_norm.weight\" belongs to the layer's attention, but isn't applied here");
   file = test::smallProblem();
   file.metadata["widnow"] = "2";
   put(file);

@@ -145,7 +145,9 @@ TEST(ModelCommand, ReportsErrorsInOneSentence) {
   for (const char* name : {"config.json", "model.safetensors"})
     std::filesystem::copy_file(gpt2 + "/" + name, bare / name);
   expectError({"model", bare.path().string(), "--text", "a"}, 1, "tokenizer.json");
-  expectError({"model", gpt2, "--ids", "5,x"}, 2, "--ids");
+  for (const std::string list : {"", "5,,6", "5,", "0x10", "5,x", "5,-1", "5, 6", "99999999999999999999"})
+    for (const std::string option : {"--ids", "--layers", "--decoder-ids"})
+      expectError({"model", gpt2, option, list}, 2, option + " has \"");
   expectError({"model", gpt2, "--ids", "5", "--top-p", "0"}, 2, "top-p is 0, expected above 0 and at most 1");
   expectError({"model", gpt2, "--ids", "5", "--only", "weights", "-o", "x"}, 2, "--only");
   expectError({"model", gpt2, "--ids", "5", "--layers", "1"}, 2, "-o FILE is missing");

@@ -85,8 +85,97 @@ TEST_F(HeadscopePy, DrawsRequestedFigureAsSvg) {
   ASSERT_TRUE(run(R"(
 every = headscope.figure(list(weights), tokens)
 one = headscope.figure(list(weights), tokens, layer=1, head=2)
-assert every.startswith("<?xml") and every._repr_svg_() == every and "slept" in every
+assert every.startswith("<?xml") and every._repr_svg_() == every and every.count('class="cells"') == 6
 assert "slept" in one and one != every
+assert "Layer 1 · Head 2" in one
+assert "slept" in headscope.figure(weights[0], tokens)
+sparse = headscope.figure([None, weights[0], None, weights[1]], tokens, layer=3, head=0)
+assert "Layer 3" in sparse and "Layer 1" not in sparse
+)"));
+}
+
+TEST_F(HeadscopePy, TakesWhatTransformersReturns) {
+  ASSERT_TRUE(run(R"(
+Output = types.SimpleNamespace
+headscope.save("gpt2.safetensors", Output(attentions=tuple(weights), cross_attentions=(), logits="logits"), tokens)
+headscope.save("dict.safetensors", {"attentions": tuple(weights), "logits": "logits"}, tokens)
+headscope.save("batch.safetensors", weights[None, :, 0], [tokens])
+headscope.save("lens.safetensors", {f"blocks.{i}.attn.hook_pattern": weights[i] for i in (0, 1)}, tokens)
+class Ids:  # like a tensor
+    def __init__(self, values): self.values = values
+    def detach(self): return self
+    def cpu(self): return self
+    def tolist(self): return self.values
+headscope.save("ids.safetensors", list(weights), Ids([[101, 2023, 2003, 102]]))
+)"));
+  for (const char* name : {"gpt2", "dict", "batch", "lens", "ids"}) {
+    const auto found = attention::RecordedAttention::open(folder_ / (std::string(name) + ".safetensors"));
+    ASSERT_TRUE(found.ok()) << found.error().message;
+    EXPECT_EQ(found->layers().size(), 2u) << name;
+    EXPECT_EQ(found->keyTokens()[1], name == std::string("ids") ? "2023" : "dog");
+  }
+}
+
+TEST_F(HeadscopePy, JoinsStepsOfGenerate) {
+  // Two tokens first, then two more, one by one: with a cache, without one, and with one of a fixed size.
+  ASSERT_TRUE(run(R"(
+rows = weights[:, 0]
+padded = np.zeros((2, 1, 3, 4, 8), np.float32)
+padded[..., :4] = weights
+cached = [tuple(w[:, :, a:b, :b] for w in weights) for a, b in ((0, 2), (2, 3), (3, 4))]
+again = [tuple(w[:, :, :b, :b] for w in weights) for b in (2, 3, 4)]
+fixed = [tuple(w[:, :, a:b] for w in padded) for a, b in ((0, 2), (2, 3), (3, 4))]
+for name, steps in (("cached", cached), ("again", again), ("fixed", fixed)):
+    # the last token that was generated has no row and no key
+    headscope.save(name + ".safetensors", types.SimpleNamespace(attentions=tuple(steps)), tokens + ["end"])
+np.save("expected.npy", weights[1, 0])
+)"));
+  const auto expected = attention::RecordedAttention::open(folder_ / "expected.npy");
+  for (const char* name : {"cached", "again", "fixed"}) {
+    const auto found = attention::RecordedAttention::open(folder_ / (std::string(name) + ".safetensors"));
+    ASSERT_TRUE(found.ok()) << found.error().message;
+    EXPECT_THAT(found->keyTokens(), testing::ElementsAre("The", "dog", "slept", "."));
+    for (attention::Index head = 0; head < 3; ++head)
+      EXPECT_EQ(found->readWeights(1, head)->weights, expected->readWeights(0, head)->weights) << name;
+  }
+}
+
+TEST_F(HeadscopePy, ReplacesOnlyTheContentOfAFileAndLeavesNothingBehind) {
+  ASSERT_TRUE(run(R"(
+import os, stat
+os.umask(0o027)
+headscope.save("new.safetensors", list(weights))
+assert stat.S_IMODE(os.stat("new.safetensors").st_mode) == 0o640
+os.mkdir("kept")
+headscope.save("kept/own.safetensors", list(weights))
+os.chmod("kept/own.safetensors", 0o604)
+os.symlink("kept/own.safetensors", "link.safetensors")
+before = os.stat("kept/own.safetensors").st_size
+headscope.save("link.safetensors", list(weights), q=weights[:, 0])
+assert os.path.islink("link.safetensors") and os.stat("kept/own.safetensors").st_size > before
+assert stat.S_IMODE(os.stat("kept/own.safetensors").st_mode) == 0o604
+headscope.np.ascontiguousarray = lambda *_: 1 / 0
+try:
+    headscope.save("kept/own.safetensors", list(weights))
+    raise AssertionError("nothing failed")
+except ZeroDivisionError:
+    assert os.listdir("kept") == ["own.safetensors"]
+)"));
+}
+
+TEST_F(HeadscopePy, ShowFailsWithoutADisplay) {
+  ASSERT_TRUE(run(R"(
+import os, tempfile
+tempfile.tempdir = os.getcwd()
+os.environ["XDG_RUNTIME_DIR"] = os.getcwd()
+os.environ.pop("DISPLAY", None)
+os.environ.pop("WAYLAND_DISPLAY", None)
+try:
+    headscope.show(list(weights), tokens)
+    raise AssertionError("a window opened")
+except RuntimeError as error:
+    assert "display" in str(error) and "\n" not in str(error), error
+assert not [name for name in os.listdir() if name.startswith("headscope-")]
 )"));
 }
 
@@ -98,7 +187,6 @@ os.environ["XDG_RUNTIME_DIR"] = os.getcwd()
 os.environ.pop("DISPLAY", None)
 os.environ.pop("WAYLAND_DISPLAY", None)
 assert headscope.show(list(weights), tokens, path="shown.safetensors").exists()
-os.wait()
 )"));
   const auto sent = window.take();
   ASSERT_EQ(sent.size(), 1u);
@@ -115,10 +203,18 @@ def refusal(call):
         return str(error)
     raise AssertionError("nothing was refused")
 assert refusal(lambda: headscope.save("x", list(weights), ["a"])) == \
-    "there are 1 tokens, expected one for each of the 4 keys"
+    "there is 1 token, expected one for each of the 4 keys"
 assert refusal(lambda: headscope.save("x", [np.zeros((2, 3, 4, 4))])) == \
     "layer 0 of attentions is [2, 3, 4, 4], expected a batch of one at most"
-assert "output_attentions=True" in refusal(lambda: headscope.save("x", [None]))
+for nothing in ([None], types.SimpleNamespace(attentions=None, logits=weights), {"logits": "logits"},
+                types.SimpleNamespace(attentions=(None, None)), types.SimpleNamespace(attentions=())):
+    assert "output_attentions=True" in refusal(lambda: headscope.save("x", nothing)), nothing
+assert "return_dict=True" in refusal(lambda: headscope.save("x", (weights[0], tuple(weights))))
+assert "expected a list" in refusal(lambda: headscope.save("x", list(weights), "The dog slept ."))
+assert "expected an array of numbers" in refusal(lambda: headscope.save("x", [[[1], [1, 2]]]))
+both = types.SimpleNamespace(encoder_attentions=weights, decoder_attentions=weights[..., :3, :3])
+assert refusal(lambda: headscope.save("x", both, {"encoder": tokens, "decoder": tokens})) == \
+    "tokens has 4 of the decoder, expected 3"
 assert refusal(lambda: headscope.figure(list(weights), tokens, layer=2)) == "layer is 2, expected 0 to 1"
 )"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x"));

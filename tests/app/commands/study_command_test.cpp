@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -30,6 +31,10 @@ class StudyCommand : public testing::Test {
     std::vector<std::string> all{"study", "learned", "--texts", (folder / "texts").string()};
     all.insert(all.end(), more.begin(), more.end());
     return runHeadscope(all);
+  }
+  static json read(const std::string& path) {
+    std::ifstream file(path);
+    return json::parse(file);
   }
   const test::TemporaryFolder folder;
 };
@@ -75,6 +80,82 @@ TEST_F(StudyCommand, WritesSameNumbersAsJsonCsvAndArrays) {
   ASSERT_TRUE(arrays->read("attribution", 4 * (3 * 6 + 3), bytes).ok());
   std::memcpy(&value, bytes, 4);
   EXPECT_NEAR(value, first, 1e-4);
+}
+
+TEST_F(StudyCommand, PatchesThatAreNotPerHeadHavePlacesOfTheirOwn) {
+  for (const char* piece : {"stream", "mlps"}) {
+    for (const char* name : {"out.json", "out.csv", "out.npz"})
+      ASSERT_EQ(run({"--measure", "patch", "--patch", piece, "-o", (folder / name).string()}).exitCode, 0);
+    const json study = read((folder / "out.json").string());
+    const json& patch = study["texts"][0]["patch"];
+    EXPECT_EQ(study["texts"][0]["patch_columns"], "tokens");
+    EXPECT_FALSE(study["summary"].contains("patch"));
+    std::ifstream csv(folder / "out.csv");
+    std::string line;
+    std::getline(csv, line);
+    EXPECT_THAT(line, testing::EndsWith(",layer,head,token,patch"));
+    std::size_t numbers = 0, finite = 0;
+    while (std::getline(csv, line)) numbers += line.back() != ',';
+    for (const json& row : patch)
+      for (const json& cell : row) finite += cell.is_number();
+    EXPECT_EQ(numbers, finite);
+    const auto arrays = attention::NpzFile::open(folder / "out.npz");
+    ASSERT_TRUE(arrays.ok()) << arrays.error().message;
+    EXPECT_EQ(arrays->header().tensors.at("patch").shape,
+              (std::vector<std::uint64_t>{3, patch.size(), patch[0].size()}));
+  }
+}
+
+TEST_F(StudyCommand, GoesOnAfterWhatIsDone) {
+  const std::string whole = (folder / "whole.json").string(), cut = (folder / "cut.json").string();
+  const auto study = [&](const std::string& output, const std::string& before = "") {
+    return runHeadscope({"study", "learned", "--texts", (folder / "texts").string(), "--measure",
+                         "attribution,detectors", "-o", output},
+                        before);
+  };
+  ASSERT_EQ(study(whole).exitCode, 0);
+  // A full disk: the second text doesn't fit any more.
+  const Outcome full = study(cut, "ulimit -f 20; ");
+  EXPECT_EQ(full.exitCode, 1);
+  EXPECT_THAT(full.errors, AllOf(HasSubstr("cut.json.part: cannot be written: "),
+                                 HasSubstr("1 of 3 texts are done and kept in")));
+  EXPECT_EQ(read(cut)["texts"].size(), 1u);
+  // An end in the middle of a line.
+  std::ofstream(cut + ".part", std::ios::app) << "{\"line\":2,\"text\":\"milk";
+  const Outcome rest = study(cut);
+  EXPECT_EQ(rest.exitCode, 0) << rest.errors;
+  EXPECT_THAT(rest.errors, AllOf(HasSubstr("1 of 3 texts are already done"), Not(HasSubstr("text 1 of 3"))));
+  EXPECT_EQ(read(cut), read(whole));
+  EXPECT_FALSE(std::filesystem::exists(cut + ".part"));
+}
+
+TEST_F(StudyCommand, KeepsResultsOfOtherStudies) {
+  const std::string output = (folder / "out.json").string();
+  const Outcome full = runHeadscope({"study", "learned", "--texts", (folder / "texts").string(), "--measure",
+                                     "attribution,detectors", "-o", output},
+                                    "ulimit -f 20; ");
+  ASSERT_TRUE(std::filesystem::exists(output + ".part")) << full.errors;
+  EXPECT_THAT(run({"-o", output}).errors, HasSubstr("holds the results of another study"));
+  test::putFile(folder / "texts", "Another text\n" + std::string(kTexts));
+  EXPECT_THAT(run({"--measure", "attribution,detectors", "-o", output}).errors,
+              HasSubstr("holds the results of other texts (line 1 differs)"));
+}
+
+TEST_F(StudyCommand, TriesOutputFirstAndTakesAnyName) {
+  EXPECT_THAT(run({"-o", (folder / "missing" / "out.json").string()}).errors, Not(HasSubstr("text 1")));
+  std::filesystem::create_directory(folder / "out.csv");
+  const Outcome directory = run({"-o", (folder / "out.csv").string()});
+  EXPECT_EQ(directory.exitCode, 1);
+  EXPECT_THAT(directory.errors,
+              AllOf(HasSubstr("expected the name of one to write"), Not(HasSubstr("text 1"))));
+  // A byte-order mark is no token.
+  test::putFile(folder / "texts", "\xEF\xBB\xBFMia lost\n");
+  const Outcome marked = run({"--measure", "attribution"});
+  ASSERT_EQ(marked.exitCode, 0) << marked.errors;
+  EXPECT_EQ(json::parse(marked.output)["text"], "Mia lost");
+  // Copying doesn't depend on the text.
+  const Outcome detectors = run({"--measure", "detectors"});
+  EXPECT_TRUE(json::parse(detectors.output)["copying"][0][0].is_number());
 }
 
 TEST_F(StudyCommand, ReportsErrors) {

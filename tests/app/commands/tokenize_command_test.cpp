@@ -102,10 +102,10 @@ TEST(TokenizeCommand, ReportsErrors) {
   EXPECT_EQ(
       failing({tokenizer, "--text-file", (folder / "long").string()}, 1),
       "headscope: " + (folder / "long").string() + ": is 3221225472 bytes, expected at most 16777216\n");
-  test::putFile(folder / "tokenizer.json", R"({"model": {"type": "WordLevel", "vocab": {"a": 0}}})");
+  test::putFile(folder / "tokenizer.json", R"({"model": {"type": "Char", "vocab": {"a": 0}}})");
   EXPECT_EQ(failing({folder.path().string(), "--text", "a"}, 1),
             "headscope: " + (folder / "tokenizer.json").string() +
-                ": model: type \"WordLevel\" is not supported, expected one of BPE, WordPiece, Unigram\n");
+                ": model: type \"Char\" is not supported, expected one of BPE, WordPiece, WordLevel, Unigram\n");
 }
 
 }  // namespace

@@ -74,13 +74,26 @@ TEST(Expression, OperatorsBindAsInPython) {
   EXPECT_EQ(number(".5 + 1e-2"), 0.51);
 }
 
-TEST(Expression, EqualityToleratesAMillionth) {
+TEST(Expression, ComparisonsTolerateAMillionth) {
   EXPECT_EQ(number("1 == 1.0000009"), 1);
   EXPECT_EQ(number("1 == 1.000002"), 0);
   EXPECT_EQ(number("1 != 1.0000009"), 0);
   EXPECT_EQ(number("-inf == -inf"), 1);
   EXPECT_EQ(number("inf == -inf"), 0);
-  EXPECT_EQ(number("1 < 1.0000009"), 1);
+  EXPECT_EQ(number("1e-7 < 1e-6"), 1);
+  EXPECT_EQ(number("1e-9 > 0"), 1);
+  EXPECT_EQ(number("1050625 == 1050624"), 0);
+  // Exactly one holds, and the others follow from it.
+  for (const std::string pair :
+       {"1 1.0000009", "1.0000009 1", "1 2", "2 1", "0 1e-9", "1e-9 0", "0 0", "-1 -1.0000009",
+        "1e9 1000000900", "inf 1", "1 inf", "-inf inf", "inf inf"}) {
+    const std::string a = pair.substr(0, pair.find(' ')), b = pair.substr(pair.find(' ') + 1);
+    const auto is = [&](const std::string& sign) { return number(a + " " + sign + " " + b); };
+    EXPECT_EQ(is("<") + is("==") + is(">"), 1) << pair;
+    EXPECT_EQ(is("<="), is("<") + is("==")) << pair;
+    EXPECT_EQ(is(">="), is(">") + is("==")) << pair;
+    EXPECT_EQ(is("!="), 1 - is("==")) << pair;
+  }
 }
 
 TEST(Expression, IndexesLikePython) {
@@ -136,6 +149,9 @@ TEST(Expression, ReductionsHandleEmptyAndNaN) {
   EXPECT_EQ(number("argmax(nan)"), 1);
   EXPECT_EQ(number("count(isnan(nan))"), 1);
   EXPECT_THAT(evaluated("softmax([-inf, -inf])").values(), ElementsAre(0, 0));
+  for (const char* row : {"softmax([1, inf])", "softmax([inf, inf])", "softmax(nan)", "softmax(nan[[1, 0]])",
+                          "softmax(nan[1:] + [-inf, -inf])"})
+    for (const double value : evaluated(row).values()) EXPECT_TRUE(std::isnan(value)) << row;
   EXPECT_EQ(number("entropy([1, 0])"), 0);
   EXPECT_EQ(number("size(unique([0, 2, 0]))"), 2);
 }

@@ -255,7 +255,7 @@ TEST(Names, RefusesUnknownNamesWithSuggestions) {
   // Another program's weights file may contain more than a layer.
   auto file = smallProblem();
   file.metadata["author"] = "someone";
-  file.tensors["q_norm.weight"] = gaussianTensor({4}, 1);
+  file.tensors["mlp.weight"] = gaussianTensor({4}, 1);
   EXPECT_TRUE(readLayer(headscope::test::sourceOf(file), {}, "in").ok());
 }
 

@@ -108,7 +108,50 @@ TEST(LayerNames, RefusesMismatchedFusedMaps) {
               HasSubstr("tensor \"in_proj_weight\" is [24, 8], expected [16, 8]"));
   file.tensors["in_proj_bias"] = gaussianTensor({24}, 2);
   file.tensors["bias_k"] = gaussianTensor({1, 1, 8}, 2);
-  EXPECT_THAT(nameErrorOf(file), HasSubstr("tensor \"bias_k\" is an extra key or value"));
+  EXPECT_THAT(nameErrorOf(file), HasSubstr("tensor \"bias_k\" belongs to the layer's attention"));
+}
+
+TEST(LayerNames, RefusesTensorsThatChangeTheAttention) {
+  const std::pair<const char*, const char*> layers[] = {{"model.layers.0.self_attn.", "qkv_proj"},
+                                                        {"", "qkv_proj"}};
+  for (const auto& [prefix, first] : layers)
+    for (const char* extra : {"q_norm.weight", "k_norm.weight", "sinks", "lambda_q1",
+                              "qkv_proj.lora_A.weight", "q_layernorm.weight", "bias_v"}) {
+      const std::string front = prefix;
+      auto file = layersCalled({{front + first + ".weight", front + "o_proj.weight"}});
+      ASSERT_EQ(nameErrorOf(file), "no error");
+      file.tensors[front + extra] = gaussianTensor({8}, 4);
+      const auto layer = readLayer(headscope::test::sourceOf(file), {}, "in");
+      ASSERT_FALSE(layer.ok()) << front << extra;
+      EXPECT_THAT(layer.error().message,
+                  HasSubstr("tensor \"" + front + extra + "\" belongs to the layer's"));
+    }
+  // Buffers and other modules don't change it.
+  auto file = layersCalled({{"h.0.attn.c_attn.weight", "h.0.attn.c_proj.weight"}});
+  for (const char* other :
+       {"h.0.attn.bias", "h.0.attn.masked_bias", "h.0.ln_1.weight", "h.1.attn.q_norm.weight"})
+    file.tensors[other] = gaussianTensor({8}, 4);
+  EXPECT_EQ(nameErrorOf(file), "no error");
+}
+
+TEST(LayerNames, RefusesRotationsThatThetaCannotExpress) {
+  const AttentionOptions rotated{{"rope_theta", "10000"}};
+  const auto neox =
+      layersCalled({{"layers.0.attention.query_key_value.weight", "layers.0.attention.dense.weight"}});
+  EXPECT_EQ(nameErrorOf(neox), "no error");
+  EXPECT_THAT(nameErrorOf(neox, rotated),
+              HasSubstr("tensor \"layers.0.attention.query_key_value.weight\" is named as in GPT-NeoX"));
+  auto llama = layersCalled({{"layers.0.self_attn.qkv_proj.weight", "layers.0.self_attn.o_proj.weight"}});
+  const auto problem = readProblem(headscope::test::sourceOf(llama), rotated, "in");
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  EXPECT_THAT(problem->notes,
+              testing::ElementsAre(HasSubstr("rope_theta rotates all 2 numbers of each head")));
+  // One frequency for heads of two numbers; GPT-J's and scaled ones are others.
+  auto& frequencies = llama.tensors["layers.0.self_attn.rotary_emb.inv_freq"];
+  frequencies = gaussianTensor({1}, 4);
+  EXPECT_THAT(nameErrorOf(llama, rotated),
+              HasSubstr("inv_freq\" holds other frequencies than rope_theta 10000"));
+  EXPECT_EQ(nameErrorOf(llama), "no error");
 }
 
 /// nanoGPT uses GPT-2's names, but for maps of torch.nn.Linear instead of Conv1D.

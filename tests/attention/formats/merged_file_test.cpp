@@ -32,14 +32,14 @@ TEST(MergedFile, KeepsWhatBothChanged) {
 }
 
 TEST(MergedFile, EachWriteAddsOnlyWhatChangedSinceTheLast) {
-  const test::TemporaryFolder folder;
+  const headscope::test::TemporaryFolder folder;
   const auto path = folder / "new/settings.json";
   MergedFile file;
   file.begin("{}");
   ASSERT_TRUE(file.write(path, R"({"a": 1})").ok());
-  test::putFile(path, R"({"a": 2, "b": 2})");
+  headscope::test::putFile(path, R"({"a": 2, "b": 2})");
   ASSERT_TRUE(file.write(path, R"({"a": 1, "c": 3})").ok());
-  EXPECT_EQ(nlohmann::json::parse(test::fileText(path)),
+  EXPECT_EQ(nlohmann::json::parse(headscope::test::fileText(path)),
             nlohmann::json::parse(R"({"a": 2, "b": 2, "c": 3})"));
 }
 

@@ -1,65 +1,7 @@
-#include "attention/formats/recorded/recorded_attention.h"
-
-#include <gtest/gtest.h>
-
-#include "attention/formats/recorded/recorded_names.h"
-#include "tests/support/matchers.h"
-#include "tests/support/peak_memory.h"
-#include "tests/support/safetensors_file.h"
-#include "tests/support/small_problem.h"
-#include "tests/support/temporary_folder.h"
-#include "tests/support/zip_bytes.h"
+#include "tests/attention/formats/recorded_fixture.h"
 
 namespace headscope::attention {
 namespace {
-
-namespace fs = std::filesystem;
-using headscope::test::gaussianTensor;
-
-/// Weights whose rows sum to 1 and which identify layer, head, row and column.
-std::vector<float> valuesOf(Index layers, Index heads, Index n, Index m, Index firstLayer = 0) {
-  std::vector<float> values;
-  for (Index l = firstLayer; l < firstLayer + layers; ++l)
-    for (Index h = 0; h < heads; ++h)
-      for (Index i = 0; i < n; ++i)
-        for (Index j = 0; j < m; ++j)
-          values.push_back(j == (l + 2 * h + i) % m ? 0.75F : 0.25F / static_cast<float>(m - 1));
-  return values;
-}
-
-using Shape = std::vector<std::uint64_t>;
-
-class Recorded : public testing::Test {
- protected:
-  void put(const SafetensorsFile& file) { ASSERT_TRUE(writeSafetensors(path_, file).ok()); }
-  std::string errorOf(const SafetensorsFile& file) {
-    put(file);
-    const auto recorded = RecordedAttention::open(path_);
-    return recorded ? "no error" : recorded.error().message;
-  }
-  static SafetensorsFile stacked() {
-    SafetensorsFile file;
-    file.tensors["attention"] = fromFloats(valuesOf(3, 2, 4, 4), {3, 2, 4, 4});
-    return file;
-  }
-  void expectStacked(const fs::path& path) {
-    const auto recorded = RecordedAttention::open(path);
-    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
-    ASSERT_EQ(recorded->layers().size(), 3u);
-    const std::vector<float> values = valuesOf(3, 2, 4, 4);
-    for (Index layer = 0; layer < 3; ++layer)
-      for (Index head = 0; head < 2; ++head) {
-        const auto read = recorded->readWeights(layer, head);
-        ASSERT_TRUE(read.ok()) << read.error().message;
-        const MatrixView expected(values.data() + (layer * 2 + head) * 16, 4, 4);
-        EXPECT_EQ(read->weights, expected) << layer << " " << head;
-        EXPECT_NEAR(read->minSum, 1, 1e-6);
-      }
-  }
-
-  headscope::test::TemporaryFolder folder_;
-  fs::path path_ = folder_ / "a.safetensors";
-};
 
 TEST_F(Recorded, ReadsAllLayersFromOneArray) {
   put(stacked());
@@ -162,17 +104,47 @@ TEST_F(Recorded, ReadsTokensFromMetadataOrSidecarFiles) {
   put(file);
   EXPECT_THAT(tokensOf(), ElementsAre("1", "2", "3", "4"));
   EXPECT_THAT(RecordedAttention::open(path_)->queryTokens(), ElementsAre("w", "x", "y", "z"));
+  for (const char* ids :
+       {"[101, 2023, 3, -4]", "[[101, 2023, 3, -4]]", R"({"input_ids": [101, 2023, 3, -4]})"}) {
+    file.metadata["tokens"] = ids;
+    put(file);
+    EXPECT_THAT(tokensOf(), ElementsAre("101", "2023", "3", "-4")) << ids;
+  }
+}
+
+/// Attention is shown whatever the list of tokens is.
+TEST_F(Recorded, TokensThatDontFitAreLeftOut) {
+  auto file = stacked();
+  const auto unfit = [&] {
+    put(file);
+    const auto recorded = RecordedAttention::open(path_);
+    if (!recorded) return recorded.error().message;
+    EXPECT_FALSE(recorded->hasTokens());
+    EXPECT_THAT(recorded->keyTokens(), ElementsAre("0", "1", "2", "3"));
+    return recorded->unfitTokens();
+  };
   file.metadata["tokens"] = R"(["1", "2", "3"])";
-  EXPECT_EQ(errorOf(file), path_.string() + ": holds 3 tokens, expected 4");
-  file.metadata["tokens"] = R"(["1", 2, "3", "4"])";
-  EXPECT_EQ(errorOf(file), path_.string() + ": tokens are not a list of texts in JSON");
+  EXPECT_EQ(unfit(), "tokens: holds 3 tokens, expected 4");
+  file.metadata["tokens"] = R"(["1", 2.5, "3", "4"])";
+  EXPECT_EQ(unfit(), "tokens: tokens are not a list of texts or ids in JSON");
   file.metadata["tokens"] = R"(["1", "2", )";
-  EXPECT_EQ(errorOf(file), path_.string() + ": tokens are not a list of texts in JSON");
+  EXPECT_EQ(unfit(), "tokens: tokens are not a list of texts or ids in JSON");
   file.metadata.clear();
   headscope::test::putFile(folder_ / "a.tokens.json", "[]");
-  EXPECT_EQ(errorOf(file), (folder_ / "a.tokens.json").string() + ": holds 0 tokens, expected 4");
+  EXPECT_EQ(unfit(), "a.tokens.json: holds 0 tokens, expected 4");
   headscope::test::putFile(folder_ / "a.tokens.json", "\xff\xfe");
-  EXPECT_THAT(errorOf(file), EndsWith("a.tokens.json: tokens are not UTF-8"));
+  EXPECT_EQ(unfit(), "a.tokens.json: tokens are not UTF-8");
+}
+
+TEST_F(Recorded, IntegerTensorsOfIdsAreTokens) {
+  auto file = stacked();
+  file.tensors["input_ids"] =
+      headscope::test::tensorOf<std::int64_t>(DType::I64, {1, 4}, {101, 2023, 2003, 102});
+  put(file);
+  EXPECT_THAT(RecordedAttention::open(path_)->keyTokens(), ElementsAre("101", "2023", "2003", "102"));
+  file.tensors["input_ids"] = headscope::test::tensorOf<std::int32_t>(DType::I32, {3}, {1, 2, 3});
+  put(file);
+  EXPECT_EQ(RecordedAttention::open(path_)->unfitTokens(), "tokens: holds 3 tokens, expected 4");
 }
 
 /// A decode step: the queries are the last tokens.
@@ -207,20 +179,11 @@ TEST_F(Recorded, ReportsInvalidShapesAndTypes) {
   file.tensors["attention.1"] = fromFloats(valuesOf(1, 2, 4, 4), {2, 4, 4});
   EXPECT_THAT(errorOf(file), HasSubstr("are both the attention of layer 1, expected one of them"));
   file = shaped("attention.0", {2, 4, 4});
-  file.tensors["attention.3"] = gaussianTensor({2, 4, 5}, 1);
+  file.tensors["attention.3"] = gaussianTensor({2, 5, 5}, 1);
   EXPECT_THAT(
       errorOf(file),
       HasSubstr(
-          "tensor \"attention.3\" is [2, 4, 5] in layer 3, expected 4 queries and 4 keys as in layer 0"));
-  file = stacked();
-  file.tensors["q"] = gaussianTensor({3, 2, 5, 6}, 1);
-  EXPECT_THAT(
-      errorOf(file),
-      HasSubstr("tensor \"q\" is [2, 5, 6] in layer 0, expected [2, 4, head_dim] with attention [2, 4, 4]"));
-  file = stacked();
-  file.tensors["q"] = gaussianTensor({3, 2, 4, 6}, 1);
-  file.tensors["k"] = gaussianTensor({3, 2, 4, 5}, 1);
-  EXPECT_THAT(errorOf(file), HasSubstr("tensor \"k\" has heads of 5, expected 6, as \"q\" has"));
+          "tensor \"attention.3\" is [2, 5, 5] in layer 3, expected 4 queries and 5 keys as in layer 0"));
   file = stacked();
   file.tensors["attention"] = headscope::test::tensorOf<std::int64_t>(DType::I64, {1, 2, 2}, {1, 0, 0, 1});
   EXPECT_THAT(errorOf(file), HasSubstr("tensor \"attention\" is I64"));
@@ -228,24 +191,39 @@ TEST_F(Recorded, ReportsInvalidShapesAndTypes) {
   EXPECT_THAT(RecordedAttention::open(path_).error().message, StartsWith(path_.string() + ": "));
 }
 
-TEST_F(Recorded, LocatesInvalidWeights) {
-  auto values = valuesOf(1, 2, 4, 4);
-  values[16 + 4 + 2] = 3.5F;
-  SafetensorsFile file;
-  file.tensors["attention"] = fromFloats(values, {2, 4, 4});
+/// The file is read whatever q, k and v are; a note says which of them can't be used.
+TEST_F(Recorded, QueriesKeysAndValuesThatDontFitAreLeftOut) {
+  struct Case {
+    const char* name;
+    NamedTensor tensor;
+    const char* note;
+  };
+  const Case cases[] = {
+      {"q", gaussianTensor({3, 2, 5, 6}, 1),
+       "tensor \"q\" is [2, 5, 6] in layer 0, expected [2, 4, head_dim] with attention [2, 4, 4]"},
+      {"layers.1.v", gaussianTensor({7}, 1), "tensor \"layers.1.v\" is [7], expected"},
+      {"k", headscope::test::tensorOf<std::int64_t>(DType::I64, {1, 1}, {1}), "tensor \"k\" is I64"}};
+  for (const Case& one : cases) {
+    auto file = stacked();
+    file.tensors[one.name] = one.tensor;
+    put(file);
+    const auto recorded = RecordedAttention::open(path_);
+    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    EXPECT_FALSE(recorded->layers()[0].q || recorded->layers()[0].k || recorded->layers()[1].v) << one.name;
+    ASSERT_FALSE(recorded->notes().empty()) << one.name;
+    EXPECT_THAT(recorded->notes()[0], AllOf(HasSubstr(one.note), EndsWith(": not used."))) << one.name;
+  }
+  auto file = stacked();
+  file.tensors["q"] = gaussianTensor({3, 2, 4, 6}, 1);
+  file.tensors["k"] = gaussianTensor({3, 2, 4, 5}, 1);
   put(file);
   const auto recorded = RecordedAttention::open(path_);
-  EXPECT_TRUE(recorded->readWeights(0, 0).ok());
-  EXPECT_THAT(recorded->readWeights(0, 1).error().message,
-              EndsWith("tensor \"attention\" is 3.5 at head 1, row 1, column 2, expected 0 to 1: attention "
-                       "after the softmax"));
-  values[16 + 4 + 2] = std::numeric_limits<float>::quiet_NaN();
-  file.tensors["attention"] = fromFloats(values, {2, 4, 4});
-  put(file);
-  EXPECT_THAT(RecordedAttention::open(path_)->readWeights(0, 1).error().message,
-              HasSubstr("is NaN at head 1, row 1, column 2, expected finite values"));
+  EXPECT_THAT(recorded->notes(),
+              Contains(HasSubstr("tensor \"k\" has heads of 5, expected 6, as \"q\" has")));
 }
 
+/// q, k and v are found in either order of heads and tokens: by TransformerLens's names, by sizes, and where
+/// neither says, by the weights they give.
 TEST_F(Recorded, KeepsOnlyOneHeadInMemory) {
   // 8 layers of 8 heads of 1 MiB.
   SafetensorsFile file;
@@ -279,20 +257,14 @@ TEST(RecordedNames, ReadsRoleFromLastWord) {
   EXPECT_EQ(recordedNameOf("v_2")->role, TensorRole::values);
 }
 
-/// Adds one array per layer, with "{}" in the name replaced by its number.
-void addLayers(SafetensorsFile& file, std::string name, Index layers, Index n, Index m) {
-  const std::size_t at = name.find("{}");
-  for (Index layer = 0; layer < layers; ++layer) {
-    std::string tensor = name;
-    tensor.replace(at, 2, std::to_string(layer));
-    file.tensors[tensor] = fromFloats(valuesOf(1, 2, n, m, layer),
-                                      {1, 2, static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(m)});
-  }
-}
-
 TEST_F(Recorded, AcceptsNumPyAndOtherLayerNames) {
-  for (const char* name : {"arr_{}", "layer{}_attn", "layer_{}_attention", "attn{}", "l{}.attn_probs",
-                           "encoder_attentions.{}"}) {
+  for (const char* name :
+       {"arr_{}", "layer{}_attn", "layer_{}_attention", "attn{}", "l{}.attn_probs", "encoder_attentions.{}",
+        "kq_soft_max-{}", "h.{}.attn.attn_weights.0", "encoder/layers_{}/self_attention/attention_weights/0",
+        "Transformer/encoderblock_{}/MultiHeadDotProductAttention_1/attention_weights/0",
+        "decoder.block.{}.layer.1.SelfAttention.weights", "attentions.layer{}", "attn_weights_layer_{}",
+        "bert.encoder.layer.{}.attention.self", "blocks.{}.attn.attn_drop", "model.layers.{}.self_attn",
+        "attention_map_{}"}) {
     SafetensorsFile file;
     addLayers(file, name, 3, 4, 4);
     put(file);

@@ -86,8 +86,8 @@ void savesWhatWeRead(const std::string& model, const std::string& block) {
     for (Index head = 0; head < 2; ++head) {
       const auto weights = recorded->readWeights(layer, head);
       ASSERT_TRUE(weights.ok()) << weights.error().message;
-      EXPECT_NEAR(weights->minSum, 1, 1e-5);
-      EXPECT_NEAR(weights->maxSum, 1, 1e-5);
+      EXPECT_NEAR(weights->faults.minSum, 1, 1e-5);
+      EXPECT_NEAR(weights->faults.maxSum, 1, 1e-5);
       const Matrix first = expected->readWeights(0, head)->weights;
       EXPECT_EQ(weights->weights.isApprox(first, 1e-4F), layer == 0) << layer << " " << head;
     }
@@ -134,7 +134,7 @@ TEST(RecordedPython, CodeFromPickleErrorSavesAttention) {
     ASSERT_TRUE(recorded.ok()) << recorded.error().message;
     EXPECT_EQ(recorded->layers().size(), 3u) << saved;
     EXPECT_EQ(recorded->layers()[0].attention.heads, 2) << saved;
-    EXPECT_NEAR(recorded->readWeights(2, 1)->maxSum, 1, 1e-2);
+    EXPECT_NEAR(recorded->readWeights(2, 1)->faults.maxSum, 1, 1e-2);
   }
 }
 

@@ -62,6 +62,27 @@ std::string labelled(const HeadProfile& profile, float threshold = 0.3f) {
   return label.detector ? std::string(label.detector->name) : "mixed";
 }
 
+TEST(Detectors, CompareIdsWhereThereAreSome) {
+  // "a" and "␣a" read the same: 0 and 2 are one token, 1 is another.
+  const std::vector<Token> tokens = Head::tokens("aaa");
+  const std::vector<Index> ids{7, 8, 7}, none{7, 8, -1};
+  HeadText text(tokens, tokens, false);
+  EXPECT_EQ(text.keysLike(2).size(), 3u);
+  text.compareIds(none, none);
+  EXPECT_EQ(text.keysLike(2).size(), 3u) << "words, as a token has no id";
+  text.compareIds(ids, ids);
+  EXPECT_EQ(std::vector(text.keysLike(2).begin(), text.keysLike(2).end()), (std::vector<Index>{0, 2}));
+  EXPECT_THROW(text.compareIds({ids.data(), 2}, ids), std::invalid_argument);
+  // Row 2 looks at key 0 for the same token, and at key 1 for induction.
+  Head head = pointingHead("aaa", true, [](Index) { return 0; });
+  const auto view = [](const Matrix& of) { return MatrixView(of.data(), of.rows(), of.cols()); };
+  const HeadProfile profile = profileHead({view(head.weights), view(head.scores), text});
+  EXPECT_EQ(profile["same_token"].raw, 1);
+  EXPECT_EQ(profile["same_token"].rows, 1);
+  EXPECT_EQ(profile["induction"].raw, 0);
+  EXPECT_EQ(profile["induction"].rows, 1);
+}
+
 TEST(Detectors, PerfectPreviousTokenHeadScoresOne) {
   for (const bool causal : {true, false}) {
     const HeadProfile profile = pointingHead("abcdefgh", causal, [](Index i) { return i - 1; }).profile();

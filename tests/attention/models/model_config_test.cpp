@@ -52,9 +52,9 @@ TEST(ModelConfig, UnsupportedFieldsReportWhatWouldWork) {
   EXPECT_EQ(configRefusal(with(llama, "is_encoder_decoder", "true")),
             "config.json: is_encoder_decoder is true, expected an encoder or a decoder on its own, such as "
             "bert or llama. Its attention can be recorded in Python and shown: see headscope python.");
-  EXPECT_EQ(configRefusal(with(llama, "rope_scaling", "{\"rope_type\": \"dynamic\", \"factor\": 4.0}")),
-            "config.json: rope_scaling.rope_type is \"dynamic\", expected one of default, linear, llama3, "
-            "longrope, yarn");
+  EXPECT_EQ(configRefusal(with(llama, "rope_scaling", "{\"rope_type\": \"mrope\", \"factor\": 4.0}")),
+            "config.json: rope_scaling.rope_type is \"mrope\", expected one of default, linear, dynamic, "
+            "llama3, longrope, yarn");
   EXPECT_EQ(configRefusal(with(llama, "rope_scaling", "{\"rope_type\": \"yarn\"}")),
             "config.json: rope_scaling.factor is absent, expected a finite number above 0");
   EXPECT_EQ(
@@ -210,12 +210,118 @@ TEST(ModelConfig, RopeScalingOverridesRopeParameters) {
   EXPECT_THAT(config.notes[0], testing::HasSubstr("rope_scaling counts"));
 }
 
-TEST(ModelConfig, RefusesContradictoryContextExtension) {
-  const std::string rope = R"({"rope_type": "longrope", "factor": 3.0, "original_max_position_embeddings": 64,
-    "short_factor": [1, 1, 1, 1], "long_factor": [2, 2, 2, 2]})";
-  EXPECT_EQ(configRefusal(with(goldenConfig("llama"), "rope_scaling", rope)),
-            "config.json: rope_scaling.factor is 3, expected 4, max_position_embeddings over "
-            "original_max_position_embeddings");
+TEST(ModelConfig, StatedStretchCounts) {
+  const std::string llama = goldenConfig("llama");  // 256 positions
+  const auto stretched = [&](const std::string& type, const std::string& more) {
+    return configFrom(with(llama, "rope_scaling", R"({"rope_type": ")" + type + "\", " + more + "}"));
+  };
+  // As the cards of Qwen 2.5 and 3 have it: the context length isn't raised.
+  const ModelConfig card = stretched("yarn", R"("factor": 4.0, "original_max_position_embeddings": 256)");
+  EXPECT_NEAR(card.rotations[0].amplitude, 1 + 0.1 * std::log(4), 1e-9);
+  EXPECT_TRUE(card.notes.empty());
+  EXPECT_EQ(stretched("yarn", R"("factor": 4.0)").rotations, card.rotations);
+  const ModelConfig other = stretched("yarn", R"("factor": 3.0, "original_max_position_embeddings": 64)");
+  EXPECT_NEAR(other.rotations[0].amplitude, 1 + 0.1 * std::log(3), 1e-9);
+  ASSERT_EQ(other.notes.size(), 1u);
+  EXPECT_EQ(other.notes[0],
+            "config.json's rope_scaling.factor is 3, and max_position_embeddings over "
+            "original_max_position_embeddings is 4: the factor counts, as in transformers.");
+  const ModelConfig longrope =
+      stretched("longrope", R"("factor": 3.0, "original_max_position_embeddings": 64,
+    "short_factor": [1, 1, 1, 1], "long_factor": [2, 2, 2, 2])");
+  EXPECT_NEAR(longrope.rotations[0].amplitude, std::sqrt(1 + std::log(3) / std::log(64)), 1e-9);
+  EXPECT_EQ(longrope.notes.size(), 1u);
+  const std::string zero = R"("factor": 4.0, "mscale": 0.707, "mscale_all_dim": 0)";
+  EXPECT_EQ(stretched("yarn", zero).rotations, card.rotations) << "0 counts as absent";
+}
+
+TEST(ModelConfig, OriginalLengthAtTheTopLevelIsPhi3s) {
+  const std::string scaled = with(goldenConfig("llama"), "rope_scaling", R"({"rope_type": "yarn", "factor": 2})");
+  EXPECT_EQ(configFrom(with(scaled, "original_max_position_embeddings", "64")).rotations,
+            configFrom(scaled).rotations);
+}
+
+TEST(ModelConfig, DynamicRotationsSlowDownWithTheText) {
+  const ModelConfig config = configFrom(
+      with(goldenConfig("llama"), "rope_scaling", R"({"rope_type": "dynamic", "factor": 2.0})"));
+  const Rotation& rotation = config.rotations[0];
+  const Index most = config.maxPositions;
+  EXPECT_EQ(rotation.frequenciesFor(most), rotation.frequencies);
+  EXPECT_LT(rotation.frequenciesFor(2 * most)[1], rotation.frequencies[1]);
+  EXPECT_FALSE(rotation.changes(1, most));
+  EXPECT_TRUE(rotation.changes(most, most + 1));
+  EXPECT_TRUE(rotation.changes(most + 1, most + 2));
+}
+
+/// What a file leaves out is as in the family's class of transformers.
+TEST(ModelConfig, MissingFieldsAreTheClasss) {
+  const auto read = [](const std::string& type, const std::string& more) {
+    return configFrom(R"({"model_type": ")" + type +
+                      R"(", "hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2,
+                          "num_key_value_heads": 2, "num_hidden_layers": 4, "vocab_size": 50)" +
+                      more + "}");
+  };
+  EXPECT_TRUE(read("glm", "").qkvBias);
+  EXPECT_TRUE(read("glm4", "").qkvBias);
+  EXPECT_TRUE(read("seed_oss", "").qkvBias);
+  EXPECT_DOUBLE_EQ(read("cohere", "").rotations[0].frequencies[1], std::pow(5e5, -2.0 / 8));
+  EXPECT_DOUBLE_EQ(read("cohere2", "").rotations[0].frequencies[1], std::pow(1e4, -2.0 / 8));
+  EXPECT_EQ(read("gpt_oss", R"(, "head_dim": 8)").rotations[0].amplitude, 1 + 0.1 * std::log(32.0));
+  const std::string window = R"(, "use_sliding_window": true, "sliding_window": 4)";
+  const std::tuple<const char*, std::string, std::vector<std::string>> windows[] = {
+      {"qwen2", window + R"(, "max_window_layers": 1)", {"causal", "window(4)", "window(4)", "window(4)"}},
+      {"qwen2_moe", window, {"window(4)", "causal", "window(4)", "causal"}},
+      {"qwen2_moe", window + R"(, "max_window_layers": 1)", {"window(4)", "causal", "causal", "causal"}},
+      {"qwen3_moe", window, {"window(4)", "window(4)", "window(4)", "window(4)"}},
+      {"smollm3", window, {"causal", "causal", "causal", "window(4)"}},
+      {"smollm3", R"(, "sliding_window": 4)", {"causal", "causal", "causal", "causal"}}};
+  for (const auto& [type, more, masks] : windows)
+    for (Index layer = 0; layer < 4; ++layer)
+      EXPECT_EQ(read(type, more).maskText(layer), masks[static_cast<std::size_t>(layer)])
+          << type << more << " " << layer;
+  const ModelConfig mt5 = configFrom(R"({"model_type": "mt5", "d_model": 16, "vocab_size": 50})");
+  EXPECT_EQ(mt5.layerCount(), 8);
+  EXPECT_EQ(mt5.heads, 6);
+  EXPECT_EQ(mt5.innerDim, 1024);
+  EXPECT_TRUE(mt5.tied);
+}
+
+TEST(ModelConfig, FieldsThatTransformersIgnoresChangeNothing) {
+  const std::string whisper = R"({"model_type": "whisper", "d_model": 16, "decoder_layers": 2, "vocab_size": 60000,
+    "decoder_attention_heads": 2, "decoder_ffn_dim": 24)";
+  EXPECT_EQ(configFrom(whisper + R"(, "scale_embedding": true})").embeddingScale, 1);
+  const std::string mt5 = R"({"model_type": "mt5", "d_model": 16, "vocab_size": 50)";
+  const ModelConfig scaled = configFrom(mt5 + R"(, "scale_decoder_outputs": true})");
+  EXPECT_EQ(scaled.logitScale, 1);
+  ASSERT_EQ(scaled.notes.size(), 1u);
+  EXPECT_THAT(scaled.notes[0], testing::HasSubstr("scale_decoder_outputs is ignored"));
+}
+
+TEST(ModelConfig, GptNeoExpandsItsAttentionTypes) {
+  const auto neo = [](const std::string& more) {
+    return R"({"model_type": "gpt_neo", "vocab_size": 31, "hidden_size": 24, "num_heads": 4, "num_layers": 3,
+               "window_size": 4)" +
+           more + "}";
+  };
+  const auto masks = [&](const std::string& more) {
+    const ModelConfig config = configFrom(neo(more));
+    return config.maskText(0) + " " + config.maskText(1) + " " + config.maskText(2);
+  };
+  EXPECT_EQ(masks(""), "causal window(4) causal");
+  EXPECT_EQ(masks(R"(, "attention_types": [[["global"], 3]])"), "causal causal causal");
+  EXPECT_EQ(masks(R"(, "attention_types": [[["local"], 1], [["global", "local"], 1]])"),
+            "window(4) causal window(4)");
+  for (const auto& [types, expected] : {
+           std::pair(R"([[["global"], 2]])", "is a list for 2 layers, expected one for each of the 3 layers"),
+           std::pair(R"([[["global"], 4000]])", "is a list for 4 layers"),
+           std::pair(R"([[["sparse"], 3]])", "is \"sparse\", expected global or local"),
+           std::pair(R"(["global"])", "expected a list of lists, each with texts and how often they repeat")})
+    EXPECT_THAT(configRefusal(neo(std::string(R"(, "attention_types": )") + types)),
+                testing::HasSubstr(expected));
+}
+
+TEST(ModelConfig, OtherNamesOfTheSameClassesOpen) {
+  EXPECT_EQ(configFrom(with(goldenConfig("gpt2"), "model_type", "\"gpt-sw3\"")).family, &families::gpt2);
 }
 
 TEST(ModelConfig, PartialRotationIsRefusedWhereTransformersIgnoresIt) {
@@ -241,7 +347,7 @@ TEST(ModelConfig, ReadsWhatTransformers5Writes) {
   const std::string mt5 = R"({"model_type": "mt5", "d_model": 16, "d_kv": 4, "num_heads": 2, "vocab_size": 50,
     "tie_word_embeddings": true, "transformers_version": )";
   EXPECT_EQ(configFrom(mt5 + R"("5.17.0"})").logitScale, 1);
-  EXPECT_EQ(configFrom(mt5 + R"("4.57.1"})").logitScale, 0.25f);
+  EXPECT_EQ(configFrom(mt5 + R"("4.57.1"})").logitScale, 1);
 }
 
 TEST(ModelConfig, MissingLengthFallsBackToFamilyDefault) {

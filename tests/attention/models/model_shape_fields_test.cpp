@@ -36,7 +36,7 @@ TEST(ModelShapeFields, CountsBitsOfEachQuantisation) {
   const struct {
     const char* quantization;
     double bits;
-  } kRows[] = {
+  } kCases[] = {
       {R"("quant_method": "gptq", "bits": 8, "group_size": -1)", 8},
       {R"("quant_method": "gptq", "bits": 3, "group_size": 128)", 3 + 19.0 / 128},
       {R"("quant_method": "auto-round", "bits": 2, "group_size": 32)", 2 + 18.0 / 32},
@@ -76,7 +76,7 @@ TEST(ModelShapeFields, CountsBitsOfEachQuantisation) {
       {R"("quant_method": "exl2", "bits": 3.5, "head_bits": 8)", 3.5},
       {R"("bits": 4, "group_size": 64)", 4.5},
       {R"("bits": 4, "group_size": 32, "mode": "mxfp4")", 4.25}};
-  for (const auto& row : kRows) {
+  for (const auto& row : kCases) {
     const ModelShape shape = shapeWith(
         R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8,
         "intermediate_size": 128, "max_position_embeddings": 64, "vocab_size": 100, "quantization_config": {)" +
@@ -117,7 +117,7 @@ TEST(ModelShapeFields, ReadsFieldsThatChangeTheCache) {
   const struct {
     std::string fields;
     std::uint64_t bytes;
-  } kRows[] = {
+  } kCases[] = {
       {R"("model_type": "longcat_flash", "num_layers": 3, "hidden_size": 64, "num_attention_heads": 8,
           "kv_lora_rank": 16, "qk_rope_head_dim": 4, "attention_method": "MLA", "ffn_hidden_size": 128,
           "n_routed_experts": 4, "moe_topk": 2, "expert_ffn_hidden_size": 32, "vocab_size": 100,
@@ -143,7 +143,7 @@ TEST(ModelShapeFields, ReadsFieldsThatChangeTheCache) {
       {R"("dim": 64, "n_layers": 4, "n_heads": 8, "n_kv_heads": 2, "multiple_of": 32, "ffn_dim_multiplier": 1.3,
           "norm_eps": 1e-05, "vocab_size": 100, "max_seq_len": 64)",
        4 * 2 * 2 * 8 * 2}};
-  for (const auto& row : kRows) {
+  for (const auto& row : kCases) {
     const ModelShape shape = shapeWith("{" + row.fields + "}");
     EXPECT_EQ(cacheCost(shape, {}).perToken, row.bytes) << row.fields;
     for (const std::string& note : shape.notes) EXPECT_EQ(note.find("not read"), note.npos) << note;

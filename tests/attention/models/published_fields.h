@@ -21,6 +21,25 @@ inline const std::map<std::string, std::string> kPublished = {
      "hidden_act max_position_embeddings initializer_range rms_norm_eps use_cache pad_token_id bos_token_id "
      "eos_token_id pretraining_tp tie_word_embeddings rope_theta rope_scaling rope_parameters attention_bias "
      "attention_dropout mlp_bias head_dim"},
+    {"internlm3",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range rms_norm_eps use_cache pad_token_id bos_token_id "
+     "eos_token_id tie_word_embeddings rope_parameters attention_bias attention_dropout mlp_bias head_dim "
+     "qkv_bias bias"},
+    {"iquestcoder",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range rms_norm_eps use_cache pad_token_id bos_token_id "
+     "eos_token_id tie_word_embeddings rope_parameters attention_bias attention_dropout mlp_bias head_dim "
+     "clip_qkv"},
+    {"seed_oss",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range rms_norm_eps use_cache pad_token_id bos_token_id "
+     "eos_token_id pretraining_tp tie_word_embeddings rope_parameters attention_bias attention_out_bias "
+     "attention_dropout residual_dropout mlp_bias head_dim"},
+    {"ministral3",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "head_dim hidden_act max_position_embeddings initializer_range rms_norm_eps use_cache pad_token_id "
+     "bos_token_id eos_token_id tie_word_embeddings rope_parameters sliding_window attention_dropout"},
     {"mistral",
      "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
      "head_dim "

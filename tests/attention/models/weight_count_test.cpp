@@ -47,7 +47,7 @@ TEST(WeightCount, CountsEachLibrarysPacking) {
   const struct {
     const char *name, *tensors;
     Packing packing;
-  } kRows[] = {
+  } kCases[] = {
       {"MLX, 4 bits",
        R"("q.weight": U32 [64,16], "q.scales": BF16 [64,2], "q.biases": BF16 [64,2])",
        {4, 64}},
@@ -69,7 +69,7 @@ TEST(WeightCount, CountsEachLibrarysPacking) {
       {"HQQ", R"("q.W_q": U8 [64,64], "q.scale": BF16 [128,1], "q.zero": BF16 [128,1])", {4, 64}},
       {"bitsandbytes", R"("q.weight": I8 [64,128], "q.SCB": F32 [64], "q.weight_format": U8 [1,1])", {8, 0}},
       {"plain, with a buffer", R"("q.weight": BF16 [64,128], "p.position_ids": I64 [1,512])", {}}};
-  for (const auto& row : kRows) {
+  for (const auto& row : kCases) {
     std::string json = "{";
     std::uint64_t at = 0;
     std::istringstream words{std::string(row.tensors)};

@@ -98,7 +98,7 @@ class MovingCache : public testing::Test {
     ui.key(static_cast<Key>('4')).clickAt("cache.axis", 8.5f / 12, 0.5f).park().wait(1);
   }
   const app::cache_page::Page& page() { return ui.session().page<app::cache_page::Page>(); }
-  bool moves() { return page().state().field.motion.moving(ui.view().time); }
+  bool moves() { return page().state().drawing.motion.moving(ui.view().time); }
 
   UiDriver ui;
 };
@@ -134,7 +134,7 @@ TEST_F(MovingCache, BandsGlideWhenKvHeadsMergeAndSplit) {
     const render::Image onTheWay = ui.screenshot();
     ui.wait(0.4).draw().wait(0.4);
     EXPECT_FALSE(moves());
-    EXPECT_EQ(page().state().field.leaving.textures.bytes(), 0u) << "pictures that are gone take no memory";
+    EXPECT_EQ(page().state().drawing.leaving.textures.bytes(), 0u) << "pictures that are gone take no memory";
     EXPECT_TRUE(std::isinf(page().nextFrameIn()));
     EXPECT_GT(pixelsApart(onTheWay, ui.screenshot()), 100) << kvHeads;
   }

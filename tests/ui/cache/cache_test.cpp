@@ -52,9 +52,7 @@ TEST_F(CacheOnScreen, KeepsPlayheadWhileVisitingOtherPages) {
 }
 
 TEST_F(CacheOnScreen, PrefillStepCoversOneChunk) {
-  const auto work = [&] {
-    return app::cache_page::stepWork(ui.scene(), state(), *page().field.answer->value);
-  };
+  const auto work = [&] { return app::cache_page::stepWork(ui.scene(), state(), *page().field); };
   ui.hover("field").key(Key::home).key(Key::right);
   EXPECT_EQ(state().before, 0);
   EXPECT_EQ(work().with, work().without) << "all tokens at once save nothing";
@@ -69,9 +67,9 @@ TEST_F(CacheOnScreen, PrefillStepCoversOneChunk) {
 TEST_F(CacheOnScreen, HomeAndEndJumpToScheduleEnds) {
   room("paging");
   ui.hover("paging.pool").key(Key::end);
-  EXPECT_EQ(page().paging.step, std::ssize(page().paging.answer->value->steps) - 1);
+  EXPECT_EQ(page().pagingStep, std::ssize(page().paging->steps) - 1);
   ui.key(Key::home);
-  EXPECT_EQ(page().paging.step, 0);
+  EXPECT_EQ(page().pagingStep, 0);
 }
 
 TEST_F(CacheOnScreen, EnterDoesNotLeavePage) {
@@ -153,7 +151,7 @@ TEST_F(CacheOnScreen, FewerKvHeadsRemoveBands) {
 }
 
 TEST_F(CacheOnScreen, WorkMatchesFormulas) {
-  const app::CacheField& field = *page().field.answer->value;
+  const app::CacheField& field = *page().field;
   // Token 8: projections of one token, and 8 heads over 9 keys of size 32.
   const double own = 4.0 * 256 * 256 + 4.0 * 256 * 64 + 8 * 9 * (4.0 * 32 + 5);
   EXPECT_DOUBLE_EQ(field.flops[8], own);
@@ -195,8 +193,8 @@ TEST_F(CacheOnScreen, StorageFormatChangesBytesAndIsUndoable) {
 
 TEST_F(CacheOnScreen, PrecisionViewQuantisesAndRecomputes) {
   room("precision");
-  ASSERT_TRUE(page().precision.answer && page().precision.answer->value.ok());
-  const app::PrecisionStudy& study = *page().precision.answer->value;
+  ASSERT_TRUE(page().precision);
+  const app::PrecisionStudy& study = *page().precision;
   EXPECT_EQ(study.cases[0].output.all, 0);
   EXPECT_EQ(study.cases[0].bytes, 512u);
   EXPECT_EQ(study.cases[4].bytes, 2u * 2 * (32 + 2)) << "int8 with its scales";
@@ -209,8 +207,8 @@ TEST_F(CacheOnScreen, PrecisionViewQuantisesAndRecomputes) {
 
 TEST_F(CacheOnScreen, FourShapesShareTheSameWeights) {
   room("shapes");
-  ASSERT_TRUE(page().shapes.answer && page().shapes.answer->value.ok());
-  const app::ShapesStudy& study = *page().shapes.answer->value;
+  ASSERT_TRUE(page().shapes);
+  const app::ShapesStudy& study = *page().shapes;
   EXPECT_EQ(study.cases[0].kvHeads, 8);
   EXPECT_EQ(study.cases[0].output.all, 0);
   EXPECT_EQ(study.cases[1].kvHeads, 2);
@@ -221,25 +219,24 @@ TEST_F(CacheOnScreen, FourShapesShareTheSameWeights) {
   EXPECT_EQ(study.cases[3].missing, "");
   const double before = study.cases[3].output.all;
   ui.typeValue("cache.latent", "256");
-  EXPECT_LT(page().shapes.answer->value->cases.back().output.all, 1e-3)
-      << "a latent as wide as the model loses nothing";
+  EXPECT_LT(page().shapes->cases.back().output.all, 1e-3) << "a latent as wide as the model loses nothing";
   EXPECT_GT(before, 1e-3);
   ui.typeValue("kv_heads", "8");
-  EXPECT_EQ(page().shapes.answer->value->cases[1].kvHeads, 4) << "MHA is there once";
+  EXPECT_EQ(page().shapes->cases[1].kvHeads, 4) << "MHA is there once";
 }
 
 TEST_F(CacheOnScreen, LatentAttentionHasRotaryKeyUnderRope) {
   room("shapes");
-  EXPECT_EQ(page().shapes.answer->value->cases.back().rotary, 0) << "sinusoidal positions turn nothing";
+  EXPECT_EQ(page().shapes->cases.back().rotary, 0) << "sinusoidal positions turn nothing";
   ui.session().scene().setup.model.position = app::PositionKind::rope;
   ui.session().scene().setup.weights.source = app::WeightSource::random;
   ui.draw();
-  EXPECT_EQ(page().shapes.answer->value->cases.back().rotary, 16);
-  EXPECT_EQ(page().shapes.answer->value->cases.back().numbersPerToken, 64 + 16);
-  const double before = page().shapes.answer->value->cases.back().output.all;
+  EXPECT_EQ(page().shapes->cases.back().rotary, 16);
+  EXPECT_EQ(page().shapes->cases.back().numbersPerToken, 64 + 16);
+  const double before = page().shapes->cases.back().output.all;
   ui.typeValue("cache.rotary_dim", "128");
   EXPECT_EQ(ui.scene().cost.cache.rotary, 128);
-  EXPECT_LT(page().shapes.answer->value->cases.back().output.all, before);
+  EXPECT_LT(page().shapes->cases.back().output.all, before);
 }
 
 TEST_F(CacheOnScreen, EachSequenceHasItsOwnCache) {
@@ -254,7 +251,7 @@ TEST_F(CacheOnScreen, EachSequenceHasItsOwnCache) {
   ui.click("cache.sequence.1");
   EXPECT_EQ(fill(0), 12) << "looking at another line changes no cache";
   EXPECT_TRUE(ui.has("cache.step")) << "and its work is counted";
-  EXPECT_EQ(page().field.answer->value->flops.size(), 3u);
+  EXPECT_EQ(page().field->flops.size(), 3u);
   ui.click("cache.sequence.0").clickAt("cache.axis", 5.5f / 12, 0.5f);
   EXPECT_EQ(fill(0), 6);
   EXPECT_EQ(fill(1), 3) << "it is at its end";
@@ -262,34 +259,34 @@ TEST_F(CacheOnScreen, EachSequenceHasItsOwnCache) {
 
 TEST_F(CacheOnScreen, EvictionComparesTwoPolicies) {
   room("eviction");
-  ASSERT_TRUE(page().eviction.answer && page().eviction.answer->value.ok());
-  EXPECT_EQ(page().eviction.answer->value->cases[0].entries.back(), 2 * 6);
+  ASSERT_TRUE(page().eviction);
+  EXPECT_EQ(page().eviction->cases[0].entries.back(), 2 * 6);
   ui.choose("cache.first_policy", "none");
-  EXPECT_EQ(page().eviction.answer->value->cases[0].entries.back(), 2 * 12);
-  EXPECT_LT(page().eviction.answer->value->cases[0].outputError.back(), 1e-4);
+  EXPECT_EQ(page().eviction->cases[0].entries.back(), 2 * 12);
+  EXPECT_LT(page().eviction->cases[0].outputError.back(), 1e-4);
   ui.typeValue("cache.budget", "3");
-  EXPECT_EQ(page().eviction.answer->value->cases[1].entries.back(), 2 * 3);
+  EXPECT_EQ(page().eviction->cases[1].entries.back(), 2 * 3);
   EXPECT_TRUE(ui.has("eviction.error"));
 }
 
 TEST_F(CacheOnScreen, PagingFollowsSchedule) {
   room("paging");
-  ASSERT_TRUE(page().paging.answer && page().paging.answer->value.ok());
-  EXPECT_EQ(page().paging.answer->value->requests.size(), 4u);
+  ASSERT_TRUE(page().paging.get());
+  EXPECT_EQ(page().paging->requests.size(), 4u);
   EXPECT_TRUE(ui.has("paging.pool"));
   ui.hover("paging.pool");
-  const Index before = page().paging.step;
+  const Index before = page().pagingStep;
   ui.key(Key::right);
-  EXPECT_EQ(page().paging.step, before + 1);
+  EXPECT_EQ(page().pagingStep, before + 1);
   ui.clickAt("paging.timeline", 0.01f, 0.5f);
-  EXPECT_EQ(page().paging.step, 0);
+  EXPECT_EQ(page().pagingStep, 0);
   ui.click("cache.last");
-  EXPECT_EQ(page().paging.step, static_cast<Index>(page().paging.answer->value->steps.size()) - 1);
+  EXPECT_EQ(page().pagingStep, static_cast<Index>(page().paging->steps.size()) - 1);
   ui.replaceText("cache.schedule", "0: 10 + ");
   EXPECT_TRUE(ui.has("cache.schedule.problem"));
   ui.replaceText("cache.schedule", "0: 10 + 5");
   EXPECT_FALSE(ui.has("cache.schedule.problem"));
-  EXPECT_EQ(page().paging.answer->value->longest, 15);
+  EXPECT_EQ(page().paging->longest, 15);
 }
 
 TEST_F(CacheOnScreen, ShowsNoFieldWithoutTokens) {
@@ -305,8 +302,8 @@ TEST_F(CacheOnScreen, LongTextIsDownsampledIntoOnePicture) {
   ui.session().scene().setup.input.text = text;
   ui.draw();
   EXPECT_EQ(state().tokens, 1200);
-  EXPECT_GE(page().field.answer->value->grain.tokens, 1);
-  EXPECT_LE(page().field.answer->value->picture.cols(), 1200);
+  EXPECT_GE(page().field->grain.tokens, 1);
+  EXPECT_LE(page().field->picture.cols(), 1200);
   ui.clickAt("cache.axis", 0.5f, 0.5f);
   EXPECT_NEAR(static_cast<double>(state().now), 600, 8);
 }

@@ -23,7 +23,7 @@ class CacheRooms : public testing::Test {
  protected:
   CacheRooms() : ui(1280, 720) { ui.key(static_cast<Key>('4')); }
   const app::ShapeCase& latent() {
-    return ui.session().page<app::cache_page::Page>().state().shapes.answer->value->cases.back();
+    return ui.session().page<app::cache_page::Page>().state().shapes->cases.back();
   }
   void room(const std::string& name) { ui.click("cache_view." + name); }
   void turnKeys() {
@@ -115,7 +115,7 @@ class OpenedShapes : public CacheRooms {
   /// The names of the tiles and their numbers of kv heads.
   std::vector<std::string> shapes() {
     std::vector<std::string> names;
-    for (const app::ShapeCase& one : page().shapes.answer->value->cases)
+    for (const app::ShapeCase& one : page().shapes->cases)
       names.push_back(one.name + (one.kvHeads > 0 ? " " + std::to_string(one.kvHeads) : ""));
     return names;
   }

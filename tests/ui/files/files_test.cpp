@@ -155,7 +155,6 @@ TEST_F(Files, AsksBeforeReplacingWhatOthersWrote) {
   ui.chord(kCtrl, Key::s);
   EXPECT_EQ(ui.dialog(), "") << "it has the same content";
   EXPECT_TRUE(saved("shared.json").setup.model.bias);
-
   const std::string theirs = R"({"format": "headscope scene", "version": 2, "input": {"text": "theirs"}})";
   putFile(folder / "shared.json", theirs);
   ui.click("causal").chord(kCtrl, Key::s);
@@ -165,13 +164,11 @@ TEST_F(Files, AsksBeforeReplacingWhatOthersWrote) {
   EXPECT_EQ(ui.dialog(), "");
   EXPECT_TRUE(ui.session().document().dirty());
   EXPECT_EQ(fileText(folder / "shared.json"), theirs);
-
   ui.chord(kCtrl, Key::s).click("changed.save_as");
   ASSERT_EQ(ui.dialog(), "Save the scene");
   answer(path("mine.json"));
   EXPECT_EQ(fileText(folder / "shared.json"), theirs);
   EXPECT_TRUE(saved("mine.json").setup == ui.scene().setup);
-
   putFile(folder / "mine.json", theirs);
   ui.click("bias").chord(kCtrl, Key::s).click("changed.replace");
   EXPECT_EQ(ui.dialog(), "");
@@ -179,7 +176,6 @@ TEST_F(Files, AsksBeforeReplacingWhatOthersWrote) {
   EXPECT_FALSE(ui.session().document().dirty());
   ui.click("bias").chord(kCtrl, Key::s);
   EXPECT_EQ(ui.dialog(), "") << "nobody else has written since";
-
   std::filesystem::remove(folder / "mine.json");
   ui.click("bias").chord(kCtrl, Key::s);
   EXPECT_EQ(ui.dialog(), "") << "a file that is gone can be written again";
@@ -376,18 +372,15 @@ TEST_F(Files, QuittingWithUnsavedEditsOffersStaySaveOrLeave) {
   ui.click("discard.stay");
   EXPECT_EQ(ui.dialog(), "");
   EXPECT_FALSE(ui.session().closing().done());
-
   ui.session().closing().request();  // as the window's close button does
   ui.draw().key(Key::escape);
   EXPECT_EQ(ui.dialog(), "");
   EXPECT_FALSE(ui.session().closing().done());
-
   ui.chord(kCtrl, static_cast<Key>('Q')).click("discard.save.0");
   ASSERT_EQ(ui.dialog(), "Save the scene");
   answer(path("kept.json"));
   EXPECT_TRUE(saved("kept.json").setup.model.bias);
   EXPECT_FALSE(ui.session().document().dirty());
-
   ui.click("causal").chord(kCtrl, static_cast<Key>('Q')).click("discard.leave");
   EXPECT_TRUE(ui.session().closing().done());
 }

@@ -115,7 +115,7 @@ TEST_F(Steps, RowWithoutVisibleKeysIsExplained) {
   empty.cursor.cell.query = 0;
   ui.session().setScene(empty);
   show(PipelineStep::softmax);
-  ASSERT_TRUE(page().head) << page().problem;
+  ASSERT_TRUE(page().head) << page().problem();
   EXPECT_THAT(words(),
               AllOf(HasSubstr("sees no key"), HasSubstr("every weight is 0"), Not(HasSubstr("sum to 1"))));
   EXPECT_THAT(written(), AllOf(HasSubstr("no key is visible"), Not(HasSubstr("largest score of the row"))));

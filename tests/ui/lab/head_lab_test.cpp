@@ -140,7 +140,7 @@ TEST_F(LabOnScreen, ShowsStepsForModelLayer) {
   scene.setup.subject.layer = 1;
   scene.cursor.page = "lab";
   ui.show(scene);
-  ASSERT_TRUE(page().head) << page().problem;
+  ASSERT_TRUE(page().head) << page().problem();
   EXPECT_EQ(page().layer->x.cols(), 96);
   for (const char* frame : {"film.1", "film.2", "film.3", "film.10"}) {
     ui.click(frame);

@@ -285,6 +285,27 @@ TEST_F(Lessons, FirstStartOffersFirstLessonOnce) {
   ::unsetenv("XDG_STATE_HOME");
 }
 
+TEST_F(Lessons, ProgressOfAnotherWindowIsKept) {
+  TemporaryFolder folder;
+  ::setenv("XDG_STATE_HOME", folder.path().c_str(), 1);
+  ui.view().showTimings = true;
+  open("sinks", 1);
+  const auto path = app::progressPath(folder.path() / "headscope");
+  app::Progress theirs = app::readProgress(path.parent_path());
+  theirs.lessons["why_scale"].seen = {"one", "two"};
+  theirs.lessons["why_scale"].guesses["two"] = {1, true};
+  theirs.lessons["sinks"].seen.insert("seen elsewhere");
+  putFile(path, app::formatProgress(theirs));
+  while (!page().asking()) next();
+  ui.key(static_cast<Key>('A'));
+  const app::Progress kept = app::readProgress(path.parent_path());
+  EXPECT_EQ(kept.lessons.at("why_scale"), theirs.lessons["why_scale"]);
+  EXPECT_TRUE(kept.lessons.at("sinks").seen.contains("seen elsewhere"));
+  EXPECT_EQ(kept.lessons.at("sinks").guesses, page().record.progress.lessons.at("sinks").guesses);
+  EXPECT_EQ(kept.lessons.at("sinks").guesses.size(), 1u);
+  ::unsetenv("XDG_STATE_HOME");
+}
+
 TEST_F(Lessons, ProgressIsSavedAndCanBeForgotten) {
   TemporaryFolder folder;
   ::setenv("XDG_STATE_HOME", folder.path().c_str(), 1);

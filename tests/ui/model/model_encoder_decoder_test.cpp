@@ -146,7 +146,7 @@ TEST_F(ModelEncoderDecoder, AttributesPatchesAndComposesBothAttentions) {
 TEST_F(ModelEncoderDecoder, LabShowsCrossHeadAndCostCountsBothStacks) {
   ui.click("page.lab");
   const auto& lab = ui.session().page<app::head_lab_page::Page>().state();
-  EXPECT_TRUE(lab.problem.empty()) << lab.problem;
+  EXPECT_TRUE(lab.problem().empty()) << lab.problem();
   ASSERT_TRUE(lab.head);
   const auto& layer = *lab.head->question.layer;
   EXPECT_EQ(layer.context.rows(), 5) << "keys come from the encoder's text";

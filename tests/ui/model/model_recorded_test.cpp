@@ -154,6 +154,59 @@ TEST_F(ModelHeads, ExplainsRecordedWeightsFromQueriesAndKeys) {
   EXPECT_FALSE(ui.has("recorded.terms"));
 }
 
+/// Heads can't recompute a recorded layer, so its heads are enlarged and pinned where they are.
+TEST_F(ModelHeads, ClickOnRecordedHeadStaysOnModel) {
+  TemporaryFolder folder;
+  Recording(2, 3, 6, 6, 4, 0.5f, true).save(folder / "a.safetensors", false);
+  open(folder / "a.safetensors");
+  ASSERT_TRUE(page().ready()) << page().run.problem;
+  for (const bool presents : {false, true}) {
+    ui.view().present = presents;
+    ui.draw();
+    ui.click("model.1.2");
+    rest();
+    EXPECT_EQ(ui.scene().cursor.page, "model");
+    EXPECT_EQ(ui.scene().cursor.model.layer, 1);
+    EXPECT_EQ(ui.scene().cursor.cell.head, 2);
+    EXPECT_TRUE(page().head.held);
+    EXPECT_TRUE(ui.has("model.large"));
+    ui.key(static_cast<app::Key>('H'));
+    EXPECT_FALSE(page().head.held);
+  }
+}
+
+/// Values that are no weights hide nothing: the rest is shown, and they are marked and named.
+TEST_F(ModelHeads, ShowsRecordedValuesThatAreNoWeights) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  struct Case {
+    float value;
+    const char* says;
+    bool marked;
+    float end;  ///< of a scale around 0
+  };
+  for (const Case& one :
+       {Case{kNan, "NaN or infinite", true, 0}, Case{1.25f, "model.eval()", true, 0},
+        Case{-0.25f, "differential attention", false, 1}, Case{0.5f, "rows sum to", false, 0}}) {
+    TemporaryFolder folder;
+    attention::SafetensorsFile file;
+    file.tensors["attention"] = diagonal(5);
+    reinterpret_cast<float*>(file.tensors["attention"].bytes.data())[25 + 5] = one.value;  // head 1, 1 → 0
+    ASSERT_TRUE(attention::writeSafetensors((folder / "a.safetensors").string(), file).ok());
+    open(folder / "a.safetensors");
+    ASSERT_TRUE(page().ready()) << page().run.problem;
+    EXPECT_THAT(page().study->notFinite, HasSubstr(one.says));
+    const app::LayerSummary& layer = *page().layer(0);
+    EXPECT_EQ(layer.thumbnails.at(0, 1, 1), 1);
+    EXPECT_EQ(std::isnan(layer.thumbnails.at(1, 1, 0)), one.marked) << one.value;
+    EXPECT_EQ(app::model_page::shownRange(ui.scene(), page()).low, -one.end);
+    ui.hoverAt("model.0.1", 0.1f, 0.3f).frames(3);
+    rest();
+    EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{1, 1, 0}));
+    EXPECT_TRUE(ui.has("recorded.fault")) << one.value;
+    EXPECT_THAT(flaws(ui), IsEmpty());
+  }
+}
+
 TEST_F(ModelHeads, RecordedPartsFit) {
   TemporaryFolder folder;
   Recording(2, 4, 4, 9, 16, 0.25f, false)

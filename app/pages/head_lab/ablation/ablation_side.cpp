@@ -186,11 +186,11 @@ void losses(Scene& scene, AblationState& ablation, const ImRect& area) {
   const auto token = static_cast<std::size_t>(shownToken(scene, ablation));
   const SequenceSnapshot& sequence = ablation.study->question->sequence();
   float y = area.Min.y + view.px(12);
-  if (!ablation.lossProblem.empty() || !ablation.allOn) {
+  if (!ablation.loss.problem().empty() || !ablation.allOn) {
     paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
               fitted(view.fonts->text,
-                     ablation.lossProblem.empty() ? "Running the model once without each head…"
-                                                  : ablation.lossProblem,
+                     ablation.loss.problem().empty() ? "Running the model once without each head…"
+                                                     : ablation.loss.problem(),
                      area.GetWidth()));
     return;
   }

@@ -14,19 +14,23 @@ namespace headscope::app::head_lab_page {
 
 /// The tab's view state, which its panels may change.
 struct AblationState {
-  explicit AblationState(State& lab) : page(lab) {}
+  AblationState(State& lab, Shown<LossQuestion, TextLoss>::Taken onLoss)
+      : page(lab),
+        study(lab.shown, studyAblation),
+        hull(lab.shown, studyHull),
+        patch(lab.shown, studyPatch),
+        loss(lab.shown, textLoss, {}, std::move(onLoss)) {}
 
   State& page;
-  std::shared_ptr<const AblationStudy> study;  ///< null until computed
-  std::shared_ptr<const HullStudy> hull;
-  std::shared_ptr<const PatchStudy> patch;
-  std::string patchProblem;
+  Shown<std::shared_ptr<const LayerParts>, AblationStudy> study;
+  Shown<HullQuestion, HullStudy> hull;
+  Shown<PatchQuestion, PatchStudy> patch;
+  Shown<LossQuestion, TextLoss> loss;  ///< the newest of the losses below
 
   /// A model's loss on its text: with all heads on, as in the scene, and without each head of the layer
   /// alone. Null until computed; `without` is empty without a model.
   std::shared_ptr<const TextLoss> allOn, asIs;
   std::vector<std::shared_ptr<const TextLoss>> without;  ///< [heads]
-  std::string lossProblem;
 };
 
 /// The heads' effects as a picture of heads × tokens, with a checkbox per head.

@@ -14,56 +14,13 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
-template <class Request, class Value>
-using Shared = Answer<Request, std::shared_ptr<const Value>>;
-
-/// Takes a new answer. Returns whether anything changed. A failure keeps the last value and sets `problem`.
-template <class Request, class Value>
-bool takeFrom(const Shared<Request, Value>& answer, std::shared_ptr<const Value>& into,
-              std::string* problem) {
-  const auto current = answer.current();
-  if (!current) return false;
-  if (!current->value) {
-    if (!problem || *problem == current->value.error().message) return false;
-    *problem = current->value.error().message;
-    return true;
-  }
-  const bool had = problem && !problem->empty();
-  if (problem) problem->clear();
-  if (*current->value == into) return had;
-  into = *current->value;
-  return true;
-}
-
 class AblationTab : public Tab {
  public:
   AblationTab(PageServices& services, State& page)
       : Tab(services, page),
-        ablation_(page),
-        study_(services.workers,
-               [](const std::shared_ptr<const LayerParts>& layer,
-                  std::stop_token stop) -> attention::Result<std::shared_ptr<const AblationStudy>> {
-                 return std::make_shared<const AblationStudy>(studyAblation(layer, stop));
-               }),
-        hull_(services.workers,
-              [](const HullQuestion& question,
-                 std::stop_token) -> attention::Result<std::shared_ptr<const HullStudy>> {
-                return std::make_shared<const HullStudy>(studyHull(question));
-              }),
-        patch_(services.workers,
-               [this](const PatchQuestion& question, std::stop_token stop) {
-                 return studyPatch(question, services_.resources, stop);
-               }),
-        loss_(services.workers, [this](const LossQuestion& question, std::stop_token stop) {
-          return textLoss(question, services_.resources, stop);
+        ablation_(page, [this](const LossQuestion& question, const std::shared_ptr<const TextLoss>& loss) {
+          takeLoss(question, loss);
         }) {}
-
-  bool take(const Scene&) override {
-    bool any = takeFrom(study_, ablation_.study, nullptr);
-    any = takeFrom(hull_, ablation_.hull, nullptr) || any;
-    any = takeFrom(patch_, ablation_.patch, &ablation_.patchProblem) || any;
-    return takeLoss() || any;
-  }
 
   /// Undo restores how heads are switched off but not the cursor, so the cursor's choice follows the heads.
   void prepare(Scene& scene) override {
@@ -102,25 +59,17 @@ class AblationTab : public Tab {
 
   void ask(const Scene& scene) override {
     if (!page_.layer || !page_.head) return;
-    study_.ask(page_.layer, Lane::front);
+    ablation_.study.ask(page_.layer, Lane::front);
     const Cell cell = shownCell(scene, page_);
     const HeadLabCursor& at = scene.cursor.lab;
-    if (at.ablationView == AblationView::hull) hull_.ask({page_.layer, cell.head, cell.query}, Lane::front);
+    if (at.ablationView == AblationView::hull)
+      ablation_.hull.ask({page_.layer, cell.head, cell.query}, Lane::front);
     if (at.ablationView == AblationView::patch && !at.patchText.empty())
-      patch_.ask({page_.layer, cell.head, at.patchText}, Lane::front);
+      ablation_.patch.ask({page_.layer, cell.head, at.patchText}, Lane::front);
     if (at.ablationView == AblationView::heads) askLoss(scene);
   }
 
-  void leave() override {
-    study_.forget();
-    hull_.forget();
-    patch_.forget();
-    loss_.forget();
-    ablation_.study.reset();
-    ablation_.hull.reset();
-    ablation_.patch.reset();
-    forgetLosses();
-  }
+  void leave() override { forgetLosses(); }
 
   std::vector<CaptionPart> caption(const Scene& scene) const override {
     const std::uint32_t color = page_.view.theme->secondary;
@@ -203,11 +152,11 @@ class AblationTab : public Tab {
       lossLayer_ = layer;
       lossBy_ = by;
       ablation_.without.assign(static_cast<std::size_t>(heads), nullptr);
-      ablation_.lossProblem.clear();
       ablation_.asIs.reset();
+      ablation_.loss.forget();
     }
-    if (!ablation_.lossProblem.empty()) return;
-    if (!ablation_.allOn) return loss_.ask({base, nullptr}, Lane::back);
+    if (!ablation_.loss.problem().empty()) return;
+    if (!ablation_.allOn) return ablation_.loss.ask({base, nullptr}, Lane::back);
     if (now != lossNow_) ablation_.asIs.reset();
     lossNow_ = now;
     if (now.empty()) {
@@ -221,50 +170,32 @@ class AblationTab : public Tab {
 
   void askWith(ModelQuestion base, std::vector<SwitchedHead> off) {
     base.setup.subject.switchedOff = std::move(off);
-    loss_.ask({std::move(base), ablation_.allOn}, Lane::back);
+    ablation_.loss.ask({std::move(base), ablation_.allOn}, Lane::back);
   }
 
-  bool takeLoss() {
-    const auto answer = loss_.current();
-    if (!answer || answer == lossTaken_) return false;
-    lossTaken_ = answer;
-    ModelQuestion base = answer->request.model;
-    const std::vector<SwitchedHead> off = base.setup.subject.switchedOff;
-    base.setup.subject.switchedOff.clear();
-    if (!(base == lossBase_)) return false;  // for another text
-    if (!answer->value) {
-      ablation_.lossProblem = answer->value.error().message;
-      return true;
-    }
-    const std::shared_ptr<const TextLoss>& loss = *answer->value;
+  /// `question` is about lossBase_, because answers about anything else are forgotten.
+  void takeLoss(const LossQuestion& question, const std::shared_ptr<const TextLoss>& loss) {
+    const std::vector<SwitchedHead>& off = question.model.setup.subject.switchedOff;
     if (off.empty()) {
       ablation_.allOn = loss;
-      return true;
+      return;
     }
-    if (answer->request.followed != ablation_.allOn) return false;
+    if (question.followed != ablation_.allOn) return;
     if (off == lossNow_) ablation_.asIs = loss;
     if (off.size() == 1 && off.front().layer == lossLayer_ && off.front().by == lossBy_)
       ablation_.without[static_cast<std::size_t>(off.front().head)] = loss;
-    return true;
   }
 
   void forgetLosses() {
-    lossTaken_.reset();
     lossBase_ = {};
     lossLayer_ = -1;
     lossNow_.clear();
     ablation_.allOn.reset();
     ablation_.asIs.reset();
     ablation_.without.clear();
-    ablation_.lossProblem.clear();
   }
 
   AblationState ablation_;
-  Shared<std::shared_ptr<const LayerParts>, AblationStudy> study_;
-  Shared<HullQuestion, HullStudy> hull_;
-  Shared<PatchQuestion, PatchStudy> patch_;
-  Shared<LossQuestion, TextLoss> loss_;
-  std::shared_ptr<const Answered<LossQuestion, std::shared_ptr<const TextLoss>>> lossTaken_;
   ModelQuestion lossBase_;
   Index lossLayer_ = -1;
   HeadOff lossBy_ = HeadOff::zero;

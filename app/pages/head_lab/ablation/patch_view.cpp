@@ -134,10 +134,10 @@ void patchView(Scene& scene, AblationState& ablation, const ImRect& area) {
           "Another text with the same number of tokens, to take the pattern from.");
   compat::endChild();
   const float y = area.Min.y + view.px(50);
-  const bool failed = !ablation.patchProblem.empty() && !scene.cursor.lab.patchText.empty();
+  const bool failed = !ablation.patch.problem().empty() && !scene.cursor.lab.patchText.empty();
   if (failed)
     paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.error,
-              fitted(view.fonts->text, ablation.patchProblem, area.GetWidth()));
+              fitted(view.fonts->text, ablation.patch.problem(), area.GetWidth()));
   if (scene.cursor.lab.patchText.empty())
     return emptyMessage(view, area, "Type another text",
                         "Patching gives a head its attention pattern from another text of the same length, "

@@ -11,12 +11,11 @@ namespace headscope::app::head_lab_page {
 
 /// The tab's view state, which its panels may change.
 struct EmbeddingsState {
-  explicit EmbeddingsState(State& lab) : page(lab) {}
+  explicit EmbeddingsState(State& lab) : page(lab), study(lab.shown, studyEmbedding) {}
 
   State& page;
-  std::shared_ptr<const EmbeddingStudy> study;  ///< null until computed
-  std::string refused;                          ///< why it can't be computed
-  std::string problem;                          ///< what was wrong with the typed or pasted text
+  Shown<EmbeddingQuestion, EmbeddingStudy> study;
+  std::string problem;  ///< what was wrong with the typed or pasted text
   EmbeddingAxes axes;
   std::shared_ptr<const attention::Plane> kept;  ///< components kept while the table is edited
   std::shared_ptr<const attention::Table> made;  ///< the scene's table as this tab last set it

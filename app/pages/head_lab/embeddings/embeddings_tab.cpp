@@ -14,23 +14,10 @@ namespace {
 
 class EmbeddingsTab : public Tab {
  public:
-  EmbeddingsTab(PageServices& services, State& page)
-      : Tab(services, page),
-        embeddings_(page),
-        study_(services.workers,
-               [](const EmbeddingQuestion& question, std::stop_token) { return studyEmbedding(question); }) {}
-
-  bool take(const Scene&) override {
-    const auto answer = study_.current();
-    if (!answer || answer == taken_) return false;
-    taken_ = answer;
-    embeddings_.refused = answer->value ? "" : answer->value.error().message;
-    embeddings_.study = answer->value ? *answer->value : nullptr;
-    return true;
-  }
+  EmbeddingsTab(PageServices& services, State& page) : Tab(services, page), embeddings_(page) {}
 
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
-    if (!embeddings_.refused.empty()) return refusal(scene, area);
+    if (!embeddings_.study.problem().empty()) return refusal(scene, area);
     if (!embeddings_.study) return;
     // Components of an earlier table are kept only while this tab edits the table.
     const bool own = scene.setup.input.source == EmbeddingSource::table &&
@@ -58,18 +45,17 @@ class EmbeddingsTab : public Tab {
   }
 
   void paste(Scene& scene) override {
-    if (embeddings_.study && !page_.missing()) pasteTable(scene, embeddings_);
+    if (embeddings_.study && embeddings_.study.problem().empty() && !page_.missing())
+      pasteTable(scene, embeddings_);
   }
 
   void ask(const Scene& scene) override {
-    study_.ask(embeddingQuestion(scene.setup, scene.cursor.sequence, embeddings_.axes, embeddings_.kept),
-               Lane::front);
+    embeddings_.study.ask(
+        embeddingQuestion(scene.setup, scene.cursor.sequence, embeddings_.axes, embeddings_.kept),
+        Lane::front);
   }
 
   void leave() override {
-    study_.forget();
-    taken_.reset();
-    embeddings_.study.reset();
     embeddings_.drag = {};
     embeddings_.typing = {};
     embeddings_.kept.reset();
@@ -101,16 +87,14 @@ class EmbeddingsTab : public Tab {
 
   void refusal(Scene& scene, const ImRect& area) {
     if (!scene.setup.subject.model.empty())
-      emptyMessage(page_.view, area, "A model's embeddings are fixed", embeddings_.refused,
+      emptyMessage(page_.view, area, "A model's embeddings are fixed", embeddings_.study.problem(),
                    "Switch to a synthetic layer", "model.leave");
     else
-      paintMessage(page_.view, area, "Can't edit these embeddings", embeddings_.refused,
+      paintMessage(page_.view, area, "Can't edit these embeddings", embeddings_.study.problem(),
                    page_.view.theme->text);
   }
 
   EmbeddingsState embeddings_;
-  Answer<EmbeddingQuestion, std::shared_ptr<const EmbeddingStudy>> study_;
-  std::shared_ptr<const Answered<EmbeddingQuestion, std::shared_ptr<const EmbeddingStudy>>> taken_;
 };
 
 }  // namespace

@@ -157,7 +157,7 @@ void wrongSide(Scene& scene, State& page, const ImRect& area) {
                         "Position biases and soft-cap are ignored here.") +
          view.px(10);
   }
-  if (aboutScale(study.question.mistake) && page.curve)
+  if (aboutScale(study.question.mistake) && page.curve && page.curve.request() == study.question.mistake)
     curves(scene, page,
            ImRect(area.Min.x, y + view.px(10), area.Max.x, std::min(area.Max.y, y + view.px(520))));
 }

@@ -12,46 +12,14 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
-using Points = std::vector<attention::SaturationPoint>;
-
 class MistakesTab : public Tab {
  public:
-  MistakesTab(PageServices& services, State& page)
-      : Tab(services, page),
-        mistake_(services.workers,
-                 [](const MistakeQuestion& question, std::stop_token) {
-                   return attention::Result<std::shared_ptr<const MistakeStudy>>(
-                       std::make_shared<const MistakeStudy>(studyMistake(question)));
-                 }),
-        curve_(services.workers, [](const attention::Mistake& mistake, std::stop_token stop) {
-          return attention::Result<std::shared_ptr<const Points>>(std::make_shared<const Points>(
-              attention::saturation(mistake, kMistakeDims, 12, kSaturationLayers, stop)));
-        }) {}
-
-  bool take(const Scene& scene) override {
-    bool any = false;
-    if (const auto study = mistake_.current(); study && study->value && *study->value != page_.study) {
-      page_.study = *study->value;
-      any = true;
-    }
-    const auto curve = curve_.current();
-    const auto points =
-        curve && curve->value && curve->request == scene.cursor.lab.mistake ? *curve->value : nullptr;
-    any = any || points != page_.curve;
-    page_.curve = points;
-    return any;
-  }
+  using Tab::Tab;
 
   void draw(Scene& scene, const ImRect& area, const Layout&) override { mistakesView(scene, page_, area); }
 
   void ask(const Scene& scene) override;
   void choices(Scene& scene, const ImRect& line, float left) override;
-
-  void leave() override {
-    mistake_.forget();
-    curve_.cancel();
-    page_.study.reset();
-  }
 
   bool move(Scene& scene, int by) override {
     const int last = static_cast<int>(attention::mistakes().size()) - 1;
@@ -70,10 +38,6 @@ class MistakesTab : public Tab {
     return fmt::format("random layer, seed {} · {} over {} KV · dₖ {} · causal", kDemonstrationSeed,
                        countedText(page_.study->heads, "head"), page_.study->kvHeads, page_.study->headDim);
   }
-
- private:
-  Answer<MistakeQuestion, std::shared_ptr<const MistakeStudy>> mistake_;
-  Answer<attention::Mistake, std::shared_ptr<const Points>> curve_;
 };
 
 void MistakesTab::ask(const Scene& scene) {
@@ -87,8 +51,8 @@ void MistakesTab::ask(const Scene& scene) {
     question.sequence = std::clamp<Index>(scene.cursor.sequence, 0, last);
     question.head = std::clamp<Index>(scene.cursor.cell.head, 0, snapshot->config.heads - 1);
   }
-  mistake_.ask(std::move(question), Lane::front);
-  if (aboutScale(shown.mistake) && !page_.presents) curve_.ask(shown.mistake, Lane::back);
+  page_.study.ask(std::move(question), Lane::front);
+  if (aboutScale(shown.mistake) && !page_.presents) page_.curve.ask(shown.mistake, Lane::back);
 }
 
 /// The choice of the layer for the mistake; in narrow windows, also the list of mistakes.

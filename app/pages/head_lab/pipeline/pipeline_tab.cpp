@@ -14,18 +14,7 @@ namespace {
 
 class PipelineTab : public Tab {
  public:
-  PipelineTab(PageServices& services, State& page)
-      : Tab(services, page),
-        fault_(services.workers, [this](const FaultQuestion& question, std::stop_token stop) {
-          return layerFault(question, services_.resources, stop);
-        }) {}
-
-  bool take(const Scene&) override {
-    const auto answer = fault_.current();
-    const bool known = answer && answer->value && answer->request.snapshot == page_.snapshot;
-    const auto before = std::exchange(page_.fault, known ? *answer->value : nullptr);
-    return page_.fault != before;
-  }
+  using Tab::Tab;
 
   void prepare(Scene& scene) override {
     const double now = page_.view.time;
@@ -39,16 +28,13 @@ class PipelineTab : public Tab {
   void drawMissing(Scene& scene, const ImRect& area, const Layout& layout) override;
 
   void ask(const Scene& scene) override {
-    if (!page_.missing() || !page_.snapshot->error || page_.snapshot->error->waits) return fault_.forget();
+    if (!page_.missing() || !page_.snapshot->error || page_.snapshot->error->waits)
+      return page_.fault.forget();
     const Index last = page_.snapshot->config.heads - 1;
-    fault_.ask({page_.snapshot, scene.cursor.sequence, std::clamp<Index>(scene.cursor.cell.head, 0, last)},
-               Lane::front);
+    page_.fault.ask(
+        {page_.snapshot, scene.cursor.sequence, std::clamp<Index>(scene.cursor.cell.head, 0, last)},
+        Lane::front);
   }
-  void leave() override {
-    fault_.forget();
-    page_.fault.reset();
-  }
-
   std::vector<CaptionPart> caption(const Scene& scene) const override {
     return page_.head && !page_.missing() ? stepWords(scene, page_).sentence : std::vector<CaptionPart>{};
   }
@@ -58,8 +44,6 @@ class PipelineTab : public Tab {
   ImRect filmAbove(Scene& scene, const FilmReel& reel, const ImRect& area, const Layout& layout);
   void controls(const Scene& scene, const ImRect& area);
   void mapChoice(Scene& scene, const ImRect& area);
-
-  Answer<FaultQuestion, std::shared_ptr<const LayerFault>> fault_;
 };
 
 void PipelineTab::controls(const Scene& scene, const ImRect& area) {
@@ -120,7 +104,8 @@ ImRect PipelineTab::filmAbove(Scene& scene, const FilmReel& reel, const ImRect& 
 
 void PipelineTab::drawMissing(Scene& scene, const ImRect& area, const Layout& layout) {
   View& view = page_.view;
-  const LayerFault* fault = page_.fault.get();
+  const bool known = page_.fault && page_.fault.request().snapshot == page_.snapshot;
+  const LayerFault* fault = known ? page_.fault.get() : nullptr;
   const ImRect below = filmAbove(scene, emptyReel(*page_.snapshot, fault), area, layout);
   Tab::drawMissing(scene, below, layout);
   if (!fault || fault->found.empty()) return;

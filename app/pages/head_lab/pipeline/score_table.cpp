@@ -126,7 +126,7 @@ void paintHeader(Scene& scene, const State& page, const TablePlan& plan, std::si
                        theme.text);
   if (plan.upright) {
     const std::string name = fitted(font, detector.shortName, high - view.px(8));
-    paintRotated(list, font, ImVec2(middle, to.y - view.px(6) - textWidth(font, name)), 90, color, name);
+    paintRotated(list, font, ImVec2(middle, to.y - view.px(6)), 90, color, name, Align::left);
     return;
   }
   paintText(list, font, ImVec2(middle, y - lineHeight(font) * 1.15f), color, fitted(font, above, room),

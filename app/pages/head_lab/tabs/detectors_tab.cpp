@@ -21,43 +21,17 @@ using attention::Detector;
 using attention::DetectorScore;
 
 DetectorsTab::DetectorsTab(PageServices& services, State& page)
-    : Tab(services, page),
-      scores_(services.workers,
-              [](const DetectorQuestion& question, std::stop_token stop) {
-                return attention::Result<std::shared_ptr<const DetectorStudy>>(
-                    std::make_shared<const DetectorStudy>(studyDetectors(question, stop)));
-              }),
-      cells_(services.workers, [](const TargetQuestion& question, std::stop_token stop) {
-        return attention::Result<std::shared_ptr<const TargetStudy>>(
-            std::make_shared<const TargetStudy>(studyTargets(question, stop)));
-      }) {}
-
-bool DetectorsTab::take(const Scene&) {
-  bool any = false;
-  if (const auto answer = scores_.current(); answer && answer->value && *answer->value != study_) {
-    study_ = *answer->value;
-    any = true;
-  }
-  if (const auto answer = cells_.current(); answer && answer->value && *answer->value != targets_) {
-    targets_ = *answer->value;
-    any = true;
-  }
-  return any;
-}
+    : Tab(services, page), study_(page.shown, studyDetectors), targets_(page.shown, studyTargets) {}
 
 void DetectorsTab::ask(const Scene& scene) {
   if (!page_.layer) return;
-  scores_.ask({page_.layer, scene.cursor.lab.reads, scene.cursor.lab.likeness}, Lane::front);
+  study_.ask({page_.layer, scene.cursor.lab.reads, scene.cursor.lab.likeness}, Lane::front);
   if (!study_) return;
   const ScorePlace place = shownPlace(scene);
-  cells_.ask({study_, place.head, place.detector}, Lane::front);
+  targets_.ask({study_.shared(), place.head, place.detector}, Lane::front);
 }
 
 void DetectorsTab::leave() {
-  scores_.forget();
-  cells_.forget();
-  study_.reset();
-  targets_.reset();
   pointed_ = nextPointed_ = {};
 }
 

@@ -17,7 +17,6 @@ class DetectorsTab : public Tab {
  public:
   DetectorsTab(PageServices& services, State& page);
 
-  bool take(const Scene& scene) override;
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
   void ask(const Scene& scene) override;
   void leave() override;
@@ -34,10 +33,8 @@ class DetectorsTab : public Tab {
   void controls(Scene& scene, const ImRect& area);
   void picture(Scene& scene, const ImRect& area);
 
-  Answer<DetectorQuestion, std::shared_ptr<const DetectorStudy>> scores_;
-  Answer<TargetQuestion, std::shared_ptr<const TargetStudy>> cells_;
-  std::shared_ptr<const DetectorStudy> study_;
-  std::shared_ptr<const TargetStudy> targets_;
+  Shown<DetectorQuestion, DetectorStudy> study_;
+  Shown<TargetQuestion, TargetStudy> targets_;
   ScorePlace pointed_, nextPointed_;  ///< in the last frame, and in this one
 };
 

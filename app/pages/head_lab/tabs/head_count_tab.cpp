@@ -71,29 +71,13 @@ void spectra(const View& view, const ImRect& area, const HeadCountSide& side, do
 }  // namespace
 
 HeadCountTab::HeadCountTab(PageServices& services, State& page)
-    : Tab(services, page),
-      answer_(services.workers, [](const HeadCountQuestion& question, std::stop_token stop) {
-        return attention::Result<std::shared_ptr<const HeadCountStudy>>(
-            std::make_shared<const HeadCountStudy>(studyHeadCounts(question, stop)));
-      }) {}
-
-bool HeadCountTab::take(const Scene&) {
-  const auto answer = answer_.current();
-  if (!answer || !answer->value || *answer->value == study_) return false;
-  study_ = *answer->value;
-  return true;
-}
+    : Tab(services, page), study_(page.shown, studyHeadCounts) {}
 
 void HeadCountTab::ask(const Scene& scene) {
   if (!page_.layer) return;
   const WeightSetup& weights = scene.setup.weights;
   const Index heads = smallHeads(page_.layer->config().modelDim, scene.cursor.lab.manyHeads);
-  answer_.ask({page_.layer, heads, weights.init, weights.gain, weights.seed}, Lane::front);
-}
-
-void HeadCountTab::leave() {
-  answer_.forget();
-  study_.reset();
+  study_.ask({page_.layer, heads, weights.init, weights.gain, weights.seed}, Lane::front);
 }
 
 bool HeadCountTab::move(Scene& scene, int by) {

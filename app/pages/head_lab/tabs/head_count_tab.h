@@ -10,10 +10,8 @@ class HeadCountTab : public Tab {
  public:
   HeadCountTab(PageServices& services, State& page);
 
-  bool take(const Scene& scene) override;
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
   void ask(const Scene& scene) override;
-  void leave() override;
   void choices(Scene& scene, const ImRect& line, float left) override;
   bool move(Scene& scene, int by) override;
   std::vector<CaptionPart> caption(const Scene& scene) const override;
@@ -24,8 +22,7 @@ class HeadCountTab : public Tab {
  private:
   void side(const Scene& scene, const ImRect& area, const HeadCountSide& shown, const char* name);
 
-  Answer<HeadCountQuestion, std::shared_ptr<const HeadCountStudy>> answer_;
-  std::shared_ptr<const HeadCountStudy> study_;
+  Shown<HeadCountQuestion, HeadCountStudy> study_;
 };
 
 }  // namespace headscope::app::head_lab_page

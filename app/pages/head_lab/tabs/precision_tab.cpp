@@ -43,18 +43,9 @@ class PrecisionTab : public Tab {
  public:
   PrecisionTab(PageServices& services, State& page)
       : Tab(services, page),
-        answer_(services.workers,
-                [](const std::shared_ptr<const LayerParts>& layer,
-                   std::stop_token stop) -> attention::Result<std::shared_ptr<const LayerPrecisionStudy>> {
-                  return std::make_shared<const LayerPrecisionStudy>(studyPrecision(layer, stop));
-                }) {}
-
-  bool take(const Scene&) override {
-    const auto current = answer_.current();
-    if (!current || !current->value || *current->value == study_) return false;
-    study_ = *current->value;
-    return true;
-  }
+        study_(page.shown, [](const std::shared_ptr<const LayerParts>& layer, std::stop_token stop) {
+          return studyPrecision(layer, stop);
+        }) {}
 
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
     if (!study_) return;
@@ -75,12 +66,7 @@ class PrecisionTab : public Tab {
   }
 
   void ask(const Scene&) override {
-    if (page_.layer) answer_.ask(page_.layer, Lane::front);
-  }
-
-  void leave() override {
-    answer_.forget();
-    study_.reset();
+    if (page_.layer) study_.ask(page_.layer, Lane::front);
   }
 
   /// The arrow keys select the format whose maps are shown.
@@ -241,8 +227,7 @@ class PrecisionTab : public Tab {
   }
 
   std::size_t format_ = 0;
-  Answer<std::shared_ptr<const LayerParts>, std::shared_ptr<const LayerPrecisionStudy>> answer_;
-  std::shared_ptr<const LayerPrecisionStudy> study_;
+  Shown<std::shared_ptr<const LayerParts>, LayerPrecisionStudy> study_;
 };
 
 }  // namespace

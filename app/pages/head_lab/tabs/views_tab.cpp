@@ -78,29 +78,14 @@ std::string valueText(HeadPicture picture, float value) {
 }  // namespace
 
 ViewsTab::ViewsTab(PageServices& services, State& page)
-    : Tab(services, page),
-      answer_(services.workers, [&services](const ViewQuestion& question, std::stop_token stop) {
-        return studyViews(question, services.resources, stop);
-      }) {}
-
-bool ViewsTab::take(const Scene&) {
-  const auto answer = answer_.current();
-  if (!answer || !answer->value || *answer->value == study_) return false;
-  study_ = *answer->value;
-  return true;
-}
+    : Tab(services, page), study_(page.shown, studyViews) {}
 
 void ViewsTab::ask(const Scene& scene) {
   if (!page_.layer) return;
   const Index last = page_.layer->config().heads - 1;
-  answer_.ask({page_.layer, std::clamp<Index>(scene.cursor.cell.head, 0, last),
-               std::clamp<Index>(scene.cursor.lab.otherHead, 0, last)},
-              Lane::front);
-}
-
-void ViewsTab::leave() {
-  answer_.forget();
-  study_.reset();
+  study_.ask({page_.layer, std::clamp<Index>(scene.cursor.cell.head, 0, last),
+              std::clamp<Index>(scene.cursor.lab.otherHead, 0, last)},
+             Lane::front);
 }
 
 bool ViewsTab::move(Scene& scene, int by) {

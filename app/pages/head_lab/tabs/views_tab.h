@@ -10,10 +10,8 @@ class ViewsTab : public Tab {
  public:
   ViewsTab(PageServices& services, State& page);
 
-  bool take(const Scene& scene) override;
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
   void ask(const Scene& scene) override;
-  void leave() override;
   bool move(Scene& scene, int by) override;
   std::vector<CaptionPart> caption(const Scene& scene) const override;
 
@@ -26,8 +24,7 @@ class ViewsTab : public Tab {
   std::size_t thumbnailColumns(ImVec2 area, float space) const;
   void otherHead(Scene& scene, ImVec2 at);
 
-  Answer<ViewQuestion, std::shared_ptr<const ViewStudy>> answer_;
-  std::shared_ptr<const ViewStudy> study_;
+  Shown<ViewQuestion, ViewStudy> study_;
 };
 
 }  // namespace headscope::app::head_lab_page

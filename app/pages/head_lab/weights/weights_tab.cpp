@@ -8,31 +8,14 @@ namespace {
 
 class WeightsTab : public Tab {
  public:
-  WeightsTab(PageServices& services, State& page)
-      : Tab(services, page),
-        study_(services.workers, [](const std::shared_ptr<const HeadParts>& head, std::stop_token stop) {
-          return attention::Result<std::shared_ptr<const WeightStudy>>(
-              std::make_shared<const WeightStudy>(studyWeights(head, stop)));
-        }) {}
-
-  bool take(const Scene&) override {
-    const auto study = study_.current();
-    if (!study || !study->value || *study->value == page_.weights) return false;
-    page_.weights = *study->value;
-    return true;
-  }
+  using Tab::Tab;
 
   void draw(Scene& scene, const ImRect& area, const Layout&) override {
     weightsView(scene, page_, area, page_.small);
   }
 
   void ask(const Scene&) override {
-    if (page_.head) study_.ask(page_.head, Lane::front);
-  }
-
-  void leave() override {
-    study_.forget();
-    page_.weights.reset();
+    if (page_.head) page_.weights.ask(page_.head.shared(), Lane::front);
   }
 
   std::vector<CaptionPart> caption(const Scene&) const override {
@@ -41,9 +24,6 @@ class WeightsTab : public Tab {
                          page_.head->question.head),
              page_.view.theme->secondary}};
   }
-
- private:
-  Answer<std::shared_ptr<const HeadParts>, std::shared_ptr<const WeightStudy>> study_;
 };
 
 }  // namespace

@@ -73,7 +73,7 @@ void magnifier(const Scene& scene, State& page, const OverviewPlan& plan, Index 
       const auto& weights = page.layer(at)->weights;
       const HeatTile tile{area, 0, 0, static_cast<float>(weights.rows()), static_cast<float>(weights.cols()),
                           head};
-      HeatmapTile picture = pictureOf(tile, page.pictures.magnified.factor, shownRange(scene, page.pair));
+      HeatmapTile picture = pictureOf(tile, page.pictures.magnified.factor, shownRange(scene, page));
       page.pictures.magnified.wanted.push_back({at, head});
       const auto there = std::find(page.pictures.magnified.heads.begin(), page.pictures.magnified.heads.end(),
                                    page.pictures.magnified.wanted.back());
@@ -84,7 +84,7 @@ void magnifier(const Scene& scene, State& page, const OverviewPlan& plan, Index 
     }
   }
   render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = shownColours(scene, page.pair);
+  style.colormap = shownColours(scene, page);
   style.gap = 0;
   view.heatmaps->draw(list, page.pictures.magnified.textures, style, std::move(tiles));
   if (page.pictures.magnified.wanted != page.pictures.magnified.heads)

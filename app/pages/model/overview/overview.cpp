@@ -74,7 +74,8 @@ void progress(View& view, const ShownModel& model, const StudyProgress& run, con
   if (button(view, "model.stop", label)) view.request("model.stop");
 }
 
-/// Shows the cell under the pointer. A click opens the layer on Heads or makes a picture's patch the query.
+/// Shows the cell under the pointer. A click opens the layer on Heads, pins a recorded head, which Heads
+/// can't recompute, or makes a picture's patch the query.
 void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, Index column,
                  const std::vector<Index>& order, bool clicked) {
   View& view = page.view;
@@ -116,8 +117,9 @@ void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, 
     page.head.asked = true;
   }
   if (clicked && !picture) view.request("model.heads");
-  if (ImGui::IsMouseClicked(1))
-    view.menu = {"model.heads", "model.switch", "model.switch_alike", "model.restore", "head.copy"};
+  if (!ImGui::IsMouseClicked(1)) return;
+  view.menu = {"model.heads", "model.switch", "model.switch_alike", "model.restore", "head.copy"};
+  if (page.model.opened && page.model.opened->recorded) view.menu = {"model.hold", "head.copy"};
 }
 
 /// Registers the heads' names for tests, unless there are too many to do so quickly.
@@ -248,8 +250,11 @@ void fitHeads(View& view, const Scene& scene, const State& page, const OverviewP
   view.figure->title =
       fmt::format("All heads of {} on {}", page.model.opened ? page.model.opened->name : "synthetic layers",
                   tokenCountText(page.tokens()));
-  paintLegend(view, *ImGui::GetWindowDrawList(), ImVec2(right, plan.top), view.px(150),
-              {"weight", scene.look.colormap, {"0", "", "1"}});
+  FigureLegend legend{"weight", shownColours(scene, page), shownLabels(scene, page)};
+  for (const auto& layer : page.layers)
+    for (Index head = 0; layer && head < layer->thumbnails.count(); ++head)
+      legend.notNumber = legend.notNumber || layer->thumbnails[head].hasNaN();
+  paintLegend(view, *ImGui::GetWindowDrawList(), ImVec2(right, plan.top), view.px(150), legend);
 }
 
 }  // namespace

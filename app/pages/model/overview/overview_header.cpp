@@ -193,11 +193,7 @@ void overviewHeader(Scene& scene, State& page, const ImRect& area, const Overvie
        view.px(14);
   const float barWidth = view.px(110);
   const bool difference = showsDifference(scene, page.pair);
-  const char* const low = difference ? "−1" : weightRange(scene.look).logarithmic ? "10⁻⁴" : "0";
-  // Each map over a picture has its own scale.
-  const char* const high = page.picture() ? "each map's most" : "1";
-  paintColourBar(view, shownColours(scene, page.pair), {low, difference ? "0" : "", high},
-                 ImVec2(area.Max.x, y), barWidth);
+  paintColourBar(view, shownColours(scene, page), shownLabels(scene, page), ImVec2(area.Max.x, y), barWidth);
   const float sortLeft = area.Max.x - barWidth - view.px(116);
   const std::string none =
       cursor.detector.empty() && !difference ? "Choose a behaviour on the left first" : "";

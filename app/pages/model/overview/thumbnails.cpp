@@ -244,14 +244,14 @@ void drawRow(const Scene& scene, State& page, const OverviewPlan& plan, Index at
     const ImRect area = plan.tile(at, column);
     if (!plan.inSight(area)) continue;
     const HeatTile tile{area, 0, 0, rows, cols, order[static_cast<std::size_t>(column)]};
-    HeatmapTile picture = pictureOf(tile, page.pictures.rows[row].factor, shownRange(scene, page.pair));
+    HeatmapTile picture = pictureOf(tile, page.pictures.rows[row].factor, shownRange(scene, page));
     picture.view.layer = static_cast<int>(tile.head);
     picture.view.clip = {std::max(area.Min.x, plan.map.Min.x), std::max(area.Min.y, plan.map.Min.y),
                          std::min(area.Max.x, plan.map.Max.x), std::min(area.Max.y, plan.map.Max.y)};
     tiles.push_back(picture);
   }
   render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = shownColours(scene, page.pair);
+  style.colormap = shownColours(scene, page);
   if (plan.cells() < view.px(110)) style.gap = 0;
   view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.pictures.rows[row].textures, style, std::move(tiles));
 }
@@ -275,12 +275,31 @@ bool showsDifference(const Scene& scene, const PairState& pairs) {
   return scene.cursor.model.shown == ShownText::difference && !pairs.compared.empty();
 }
 
-ValueRange shownRange(const Scene& scene, const PairState& pairs) {
-  return showsDifference(scene, pairs) ? ValueRange{-1, 1, false} : weightRange(scene.look);
+namespace {
+
+/// The ends of the scale around 0 that is shown; 0 if it starts at 0.
+float aroundZero(const Scene& scene, const State& page) {
+  if (showsDifference(scene, page.pair)) return 1;
+  return std::max(page.study ? page.study->aroundZero : 0,
+                  page.pair.compared.empty() || !page.pair.other ? 0 : page.pair.other->aroundZero);
 }
 
-render::Colormap shownColours(const Scene& scene, const PairState& pairs) {
-  return showsDifference(scene, pairs) ? render::Colormap::diverging : scene.look.colormap;
+}  // namespace
+
+ValueRange shownRange(const Scene& scene, const State& page) {
+  const float end = aroundZero(scene, page);
+  return end > 0 ? ValueRange{-end, end, false} : weightRange(scene.look);
+}
+
+render::Colormap shownColours(const Scene& scene, const State& page) {
+  return aroundZero(scene, page) > 0 ? render::Colormap::diverging : scene.look.colormap;
+}
+
+BarLabels shownLabels(const Scene& scene, const State& page) {
+  const ValueRange range = shownRange(scene, page);
+  if (range.low < 0) return {"−" + weightText(range.high), "0", weightText(range.high)};
+  // Each map over a picture has its own scale.
+  return {range.logarithmic ? "10⁻⁴" : "0", "", page.picture() ? "each map's most" : "1"};
 }
 
 std::vector<Index> headOrder(const Scene& scene, const State& page, Index at) {

@@ -59,8 +59,6 @@ void readStack(const ConfigReader& json, std::string_view heads, std::string_vie
   config.headDim = families::evenShare(json, "d_model", config.modelDim, heads, config.heads);
   config.activation = families::readActivation(json, "activation_function", "gelu");
   config.qkvBias = config.outputBias = config.mlpBias = true;
-  if (json.flag("scale_embedding", false))
-    config.embeddingScale = static_cast<float>(std::sqrt(static_cast<double>(config.modelDim)));
   families::addLayers(config, json.size(layers, {}, 1, kMaxLayers));
 }
 
@@ -74,6 +72,8 @@ void readBart(const ConfigReader& json, ModelConfig& config) {
       readStack(json, "decoder_attention_heads", "decoder_ffn_dim", "decoder_layers", config);
     else
       readStack(json, "encoder_attention_heads", "encoder_ffn_dim", "encoder_layers", config);
+  if (json.flag("scale_embedding", false))
+    config.embeddingScale = static_cast<float>(std::sqrt(static_cast<double>(config.modelDim)));
   config.causal = decodes;
   config.order = BlockOrder::after;
   config.maxPositions = json.size("max_position_embeddings", 1024, 1, kMaxPositions - kFirstRow);
@@ -133,10 +133,11 @@ constinit const Family families::whisper{
     .names = kWhisperNames,
     .reads = true,
     .fields = {.read = "vocab_size d_model decoder_layers decoder_attention_heads decoder_ffn_dim "
-                       "max_target_positions activation_function scale_embedding decoder_start_token_id",
-               // The encoder isn't computed: its output is supplied.
+                       "max_target_positions activation_function decoder_start_token_id",
+               // The encoder isn't computed: its output is supplied. WhisperDecoder of transformers reads
+               // scale_embedding and doesn't apply it.
                .ignored =
-                   "num_mel_bins encoder_layers encoder_attention_heads encoder_ffn_dim "
+                   "scale_embedding num_mel_bins encoder_layers encoder_attention_heads encoder_ffn_dim "
                    "num_hidden_layers encoder_layerdrop decoder_layerdrop activation_dropout init_std "
                    "max_source_positions use_weighted_layer_sum classifier_proj_size apply_spec_augment "
                    "mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob "

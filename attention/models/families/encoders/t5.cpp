@@ -48,8 +48,8 @@ constexpr TensorNames t5DecoderNames() {
 /// The differences between T5 and mT5.
 struct T5Defaults {
   std::string_view feedForward;
-  Index vocabulary;
-  bool scalesTied;  ///< the stream is scaled down before a head that shares the embedding's rows
+  Index vocabulary, innerDim, layers, heads;
+  bool scales;  ///< the stream can be scaled down before a head that shares the embedding's rows
 };
 
 void readFeedForward(const ConfigReader& json, const T5Defaults& defaults, ModelConfig& config) {
@@ -74,16 +74,16 @@ void readFeedForward(const ConfigReader& json, const T5Defaults& defaults, Model
 
 void readT5Fields(const ConfigReader& json, const T5Defaults& defaults, ModelConfig& config) {
   config.modelDim = json.size("d_model", 512);
-  config.innerDim = json.size("d_ff", 2048);
+  config.innerDim = json.size("d_ff", defaults.innerDim);
   config.vocabulary = json.size("vocab_size", defaults.vocabulary);
-  config.heads = config.kvHeads = json.size("num_heads", 8);
+  config.heads = config.kvHeads = json.size("num_heads", defaults.heads);
   config.headDim = json.size("d_kv", 64);
   config.norm = NormKind::rms;
   config.epsilon = json.positive("layer_norm_epsilon", 1e-6);
   readFeedForward(json, defaults, config);
   const bool decodes = config.group != HeadGroup::encoder;
   config.causal = decodes;
-  const Index layers = json.size("num_layers", 6, 1, kMaxLayers);
+  const Index layers = json.size("num_layers", defaults.layers, 1, kMaxLayers);
   const Index decoderLayers = json.size("num_decoder_layers", layers, 1, kMaxLayers);
   config.layers.assign(asSize(decodes ? decoderLayers : layers), LayerKind{});
   BucketBias& bias = config.bucketBias.emplace();
@@ -92,19 +92,20 @@ void readT5Fields(const ConfigReader& json, const T5Defaults& defaults, ModelCon
   bias.bidirectional = !decodes;
   families::readStartToken(json, json.size("pad_token_id", 0, 0), config);
   const bool tied = json.flag("tie_word_embeddings", config.family->tied);
-  if (json.flag("scale_decoder_outputs", tied && defaults.scalesTied))
+  const bool scales = json.flag("scale_decoder_outputs", tied && defaults.scales);
+  if (scales && !defaults.scales)
+    config.notes.emplace_back("config.json's scale_decoder_outputs is ignored, as in transformers.");
+  else if (scales)
     config.logitScale = static_cast<float>(1 / std::sqrt(static_cast<double>(config.modelDim)));
 }
 
 void readT5(const ConfigReader& json, ModelConfig& config) {
-  readT5Fields(json, {"relu", 32128, true}, config);
+  readT5Fields(json, {"relu", 32128, 2048, 6, 8, true}, config);
 }
 
 void readMt5(const ConfigReader& json, ModelConfig& config) {
-  // transformers 5 writes every mT5 as tied and never scales; 4 scaled if it was tied.
-  constexpr std::string_view kVersion = "transformers_version";
-  const bool scales = json.isText(kVersion) && json.text(kVersion, "").starts_with("4.");
-  readT5Fields(json, {"gated-gelu", 250112, scales}, config);
+  // transformers 5 never scales an mT5's stream.
+  readT5Fields(json, {"gated-gelu", 250112, 1024, 8, 6, false}, config);
 }
 
 constexpr ConfigFields kT5Fields{
@@ -130,7 +131,7 @@ constexpr Family encoderOf(std::string_view name, std::string_view architecture,
 }
 
 constexpr Family kT5Encoder = encoderOf("t5", "T5", true, readT5);
-constexpr Family kMt5Encoder = encoderOf("mt5", "MT5", false, readMt5);
+constexpr Family kMt5Encoder = encoderOf("mt5", "MT5", true, readMt5);
 
 constexpr Family decoderOf(const Family& encoder) {
   Family family = encoder;

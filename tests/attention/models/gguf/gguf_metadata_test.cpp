@@ -124,11 +124,57 @@ TEST_F(GgufMetadataTest, RefusesWhatItWouldIgnore) {
            {"llama", granite + "rope.scaling.finetuned:bool=0", "is false, expected true"},
            {"gemma2", "gemma2.rope.freq_base_swa:f32=20000", "is 20000, expected 10000"},
            {"gemma2", "gemma2.block_count:bool=1", "is true, expected a whole number"},
+           {"llama", "llama.rope.freq_base:f32=nan", "\"llama.rope.freq_base\" is nan, expected a finite number"},
+           {"llama", "llama.attention.layer_norm_rms_epsilon:f32=inf", "is inf, expected a finite number"},
+           {"gemma2", "gemma2.attn_logit_softcapping:f32=nan", "is nan, expected a finite number"},
+           {"llama", "general.type:text=adapter", "holds an adapter (LoRA), which changes a model, expected"},
+           {"llama", "general.type:text=mmproj", "holds the part of a model that reads pictures"},
+           {"llama", "general.architecture:text=clip", "holds the part of a model that reads pictures"},
+           {"llama", "general.type:text=imatrix general.architecture:drop=",
+            "holds statistics for quantising a model, expected a model's own file"},
            {"bert", "bert.attention.causal:bool=1", "is true, expected false"}}) {
     const auto config = this->config(family, edits);
     ASSERT_FALSE(config.ok()) << edits;
     EXPECT_THAT(config.error().message, HasSubstr(expected));
   }
+}
+
+TEST_F(GgufMetadataTest, QueriesGrowBeyondTheOriginalLength) {
+  const std::string grown =
+      "mistral3.attention.temperature_scale:f32=0.5 mistral3.rope.scaling.original_context_length:u32=4";
+  const auto plain = config("mistral"), config = this->config("mistral", grown);
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->rotations, plain->rotations);
+  EXPECT_EQ(plain->queryGrowth.at(1000), 1);
+  EXPECT_EQ(config->queryGrowth.at(3), 1);
+  EXPECT_FLOAT_EQ(config->queryGrowth.at(4), static_cast<float>(1 + 0.5 * std::log(2)));
+  EXPECT_FLOAT_EQ(config->queryGrowth.at(11), static_cast<float>(1 + 0.5 * std::log(3)));
+}
+
+TEST_F(GgufMetadataTest, NotesWhatTheFileCantSay) {
+  const std::string window = "can't say whether attention has a window";
+  for (const auto& [family, edits, note] : std::initializer_list<std::array<std::string, 3>>{
+           {"qwen2", "", window},
+           {"llama", "general.name:text=Mistral-7B llama.rope.freq_base:f32=10000", window},
+           {"llama", "general.name:text=Mistral-7B llama.rope.freq_base:f32=1000000", ""},
+           {"llama", "", ""},
+           {"qwen2", "qwen2.attention.sliding_window:u32=4",
+            "\"qwen2.attention.sliding_window\" is not applied"}}) {
+    const auto model = Model::open(written(family, edits));
+    ASSERT_TRUE(model.ok()) << model.error().message;
+    std::string notes;
+    for (const std::string& each : model->config().notes) notes += each;
+    if (note.empty())
+      EXPECT_THAT(notes, testing::Not(HasSubstr(window))) << family << edits;
+    else
+      EXPECT_THAT(notes, HasSubstr(note)) << family << edits;
+  }
+}
+
+TEST_F(GgufMetadataTest, RefusesTextsThatArentUtf8) {
+  const auto found = config("llama", "llama.rope.scaling.type:text=\xff");
+  ASSERT_FALSE(found.ok());
+  EXPECT_THAT(found.error().message, HasSubstr("\"llama.rope.scaling.type\" is \"\\xff\", expected UTF-8"));
 }
 
 TEST_F(GgufMetadataTest, RefusesTensorsOfLayersThatFamilyLacks) {

@@ -74,7 +74,8 @@ def read_checkpoint(folder):
 # GGUF
 
 def text(value):
-    return struct.pack("<Q", len(value.encode())) + value.encode()
+    data = value.encode("utf-8", "surrogateescape")
+    return struct.pack("<Q", len(data)) + data
 
 
 KINDS = {"u8": (0, "<B"), "u16": (2, "<H"), "u32": (4, "<I"), "i32": (5, "<i"), "f32": (6, "<f"), "bool": (7, "<?")}

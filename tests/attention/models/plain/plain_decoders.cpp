@@ -40,6 +40,7 @@ Wide attention(const LlamaLike& m, MadeUpTensors& t, const std::string& at, Inde
   const std::vector<double> turns = m.turns ? m.turns(layer) : frequencies(m.headDim, 1e4);
   q = rope(q, m.heads, turns, m.amplitude);
   k = rope(k, m.kvHeads, turns, m.amplitude);
+  for (Index i = 0; i < q.rows(); ++i) q.row(i) *= m.growth(i);
   const double scale = m.scale > 0 ? m.scale : 1 / std::sqrt(static_cast<double>(m.headDim));
   const Wide y =
       t.touched("heads", layer,
@@ -208,10 +209,44 @@ PlainModel phi3Unsaid() {
                m);
 }
 
+/// Dynamic NTK, in a text that is longer than the trained 8 tokens or shorter than the trained 16.
+PlainModel dynamicRope(Index positions) {
+  LlamaLike m{.headDim = 6};
+  m.turns = [positions](Index) {
+    const double stretch = positions >= 11 ? 1 : 4.0 * 11 / static_cast<double>(positions) - 3;
+    return frequencies(6, 1e4 * std::pow(stretch, 6.0 / 4));
+  };
+  return model(positions >= 11 ? "dynamic_short" : "dynamic_long",
+               llamaConfig("llama", R"("head_dim": 6, "tie_word_embeddings": true,
+                 "rope_scaling": {"type": "dynamic", "factor": 4.0}, "max_position_embeddings": )" +
+                                        std::to_string(positions)),
+               m);
+}
+
+/// Llama under other names, with what its class takes for missing fields.
+std::vector<PlainModel> llamaCousins() {
+  const std::string head = R"("head_dim": 6)";
+  LlamaLike biased{.headDim = 6, .qkvBias = true, .tied = false};
+  LlamaLike internLm{.headDim = 6, .epsilon = 1e-5, .mlpBias = true, .tied = false};
+  LlamaLike grown{.headDim = 6, .epsilon = 1e-5, .tied = false};
+  grown.growth = [](Index i) { return 1 + 0.5 * std::log(1 + std::floor(static_cast<double>(i) / 4)); };
+  return {model("seed_oss", llamaConfig("seed_oss", head), biased),
+          model("internlm3", llamaConfig("internlm3", head + R"(, "bias": true)"), internLm),
+          model("iquestcoder", llamaConfig("iquestcoder", head),
+                {.headDim = 6, .epsilon = 1e-5, .tied = false}),
+          model("ministral3",
+                llamaConfig("ministral3", head + R"(, "rope_parameters": {"rope_type": "default",
+                  "rope_theta": 10000.0, "llama_4_scaling_beta": 0.5,
+                  "original_max_position_embeddings": 4})"),
+                grown)};
+}
+
 }  // namespace
 
 std::vector<PlainModel> plainDecoders() {
-  std::vector<PlainModel> models;
+  std::vector<PlainModel> models = llamaCousins();
+  models.push_back(dynamicRope(8));
+  models.push_back(dynamicRope(16));
   LlamaLike llama{.headDim = 6, .qkvBias = true, .outputBias = true, .mlpBias = true};
   llama.turns = [](Index) {
     std::vector<double> turns = frequencies(6, 5000);

@@ -16,6 +16,7 @@ struct LlamaLike {
   std::function<double(double)> act = silu;
   std::function<Index(Index)> window = [](Index) { return 0; };
   std::function<std::vector<double>(Index)> turns = nullptr;
+  std::function<double(Index)> growth = [](Index) { return 1; };  ///< factor on the query at a position
   std::string prefix = "model.", headPrefix = "";
 };
 PlainOutcome runLlamaLike(const LlamaLike& m, MadeUpTensors& t, const std::vector<Index>& ids);

@@ -115,11 +115,11 @@ PlainModel stableLm(bool larger) {
 }
 
 PlainModel cohere(bool plus) {
-  PlainDecoder m{.logits = 0.25, .normBias = false, .parallel = true, .interleaved = true, .act = silu};
+  PlainDecoder m{.theta = 5e5, .logits = 0.25, .normBias = false, .parallel = true, .interleaved = true, .act = silu};
   m.gate = "mlp.gate_proj", m.headNorms = m.tableOfNorms = plus;
   const std::string norms = plus ? "true" : "false";
   return model(plus ? "cohere_plus" : "cohere",
-               sized("cohere", R"("logit_scale": 0.25, "use_qk_norm": )" + norms), m);
+               sized("cohere", R"("logit_scale": 0.25, "rope_theta": 500000, "use_qk_norm": )" + norms), m);
 }
 
 /// Llama's sizes and names, with `experts` experts.
@@ -180,7 +180,7 @@ PlainModel glm(bool normsBehind) {
   m.qkvBias = true, m.act = silu, m.gateUp = "mlp.gate_up_proj";
   if (normsBehind) m.after = "post_self_attn_layernorm", m.afterMlp = "post_mlp_layernorm";
   const std::string type = normsBehind ? "glm4" : "glm";
-  return model(type, sized(type, R"("head_dim": 6, "attention_bias": true, "partial_rotary_factor": 0.4)"),
+  return model(type, sized(type, R"("head_dim": 6, "partial_rotary_factor": 0.4)"),
                m);
 }
 
@@ -219,14 +219,17 @@ PlainModel falconRw() {
                 m);
 }
 
-PlainModel bloom() {
+PlainModel bloom(bool normedStream) {
   PlainDecoder m{.kvHeads = 4, .qkvBias = true, .outputBias = true, .mlpBias = true};
   m.alibi = m.headByHead = true, m.rotates = [](Index) { return false; };
   m.prefix = "transformer.", m.layer = "h.", m.embedding = "word_embeddings", m.finalNorm = "ln_f";
   m.embeddingNorm = "word_embeddings_layernorm", m.qkv = "self_attention.query_key_value";
   m.o = "self_attention.dense", m.up = "mlp.dense_h_to_4h", m.down = "mlp.dense_4h_to_h";
-  return model("bloom", R"({"model_type": "bloom", "vocab_size": 31, "hidden_size": 24, "n_head": 4,
-    "n_layer": 3, "n_inner": 14})",
+  m.normedStream = normedStream;
+  return model(normedStream ? "bloom_normed" : "bloom",
+               R"({"model_type": "bloom", "vocab_size": 31, "hidden_size": 24, "n_head": 4,
+    "n_layer": 3, "n_inner": 14, "apply_residual_connection_post_layernorm": )" +
+                   std::string(normedStream ? "true}" : "false}"),
                m);
 }
 
@@ -257,7 +260,8 @@ std::vector<PlainModel> plainFamilies() {
           falconGrouped(true),
           falconGrouped(false),
           falconRw(),
-          bloom(),
+          bloom(false),
+          bloom(true),
           mpt(false),
           mpt(true),
           mixtral(),

@@ -185,8 +185,10 @@ PlainOutcome run(const PlainDecoder& m, MadeUpTensors& t, const std::vector<Inde
       const Wide in = m.ownMlpNorm ? normed(m, t, at, m.beforeMlp, x) : read;
       x += attended + t.touched("mlp", i, mlp(m, t, at, in));
     } else {
+      if (m.normedStream) x = read;
       x += m.residual * normed(m, t, at, m.after, attended);
       const Wide in = normed(m, t, at, m.beforeMlp, x);
+      if (m.normedStream) x = in;
       const bool mixes = m.experts > 0 && m.mixes(i);
       const Wide said = normed(m, t, at, m.afterMlp, mixes ? mixture(m, t, at, in) : mlp(m, t, at, in));
       x += t.touched("mlp", i, m.residual * said);

@@ -34,6 +34,7 @@ struct PlainDecoder {
   bool headByHead = false;
   bool alibi = false;
   double slopeMost = 8, slopeFactor = 1;
+  bool normedStream = false;  ///< each part is added to its norm's output instead of the stream
   bool ownMlpNorm = false;  ///< if parallel, the MLP reads its own norm
   std::function<double(Index)> stretch = [](Index) { return 1; };  ///< divides a layer's frequencies
   std::string embeddingNorm = {};

@@ -26,8 +26,9 @@ std::string parseOutcome(const std::string& text) {
 }
 
 TEST(TokenizerRefusals, ReportsUnsupportedTypes) {
-  EXPECT_EQ(refusalOf("/model/type", "WordLevel"),
-            "test: model: type \"WordLevel\" is not supported, expected one of BPE, WordPiece, Unigram");
+  EXPECT_EQ(refusalOf("/model/type", "Syllables"),
+            "test: model: type \"Syllables\" is not supported, expected one of BPE, WordPiece, WordLevel, "
+            "Unigram");
   EXPECT_THAT(refusalOf("/normalizer", {{"type", "Nmt"}}),
               StartsWith("test: normalizer: type \"Nmt\" is not supported, expected one of NFC, "));
   EXPECT_THAT(refusalOf("/pre_tokenizer", {{"type", "UnicodeScripts"}}),
@@ -41,8 +42,6 @@ TEST(TokenizerRefusals, ReportsUnsupportedTypes) {
   EXPECT_EQ(refusalOf("/model/dropout", 0.1),
             "test: model: \"dropout\" is 0.1, expected none: it makes tokens random");
   EXPECT_EQ(refusalOf("/model/dropout", 0.0), "accepted");
-  EXPECT_THAT(refusalOf("/model/end_of_word_suffix", "</w>"),
-              HasSubstr("\"end_of_word_suffix\" \"</w>\" is not supported"));
 }
 
 TEST(TokenizerRefusals, RefusesInvalidIds) {
@@ -144,13 +143,14 @@ TEST(TokenizerRefusals, RefusesRepeatedDoubling) {
     json["normalizer"] = {{"type", "Sequence"}, {"normalizers", Json::array_t(40, rule)}};
     json["decoder"] = {{"type", "Sequence"}, {"decoders", Json::array_t(40, rule)}};
     const TextTokenizer tokenizer = made(json);
-    const std::string expected = "the tokenizer's rules make the text longer than 65568 bytes";
+    const auto refused = testing::AnyOf("the tokenizer's rules make the text longer than 65568 bytes",
+                                        "the tokenizer's 40 rules rewrite more than 65600 bytes in total");
     const auto encoded = tokenizer.encode("a");
     ASSERT_FALSE(encoded.ok());
-    EXPECT_EQ(encoded.error().message, expected);
+    EXPECT_THAT(encoded.error().message, refused);
     const auto decoded = tokenizer.decode(std::vector<TokenId>{*tokenizer.find("a")});
     ASSERT_FALSE(decoded.ok());
-    EXPECT_EQ(decoded.error().message, expected);
+    EXPECT_THAT(decoded.error().message, refused);
     EXPECT_EQ(tokenizer.readable(*tokenizer.find("a"))->size(), 65'536u) << "the last rule that fits";
   }
 }

@@ -39,6 +39,33 @@ Json splitRule(const std::string& expression, const std::string& behaviour, bool
       {"type", "Split"}, {"pattern", {{"Regex", expression}}}, {"behavior", behaviour}, {"invert", invert}};
 }
 
+TEST(TokenModels, BytePairsMarkPlacesInAWord) {
+  Json json = bytePairJson({"a", "b", "b</w>", "a</w>", "##b", "##b</w>", "##a"});
+  json["pre_tokenizer"] = {{"type", "Whitespace"}};
+  Json ends = json;
+  ends["model"]["end_of_word_suffix"] = "</w>";
+  ends["model"]["vocab"]["ab</w>"] = 8;
+  ends["model"]["merges"] = Json::array({Json::array({"a", "b</w>"})});
+  ends["decoder"] = {{"type", "BPEDecoder"}, {"suffix", "</w>"}};
+  EXPECT_EQ(spelled(made(ends), "ab ba b"), "|ab</w>|b|a</w>|b</w>");
+  EXPECT_EQ(*made(ends).decode(std::vector<TokenId>{8, 2, 4, 3}), "ab ba b");
+  Json inside = json;
+  inside["model"]["continuing_subword_prefix"] = "##";
+  inside["model"]["vocab"]["aba"] = 9;
+  inside["model"]["vocab"]["ab"] = 8;
+  inside["model"]["merges"] = Json::array({Json::array({"a", "##b"}), Json::array({"ab", "##a"})});
+  EXPECT_EQ(spelled(made(inside), "aba abb b"), "|aba|ab|##b|b");
+}
+
+TEST(TokenModels, WordLevelTakesWholePieces) {
+  Json json = {{"pre_tokenizer", {{"type", "Whitespace"}}},
+               {"model",
+                {{"type", "WordLevel"}, {"unk_token", "<unk>"}, {"vocab", {{"<unk>", 0}, {"the", 1}, {"cat", 2}}}}}};
+  EXPECT_EQ(spelled(made(json), "the cat thecat"), "|the|cat|<unk>");
+  json["model"]["unk_token"] = "[UNK]";
+  EXPECT_EQ(refusal(json), "test: model: \"unk_token\" \"[UNK]\" is not in the vocabulary");
+}
+
 TEST(PreTokenizers, SplitsAtExpressions) {
   EXPECT_EQ(split(splitRule("-", "Isolated"), "a--b-"), "|a|-|-|b|-");
   EXPECT_EQ(split(splitRule("-", "MergedWithPrevious"), "-a--b"), "|-|a-|-|b");

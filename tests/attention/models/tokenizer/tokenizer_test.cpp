@@ -236,7 +236,6 @@ TEST(TokenizerTime, SearchStepsGrowLinearlyWithText) {
   const std::string llama =
       R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
   for (const std::string unit : {"a", " ", "\n", "the dog ", "1", " . ", "日本"}) {
-    // The window of a piece of one kind is a power of eight, so the number of steps grows in jumps.
     const double once = searchSteps(llama, unit, 100'000), tenTimes = searchSteps(llama, unit, 1'000'000);
     EXPECT_LT(tenTimes / once, 11) << unit;
     EXPECT_LT(once, 300 * 100'000.0) << unit;
@@ -256,6 +255,92 @@ TEST(TokenizerTime, ExplodingExpressionsGiveErrors) {
     EXPECT_EQ(status.error().message,
               std::string("the expression \"") + expression + "\" takes too many steps on this text");
   }
+}
+
+/// A tokenizer of this model without any other part.
+Json bareTokenizer(Json model) {
+  return {{"added_tokens", Json::array()}, {"normalizer", nullptr}, {"pre_tokenizer", nullptr},
+          {"post_processor", nullptr},     {"decoder", nullptr},    {"model", std::move(model)}};
+}
+Json bytePairModelOf(Json vocabulary) {
+  return {{"type", "BPE"}, {"vocab", std::move(vocabulary)}, {"merges", Json::array()}};
+}
+
+/// Tokenizers that made a megabyte of text take minutes, each with its text.
+std::vector<std::pair<Json, std::string>> timeBombs() {
+  constexpr std::size_t kLong = std::size_t{1} << 20;
+  const std::string as(kLong, 'a');
+  std::vector<std::pair<Json, std::string>> bombs;
+  for (const char* expression :
+       {".*.*.*.*b", "a(?=.*b)", "(?:a(?=a*b))+", "(?=a*b)a|(?!.*c)b", "(?:a?){20}b"}) {
+    Json json = bareTokenizer(bytePairModelOf({{"a", 0}, {"b", 1}}));
+    json["pre_tokenizer"] = {
+        {"type", "Split"}, {"pattern", {{"Regex", expression}}}, {"behavior", "Isolated"}, {"invert", false}};
+    bombs.emplace_back(std::move(json), as);
+  }
+  Json alike = bareTokenizer(bytePairModelOf({{"a", 0}}));
+  for (int i = 1; i <= 1000; ++i)
+    alike["added_tokens"].push_back(
+        {{"id", i}, {"content", std::string(static_cast<std::size_t>(i), 'a') + "b"}, {"normalized", false}});
+  bombs.emplace_back(std::move(alike), as);
+  Json rules = bareTokenizer(bytePairModelOf({{"a", 0}}));
+  rules["normalizer"] = {{"type", "Sequence"}, {"normalizers", Json::array()}};
+  auto& list = rules["normalizer"]["normalizers"];
+  list.push_back({{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(30, 'b')}});
+  for (int i = 0; i < 62; ++i) list.push_back({{"type", "NFKC"}});
+  bombs.emplace_back(std::move(rules), as);
+  Json parts = bareTokenizer({{"type", "WordPiece"},
+                              {"unk_token", "[UNK]"},
+                              {"continuing_subword_prefix", std::string(20'000, '#')},
+                              {"max_input_chars_per_word", 1000},
+                              {"vocab", {{"[UNK]", 0}, {"a", 1}, {std::string(21'000, '#'), 2}}}});
+  parts["pre_tokenizer"] = {{"type", "WhitespaceSplit"}};
+  std::string words;
+  while (words.size() < kLong) words += std::string(999, 'a') + " ";
+  bombs.emplace_back(std::move(parts), words);
+  Json pieces = Json::array({Json::array({"<unk>", 0}), Json::array({"a", -1})});
+  for (int i = 2; i <= 3000; ++i)
+    pieces.push_back(Json::array({std::string(static_cast<std::size_t>(i), 'a'), -2.0 * i}));
+  bombs.emplace_back(bareTokenizer({{"type", "Unigram"}, {"unk_id", 0}, {"vocab", std::move(pieces)}}), as);
+  return bombs;
+}
+
+TEST(TokenizerTime, TimeBombsGiveErrors) {
+  for (const auto& [json, text] : timeBombs()) {
+    const TextTokenizer tokenizer = made(json);
+    const auto encoded = tokenizer.encode(text);
+    ASSERT_FALSE(encoded.ok()) << json.dump().substr(0, 300);
+    EXPECT_THAT(encoded.error().message, testing::AnyOf(testing::HasSubstr("too many steps on this text"),
+                                                        testing::HasSubstr("in total")));
+  }
+}
+
+TextTokenizer unigramWithToken(const std::string& longest) {
+  Json pieces = Json::array();
+  for (const auto& [piece, score] :
+       {std::pair<std::string, double>{"<unk>", 0}, {"a", -1}, {longest, -2}, {"ab", -1}})
+    pieces.push_back(Json::array({piece, score}));
+  return made(bareTokenizer({{"type", "Unigram"}, {"unk_id", 0}, {"vocab", std::move(pieces)}}));
+}
+
+TEST(TokenizerTime, LongUnigramTokensAreFoundWithinABudget) {
+  const std::string longest(1'500, 'a');
+  const auto encoded = unigramWithToken(longest).encode(longest + longest + "aab" + std::string(60'000, 'a'));
+  ASSERT_TRUE(encoded.ok()) << encoded.error().message;
+  EXPECT_EQ(std::ranges::count(encoded->ids, 2), 2 + 40);
+  EXPECT_EQ(encoded->ids.size(), 2 + 40 + 2u) << "with a and ab";
+  const auto bomb = unigramWithToken(std::string(20'000, 'a')).encode(std::string(300'000, 'a'));
+  EXPECT_TRUE(bomb.ok() ||
+              bomb.error().message == "the tokenizer's longest tokens take too many steps on this text");
+}
+
+TEST(TokenizerTime, AddedSpacesTakeLinearTime) {
+  Json json = bareTokenizer(bytePairModelOf({{"a", 0}}));
+  json["added_tokens"].push_back(
+      {{"id", 1}, {"content", " "}, {"normalized", false}, {"lstrip", true}, {"rstrip", true}});
+  const auto encoded = made(json).encode("a" + std::string(1'000'000, ' ') + "a");
+  ASSERT_TRUE(encoded.ok()) << encoded.error().message;
+  EXPECT_EQ(encoded->ids, (std::vector<TokenId>{0, 1, 0}));
 }
 
 TEST(TokenizerStop, StopsBeforeAndDuringEncoding) {

@@ -1,0 +1,257 @@
+#include "app/commands/study/progress.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "attention/formats/quote.h"
+#include "attention/heads/detectors.h"
+
+namespace headscope::app {
+
+using attention::asSize;
+using attention::Error;
+using attention::Matrix;
+using attention::Result;
+using attention::Status;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// Null if it isn't finite.
+Json numberJson(double value, int digits) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::stod(fmt::format("{:.{}g}", value, digits));
+}
+
+template <typename Values>
+Json rowsJson(const Values& values, int digits) {
+  Json rows = Json::array();
+  for (Index row = 0; row < values.rows(); ++row) {
+    Json& cells = rows.emplace_back(Json::array());
+    for (Index col = 0; col < values.cols(); ++col)
+      if constexpr (std::is_same_v<typename Values::Scalar, float>)
+        cells.push_back(numberJson(double{values(row, col)}, digits));
+      else
+        cells.push_back(values(row, col));
+  }
+  return rows;
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// What identifies a text in the file: bytes that aren't UTF-8 are replaced there.
+std::size_t hashOf(const StudiedText& text) {
+  return std::hash<std::string>()(dumped(Json{text.line, text.text, text.other}));
+}
+
+double numberIn(const Json& json) {
+  return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+template <typename Values>
+Values rowsIn(const Json& json) {
+  if (json.empty()) return {};
+  Values values(std::ssize(json), std::ssize(json[0]));
+  for (Index row = 0; row < values.rows(); ++row)
+    for (Index col = 0; col < values.cols(); ++col)
+      values(row, col) = static_cast<typename Values::Scalar>(numberIn(json[asSize(row)].at(asSize(col))));
+  return values;
+}
+
+/// The inverse of textJson().
+StudiedHeads textIn(const Json& json) {
+  StudiedHeads text;
+  text.asked.line = json.at("line");
+  text.asked.text = json.at("text");
+  text.asked.other = json.value("other", "");
+  text.problem = json.value("problem", "");
+  if (!text.problem.empty()) return text;
+  text.tokens = json.at("tokens").get<std::vector<std::string>>();
+  text.answer = json.at("answer");
+  text.otherAnswer = json.at("other_answer");
+  text.difference = numberIn(json.at("logit_difference"));
+  if (json.contains("other_logit_difference"))
+    text.otherDifference = numberIn(json["other_logit_difference"]);
+  for (const attention::Detector* detector : attention::allDetectors())
+    if (const auto found = json.find(detector->name); found != json.end())
+      text.detectors.push_back(rowsIn<Matrix>(*found));
+  for (const auto& [name, to] :
+       {std::pair("loss", &text.loss), {"attribution", &text.attribution}, {"patch", &text.patch}})
+    if (const auto found = json.find(name); found != json.end()) *to = rowsIn<Matrix>(*found);
+  text.patchPerHead = json.value("patch_columns", "heads") == "heads";
+  if (const auto found = json.find("strongest"); found != json.end()) {
+    text.strongest = rowsIn<Matrix>(found->at("weight"));
+    text.query = rowsIn<decltype(text.query)>(found->at("query"));
+    text.key = rowsIn<decltype(text.key)>(found->at("key"));
+  }
+  return text;
+}
+
+/// Whether the file can be replaced when the study is done.
+Status checkOutput(const std::filesystem::path& path) {
+  std::error_code none;
+  const auto kind = std::filesystem::status(path, none).type();
+  if (kind == std::filesystem::file_type::not_found) return attention::success();
+  if (kind != std::filesystem::file_type::regular)
+    return attention::fileError(path, "is no file, expected the name of one to write");
+  if (::access(path.c_str(), W_OK) != 0)
+    return attention::fileError(path, "cannot be written: " + attention::systemText(errno));
+  return attention::success();
+}
+
+}  // namespace
+
+std::string patchColumns(const StudiedHeads& text, const std::string& piece) {
+  return text.patchPerHead ? "heads" : piece == "keys" || piece == "values" ? "kv_heads" : "tokens";
+}
+
+std::string textJson(const StudiedHeads& text, const std::string& piece, int digits) {
+  Json json{{"line", text.asked.line}, {"text", text.asked.text}};
+  if (!text.asked.other.empty()) json["other"] = text.asked.other;
+  if (!text.problem.empty()) {
+    json["problem"] = text.problem;
+    return dumped(json);
+  }
+  json["tokens"] = text.tokens;
+  json["answer"] = text.answer;
+  json["other_answer"] = text.otherAnswer;
+  json["logit_difference"] = numberJson(text.difference, digits);
+  if (!text.asked.other.empty()) json["other_logit_difference"] = numberJson(text.otherDifference, digits);
+  for (const auto& [name, values] : columnsOf(text)) json[name] = rowsJson(*values, digits);
+  if (text.patch.size() > 0) {
+    json["patched"] = piece;
+    json["patch_columns"] = patchColumns(text, piece);
+  }
+  if (text.query.size() > 0)
+    json["strongest"] = {{"weight", rowsJson(text.strongest, digits)},
+                         {"query", rowsJson(text.query, digits)},
+                         {"key", rowsJson(text.key, digits)}};
+  return dumped(json);
+}
+
+Result<TextReader> TextReader::open(const std::string& path) {
+  auto file = attention::RegularFile::open(path);
+  if (!file) return file.error();
+  return TextReader(*std::move(file), attention::shownPath(path));
+}
+
+Result<std::optional<StudiedText>> TextReader::next() {
+  constexpr std::size_t kPart = std::size_t{64} << 10, kLongestLine = std::size_t{16} << 20;
+  for (;;) {
+    const std::size_t end = buffer_.find('\n', begin_);
+    if (end == std::string::npos && read_ < file_.size()) {
+      if (buffer_.size() - begin_ > kLongestLine)
+        return Error{fmt::format("{}, line {}: is longer than {} bytes", name_, line_ + 1, kLongestLine)};
+      buffer_.erase(0, begin_);
+      begin_ = 0;
+      const std::size_t kept = buffer_.size();
+      const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(kPart, file_.size() - read_));
+      buffer_.resize(kept + part);
+      const auto status = file_.read(read_, {reinterpret_cast<std::uint8_t*>(buffer_.data()) + kept, part});
+      if (!status) return status.error();
+      read_ += part;
+      continue;
+    }
+    if (end == std::string::npos && begin_ == buffer_.size()) return std::optional<StudiedText>();
+    const std::string_view line =
+        std::string_view(buffer_).substr(begin_, std::min(end, buffer_.size()) - begin_);
+    begin_ = std::min(end, buffer_.size() - 1) + 1;
+    auto text = parseStudiedLine(line, ++line_, name_);
+    if (!text || *text) return text;
+  }
+}
+
+Result<StudyProgress> StudyProgress::open(const std::string& output, const std::string& question) {
+  if (const Status status = checkOutput(output); !status) return status.error();
+  const std::string name = output + ".part";
+  attention::Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (file.get() < 0) return attention::fileError(name, "cannot be written: " + attention::systemText(errno));
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    return attention::fileError(name, "is being written by another study");
+  StudyProgress progress(std::move(file), name);
+  if (const Status status = progress.readBack(question); !status) return status.error();
+  return progress;
+}
+
+Status StudyProgress::readBack(const std::string& first) {
+  std::ifstream in(name_, std::ios::binary);
+  std::string line;
+  bool any = false;
+  while (std::getline(in, line) && !in.eof()) {  // a line without its end is unfinished
+    if (!any && line != first)
+      return attention::fileError(name_,
+                                  "holds the results of another study; move or remove it to start this one");
+    if (any) {
+      const Json json = Json::parse(line, nullptr, false);
+      if (json.is_discarded() || !json.is_object() || !json.contains("line")) break;
+      texts_.push_back(hashOf(textIn(json).asked));
+      ++done_;
+    }
+    any = true;
+    size_ += line.size() + 1;
+  }
+  if (::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0)
+    return attention::fileError(name_, "cannot be written: " + attention::systemText(errno));
+  return any ? attention::success() : append(first);
+}
+
+Status StudyProgress::append(const std::string& line) {
+  const std::string bytes = line + "\n";
+  std::size_t put = 0;
+  while (put < bytes.size()) {
+    const ssize_t more =
+        ::pwrite(file_.get(), bytes.data() + put, bytes.size() - put, static_cast<off_t>(size_ + put));
+    if (more < 0 && errno == EINTR) continue;
+    if (more < 0) {
+      const int code = errno;
+      (void)!::ftruncate(file_.get(), static_cast<off_t>(size_));
+      return attention::fileError(name_, "cannot be written: " + attention::systemText(code));
+    }
+    put += static_cast<std::size_t>(more);
+  }
+  size_ += bytes.size();
+  return attention::success();
+}
+
+Status StudyProgress::add(const StudiedHeads& text, const std::string& piece) {
+  constexpr int kDigits = std::numeric_limits<float>::max_digits10;
+  if (const Status status = append(textJson(text, piece, kDigits)); !status) return status;
+  ++done_;
+  return attention::success();
+}
+
+Status StudyProgress::checkNext(const StudiedText& text) {
+  if (texts_.at(checked_++) == hashOf(text)) return attention::success();
+  return attention::fileError(
+      name_,
+      fmt::format("holds the results of other texts (line {} differs); move or remove it to start anew",
+                  text.line));
+}
+
+Status StudyProgress::each(const std::function<Status(StudiedHeads)>& take) const {
+  std::ifstream in(name_, std::ios::binary);
+  std::string line;
+  std::getline(in, line);
+  for (Index i = 0; i < done_; ++i) {
+    if (!std::getline(in, line)) return attention::fileError(name_, "has become shorter");
+    if (const Status status = take(textIn(Json::parse(line))); !status) return status;
+  }
+  return attention::success();
+}
+
+void StudyProgress::remove() {
+  ::unlink(name_.c_str());
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "app/compute/model/text_study.h"
+#include "attention/formats/files/regular_file.h"
+
+namespace headscope::app {
+
+/// What the columns of a text's patch are: "heads", "kv_heads" or "tokens".
+std::string patchColumns(const StudiedHeads& text, const std::string& piece);
+/// A text's results as one line of JSON. Numbers have `digits` significant digits; nine read back as the same
+/// float.
+std::string textJson(const StudiedHeads& text, const std::string& piece, int digits);
+
+/// The texts of a file, read one after another, so that the file may be larger than memory.
+class TextReader {
+ public:
+  static attention::Result<TextReader> open(const std::string& path);
+  /// Returns nothing at the end. Errors as parseStudiedLine(), and for a line of more than 16 MiB.
+  attention::Result<std::optional<StudiedText>> next();
+
+ private:
+  TextReader(attention::RegularFile file, std::string name)
+      : file_(std::move(file)), name_(std::move(name)) {}
+
+  attention::RegularFile file_;
+  std::string name_, buffer_;
+  std::size_t begin_ = 0;  ///< of the next line in the buffer
+  std::uint64_t read_ = 0;
+  Index line_ = 0;
+};
+
+/// The results of a study under way, in a file beside its output, OUTPUT.part: a line of JSON that says what
+/// is studied, then one for each finished text. If the program ends early, they are there, and a study of the
+/// same texts goes on after them.
+class StudyProgress {
+ public:
+  /// Opens the file, or creates it. Returns an Error if the output or this file can't be written, if another
+  /// program writes it, or if it belongs to another `question`, a line of JSON.
+  static attention::Result<StudyProgress> open(const std::string& output, const std::string& question);
+
+  const std::string& name() const { return name_; }
+  /// The number of finished texts.
+  Index done() const { return done_; }
+  /// Appends a text. An Error leaves the file as it was.
+  attention::Status add(const StudiedHeads& text, const std::string& piece);
+  /// Calls `take` with every text in order, until it returns an Error.
+  attention::Status each(const std::function<attention::Status(StudiedHeads)>& take) const;
+  /// Returns an Error unless the next finished text, from the first on, was made from this one.
+  attention::Status checkNext(const StudiedText& text);
+  void remove();
+
+ private:
+  StudyProgress(attention::Descriptor file, std::string name)
+      : file_(std::move(file)), name_(std::move(name)) {}
+  /// Reads the finished texts, and cuts off what a sudden end left unfinished.
+  attention::Status readBack(const std::string& first);
+  attention::Status append(const std::string& line);
+
+  attention::Descriptor file_;
+  std::string name_, front_;
+  std::vector<std::size_t> texts_;  ///< hashes of the finished texts that checkNext() hasn't seen yet
+  std::size_t checked_ = 0;
+  std::uint64_t size_ = 0;
+  Index done_ = 0;
+};
+
+}  // namespace headscope::app

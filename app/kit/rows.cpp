@@ -1,0 +1,207 @@
+#include "app/kit/rows.h"
+
+#include <algorithm>
+
+#include "app/platform/track.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float kSectionGap = 10;  ///< above every section but the first, in layout units
+
+ImFont* wordsIn(const Fonts& fonts, Type type) {
+  ImFont* const all[] = {fonts.small, fonts.text, fonts.title, fonts.hero};
+  return all[static_cast<std::size_t>(type)];
+}
+ImFont* figuresIn(const Fonts& fonts, Type type) {
+  ImFont* const all[] = {fonts.monoSmall, fonts.mono, fonts.monoTitle, fonts.monoHero};
+  return all[static_cast<std::size_t>(type)];
+}
+float lineUnits(Type type) {
+  constexpr float kUnits[] = {20, 24, 28, 34};
+  return kUnits[static_cast<std::size_t>(type)];
+}
+
+/// Draws a label and a value into `area`, and returns the part that the label was given.
+void paintPair(const View& view, const ImRect& area, Type type, const std::string& label,
+               const std::string& value, std::uint32_t labelColor, std::uint32_t valueColor) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = area.GetCenter().y;
+  const float room = area.GetWidth() * 0.75f, space = view.px(10);
+  ImFont* figures = figuresIn(*view.fonts, type);
+  const float taken = std::min(textWidth(figures, value), room);
+  paintFitted(view, list, figures, ImVec2(area.Max.x - taken, y), taken + 1, valueColor, value);
+  paintFitted(view, list, wordsIn(*view.fonts, type), ImVec2(area.Min.x, y), area.GetWidth() - taken - space,
+              labelColor, label);
+}
+
+void helpOver(const View& view, const ImRect& area, const std::string& help) {
+  if (!help.empty() && ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos))
+    tooltip(view, help);
+}
+
+}  // namespace
+
+void Rows::section(const std::string& title, const std::string& aside) {
+  if (!std::exchange(first_, false)) space(kSectionGap);
+  sectionTitle(view_, title, aside);
+}
+
+bool Rows::section(const std::string& title, const std::string& name, const std::string& label) {
+  if (!std::exchange(first_, false)) space(kSectionGap);
+  return sectionTitle(view_, title, name, label);
+}
+
+ImRect Rows::area(const std::string& name, float height) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImRect place(at, ImVec2(at.x + width(), at.y + view_.px(height)));
+  ImGui::Dummy(place.GetSize());
+  if (!name.empty()) track(name, place.Min, place.Max);
+  return place;
+}
+
+void Rows::pair(const std::string& label, const std::string& value, const PairLook& look) {
+  const ImRect place = area(look.name, lineUnits(look.type));
+  paintPair(view_, place, look.type, label, value, theme().secondary, look.color ? look.color : theme().text);
+  helpOver(view_, place, look.help);
+}
+
+void Rows::pairs(const std::string& name, std::span<const std::pair<std::string, std::string>> values,
+                 const std::string& help) {
+  const auto lines = static_cast<float>((values.size() + 1) / 2);
+  const ImRect place = area(name, lineUnits(Type::text) * lines);
+  const float half = place.GetWidth() / 2, apart = view_.px(10), each = view_.px(lineUnits(Type::text));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float x = place.Min.x + (i % 2 ? half + apart : 0),
+                y = place.Min.y + each * static_cast<float>(i / 2);
+    paintPair(view_, ImRect(x, y, x + half - apart, y + each), Type::text, values[i].first, values[i].second,
+              theme().secondary, theme().text);
+  }
+  helpOver(view_, place, help);
+}
+
+bool Rows::option(const std::string& name, const std::string& label, const std::string& value, bool chosen,
+                  const std::string& help) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImRect place(at, ImVec2(at.x + width(), at.y + view_.px(28)));
+  const bool clicked = hitArea(name, place.GetSize());
+  const bool lit = chosen || ImGui::IsItemHovered();
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (lit)
+    list.AddRectFilled(ImVec2(place.Min.x - view_.px(8), place.Min.y),
+                       ImVec2(place.Max.x + view_.px(8), place.Max.y), theme().raised, view_.px(5));
+  const float y = place.GetCenter().y;
+  const float taken =
+      paintText(list, view_.fonts->mono, ImVec2(place.Max.x, y), theme().secondary, value, Align::right);
+  paintFitted(view_, list, chosen ? view_.fonts->bold : view_.fonts->text, ImVec2(place.Min.x, y),
+              place.GetWidth() - taken - view_.px(8), lit ? theme().text : theme().secondary, label);
+  if (ImGui::IsItemHovered() && !help.empty()) tooltip(view_, help);
+  return clicked;
+}
+
+void Rows::line(Type type, const std::vector<Span>& parts, const std::string& name) {
+  const ImRect place = area(name, lineUnits(type));
+  ImFont* font = wordsIn(*view_.fonts, type);
+  Canvas list = *ImGui::GetWindowDrawList();
+  float rest = 0;
+  for (const Span& part : parts) rest += textWidth(font, part.text);
+  float x = place.Min.x;
+  for (const Span& part : parts) {
+    const float wide = textWidth(font, part.text);
+    rest -= wide;
+    const float room = std::max(0.0f, place.Max.x - x - rest);
+    paintFitted(view_, list, font, ImVec2(x, place.GetCenter().y), room + 1,
+                part.color ? part.color : theme().text, part.text);
+    x += std::min(wide, room);
+  }
+}
+
+void Rows::paragraph(ImFont* font, const std::string& text, const std::string& name) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = paintParagraph(*ImGui::GetWindowDrawList(), font, at, width(), theme().text, text);
+  ImGui::Dummy(ImVec2(width(), height + view_.px(2)));
+  if (!name.empty()) trackItem(name);
+}
+
+void Rows::hint(const std::string& text, const std::string& name) {
+  if (text.empty()) return;
+  app::hint(view_, text);
+  if (!name.empty()) trackItem(name);
+}
+
+void Rows::problem(const std::string& text, const std::string& name) {
+  if (text.empty()) return;
+  app::problem(view_, text);
+  if (!name.empty()) trackItem(name);
+}
+
+bool Rows::slider(Scene& scene, std::string_view path, const SliderState& state) {
+  return fieldSlider(view_, scene, path, state);
+}
+bool Rows::toggle(Scene& scene, std::string_view path, const std::string& disabledReason) {
+  return fieldToggle(view_, scene, path, disabledReason);
+}
+bool Rows::choice(Scene& scene, std::string_view path, float width) {
+  return fieldChoice(view_, scene, path, {}, width);
+}
+
+void Rows::choices(Scene& scene, std::string_view left, std::string_view right) {
+  const float half = (width() - view_.px(8)) / 2;
+  choice(scene, left, half);
+  ImGui::SameLine(0, view_.px(8));
+  choice(scene, right, half);
+}
+
+bool Rows::list(const std::string& name, std::span<const Choice> choices, int& chosen, const char* help) {
+  return dropdown(view_, name, choices, chosen, width(), help);
+}
+
+void Rows::action(const std::string& name, const std::string& label, const char* action,
+                  const std::string& disabledReason) {
+  if (button(view_, name, label, disabledReason)) view_.request(action);
+}
+
+void Rows::actions(std::initializer_list<Button> buttons, const std::string& disabledReason) {
+  for (const Button& each : buttons) {
+    if (&each != buttons.begin()) ImGui::SameLine(0, view_.px(6));
+    action(each.name, each.label, each.action, disabledReason);
+  }
+}
+
+void Rows::space(float units) {
+  gap(view_, units);
+}
+
+namespace {
+void panel(View& view, const ImRect& area, const char* name, const std::function<void(const View&)>& before,
+           const std::function<void(Rows&)>& fill) {
+  if (beginPanel(view, name, area, 20, 14)) {
+    before(view);
+    Rows rows(view);
+    fill(rows);
+    rows.space(10);
+    scrollEdge(view, area);
+  }
+  endPanel();
+}
+}  // namespace
+
+void leftPanel(View& view, const Layout& layout, const char* name, const std::function<void(Rows&)>& rows) {
+  if (!layout.showLeft) return;
+  fillSide(view, layout.left);
+  panel(
+      view, layout.left, name, [](const View&) {}, rows);
+}
+
+void rightPanel(View& view, const Layout& layout, const char* name,
+                std::initializer_list<const char*> covered, const std::function<void(Rows&)>& rows) {
+  if (!layout.showRight) return;
+  if (!layout.narrow) fillSide(view, layout.right);
+  panel(
+      view, layout.right, name, [&](const View& inside) { fillDrawer(inside, layout, covered); }, rows);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/widgets/field_controls.h"
+#include "app/widgets/layout.h"
+
+namespace headscope::app {
+
+/// The sizes of type, by meaning.
+enum class Type { small, text, title, hero };
+
+/// A part of a line, in a meaningful colour; 0 = the line's own.
+struct Span {
+  std::string text;
+  std::uint32_t color = 0;
+};
+
+/// How a pair of label and value looks.
+struct PairLook {
+  std::uint32_t color = 0;  ///< of the value; 0 = the theme's text
+  Type type = Type::text;
+  std::string name = "";  ///< for tests; "" = none
+  std::string help = "";  ///< shown while hovered
+};
+
+/// A column of a panel, from top to bottom. A panel is a function that says what there is; Rows decides where
+/// it stands, how far sections are apart, what is shortened, and shows what was cut while hovered. Controls
+/// of Dear ImGui may stand between the rows.
+class Rows {
+ public:
+  explicit Rows(View& view) : view_(view) {}
+  View& view() const { return view_; }
+  const Theme& theme() const { return *view_.theme; }
+
+  /// Begins a section; all but the first stand apart from the rows above.
+  void section(const std::string& title, const std::string& aside = "");
+  /// The same with a quiet button on the right. Returns whether it was pressed.
+  bool section(const std::string& title, const std::string& name, const std::string& label);
+
+  /// A label on the left and a value in figures on the right.
+  void pair(const std::string& label, const std::string& value, const PairLook& look = {});
+  /// Pairs with short labels, two on a line.
+  void pairs(const std::string& name, std::span<const std::pair<std::string, std::string>> values,
+             const std::string& help = "");
+  /// A line that can be chosen. Returns whether it was clicked.
+  bool option(const std::string& name, const std::string& label, const std::string& value, bool chosen,
+              const std::string& help = "");
+  /// One line of parts; if they are too long, the first is shortened.
+  void line(Type type, const std::vector<Span>& parts, const std::string& name = "");
+  /// A wrapped paragraph in the theme's text colour.
+  void paragraph(ImFont* font, const std::string& text, const std::string& name = "");
+  /// A wrapped sentence in a secondary colour, and an error next to its cause; nothing for an empty text.
+  void hint(const std::string& text, const std::string& name = "");
+  void problem(const std::string& text, const std::string& name = "");
+
+  /// The control of a field of the document. Returns whether it changed the scene.
+  bool slider(Scene& scene, std::string_view path, const SliderState& state = {});
+  bool toggle(Scene& scene, std::string_view path, const std::string& disabledReason = "");
+  bool choice(Scene& scene, std::string_view path, float width = 0);
+  /// Two choices side by side.
+  void choices(Scene& scene, std::string_view left, std::string_view right);
+  /// A list over the whole width. Returns whether another entry was chosen.
+  bool list(const std::string& name, std::span<const Choice> choices, int& chosen, const char* help = "");
+  /// A button that requests an action.
+  void action(const std::string& name, const std::string& label, const char* action,
+              const std::string& disabledReason = "");
+  struct Button {
+    const char *name, *label, *action;
+  };
+  /// Buttons next to each other.
+  void actions(std::initializer_list<Button> buttons, const std::string& disabledReason = "");
+
+  /// Reserves an area for a picture over the whole width, `height` in layout units, tracked as `name`.
+  ImRect area(const std::string& name, float height);
+  void space(float units);
+  float width() const { return ImGui::GetContentRegionAvail().x; }
+
+ private:
+  View& view_;
+  bool first_ = true;
+};
+
+/// The panel on the left of a page.
+void leftPanel(View& view, const Layout& layout, const char* name, const std::function<void(Rows&)>& rows);
+/// The panel on the right, which in narrow windows is a drawer over the panels `covered`.
+void rightPanel(View& view, const Layout& layout, const char* name,
+                std::initializer_list<const char*> covered, const std::function<void(Rows&)>& rows);
+
+}  // namespace headscope::app

@@ -1,0 +1,181 @@
+#pragma once
+
+#include <concepts>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/compute/jobs/answer.h"
+#include "app/compute/layer/resources.h"
+#include "app/widgets/heatmap_layer.h"
+#include "app/widgets/view.h"
+
+namespace headscope::app {
+
+/// What a page shows that was computed. Each Shown registers with its page's set, so that a page takes, drops
+/// and counts all of them at once. Call on the page's thread.
+class ShownSet {
+ public:
+  /// One answer of the set, whatever it is about.
+  class Member {
+   public:
+    virtual ~Member() = default;
+    virtual bool take() = 0;
+    virtual void cancel() = 0;
+    virtual void forget() = 0;
+    virtual std::size_t gpuBytes() const = 0;
+    virtual double busySeconds() const = 0;
+  };
+
+  ShownSet(const View& view, Workers& workers, Resources& resources)
+      : view_(view), workers_(workers), resources_(resources) {}
+  ShownSet(const ShownSet&) = delete;
+  ShownSet& operator=(const ShownSet&) = delete;
+
+  /// Takes the newest answers, with their pictures. Returns whether any is new.
+  bool take() {
+    bool any = false;
+    for (Member* member : members_) any |= member->take();
+    return any;
+  }
+  /// Stops what is being computed; what is shown stays.
+  void cancel() {
+    for (Member* member : members_) member->cancel();
+  }
+  /// Drops all answers with what they keep alive, as for a hidden page. Textures stay until they are
+  /// replaced.
+  void forget() {
+    for (Member* member : members_) member->forget();
+  }
+  std::size_t gpuBytes() const {
+    std::size_t bytes = 0;
+    for (const Member* member : members_) bytes += member->gpuBytes();
+    return bytes;
+  }
+  /// Seconds since the oldest question without an answer was asked; 0 = none.
+  double busySeconds() const {
+    double longest = 0;
+    for (const Member* member : members_) longest = std::max(longest, member->busySeconds());
+    return longest;
+  }
+
+  void add(Member& member) { members_.push_back(&member); }
+  const View& view() const { return view_; }
+  Workers& workers() { return workers_; }
+  Resources& resources() { return resources_; }
+
+ private:
+  const View& view_;
+  Workers& workers_;
+  Resources& resources_;
+  std::vector<Member*> members_;  // each outlives the set's last call: both are members of the page
+};
+
+/// An answer that a page shows, with its pictures. It reads like a pointer to the newest value that was
+/// taken, null before the first; while a newer answer is an error, problem() says why.
+template <class Request, class Value>
+class Shown : public ShownSet::Member {
+ public:
+  /// Called with each new answer that isn't an error, while the answer before is still shown.
+  using Taken = std::function<void(const Request&, const std::shared_ptr<const Value>&)>;
+
+  /// `compute` is called on a lane with the request, the window's resources if it takes them, and a stop
+  /// token if it takes one; it returns a Value, a shared one, or a Result of either. `pictures` are the
+  /// members of Value to draw as heatmaps.
+  template <class Compute>
+  Shown(ShownSet& set, Compute compute, std::vector<attention::Stack Value::*> pictures = {},
+        Taken onTaken = {})
+      : set_(set),
+        pictures_(std::move(pictures)),
+        textures_(pictures_.size()),
+        onTaken_(std::move(onTaken)),
+        answer_(set.workers(), computing(std::move(compute), set.resources())) {
+    set.add(*this);
+  }
+
+  /// Cheap if this is already shown, waiting or running.
+  void ask(Request request, Lane lane) { answer_.ask(std::move(request), lane); }
+
+  explicit operator bool() const { return shown_ != nullptr; }
+  const Value& operator*() const { return **shown_->value; }
+  const Value* operator->() const { return shown_->value->get(); }
+  /// The value, for whoever needs it longer than it is shown; null if there is none.
+  std::shared_ptr<const Value> shared() const { return shown_ ? *shown_->value : nullptr; }
+  const Value* get() const { return shown_ ? shown_->value->get() : nullptr; }
+  /// The question that the value answers. Requires a value.
+  const Request& request() const { return shown_->request; }
+  /// Why a newer question than the value's has none; "" if the value is the newest answer.
+  std::string problem() const { return taken() && !newest_->value ? newest_->value.error().message : ""; }
+  /// Whether there is an answer, be it an error.
+  bool taken() const { return newest_ != nullptr; }
+  /// A picture of the value, in the order given.
+  const EasedTextures& picture(std::size_t which = 0) const { return textures_[which]; }
+  EasedTextures& picture(std::size_t which = 0) { return textures_[which]; }
+
+  bool take() override {
+    const auto now = answer_.current();
+    if (now == newest_) return false;
+    newest_ = now;
+    if (!now || !now->value) return true;
+    if (onTaken_) onTaken_(now->request, *now->value);
+    shown_ = now;
+    for (std::size_t i = 0; i < pictures_.size(); ++i)
+      textures_[i].set((**now->value).*pictures_[i], set_.view().time,
+                       !set_.view().preferences.reducedMotion);
+    return true;
+  }
+  void cancel() override { answer_.cancel(); }
+  void forget() override {
+    answer_.forget();
+    shown_.reset();
+    newest_.reset();
+  }
+  std::size_t gpuBytes() const override {
+    std::size_t bytes = 0;
+    for (const EasedTextures& each : textures_) bytes += each.bytes();
+    return bytes;
+  }
+  double busySeconds() const override { return answer_.busySeconds(); }
+
+ private:
+  using Shared = std::shared_ptr<const Value>;
+
+  template <class Compute>
+  static auto called(const Compute& compute, const Request& request, Resources& resources,
+                     std::stop_token stop) {
+    if constexpr (std::invocable<const Compute&, const Request&, Resources&, std::stop_token>)
+      return compute(request, resources, stop);
+    else if constexpr (std::invocable<const Compute&, const Request&, std::stop_token>)
+      return compute(request, stop);
+    else
+      return compute(request);
+  }
+
+  static attention::Result<Shared> sharing(Value value) {
+    return std::make_shared<const Value>(std::move(value));
+  }
+  static attention::Result<Shared> sharing(attention::Result<Value> value) {
+    if (!value) return value.error();
+    return std::make_shared<const Value>(std::move(*value));
+  }
+  static attention::Result<Shared> sharing(attention::Result<Shared> value) { return value; }
+
+  template <class Compute>
+  static auto computing(Compute compute, Resources& resources) {
+    return [compute = std::move(compute), &resources](const Request& request, std::stop_token stop) {
+      return sharing(called(compute, request, resources, stop));
+    };
+  }
+
+  ShownSet& set_;
+  std::vector<attention::Stack Value::*> pictures_;
+  std::deque<EasedTextures> textures_;
+  Taken onTaken_;
+  std::shared_ptr<const Answered<Request, Shared>> newest_, shown_;  // shown_ has a value
+  Answer<Request, Shared> answer_;  // last member: destroyed first, so that its work ends before the rest
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,85 @@
+#include "attention/formats/recorded/weight_faults.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::attention {
+namespace {
+
+constexpr float kSlack = 1e-2F;     // half precision rounds values near 1 by at most 0.001
+constexpr float kSumSlack = 2e-2F;  // and rows of many bfloat16 weights by more
+
+std::string counted(std::uint64_t number, std::uint64_t all) {
+  return fmt::format("{} of {} weights", number, all);
+}
+
+}  // namespace
+
+void WeightFaults::add(const WeightFaults& other) {
+  all += other.all;
+  notFinite += other.notFinite;
+  negative += other.negative;
+  above += other.above;
+  rows += other.rows;
+  least = std::min(least, other.least);
+  most = std::max(most, other.most);
+  minSum = std::min(minSum, other.minSum);
+  maxSum = std::max(maxSum, other.maxSum);
+}
+
+WeightFaults faultsOf(const Matrix& weights) {
+  WeightFaults found;
+  found.all = static_cast<std::uint64_t>(weights.size());
+  for (Index row = 0; row < weights.rows(); ++row) {
+    double sum = 0;
+    bool finite = true;
+    for (const float value : weights.row(row)) {
+      if (!std::isfinite(value)) {
+        ++found.notFinite;
+        finite = false;
+        continue;
+      }
+      found.least = std::min(found.least, value);
+      found.most = std::max(found.most, value);
+      found.negative += value < -kSlack ? 1 : 0;
+      found.above += isAboveOne(value) ? 1 : 0;
+      sum += value;
+    }
+    if (!finite || sum == 0) continue;
+    const auto total = static_cast<float>(sum);
+    found.minSum = std::min(found.minSum, total);
+    found.maxSum = std::max(found.maxSum, total);
+    if (std::abs(total - 1) > kSumSlack) ++found.rows;
+  }
+  return found;
+}
+
+std::string WeightFaults::describe() const {
+  std::string text;
+  const auto say = [&](const std::string& sentence) { text += (text.empty() ? "" : " ") + sentence; };
+  if (notFinite > 0)
+    say(fmt::format("{} are NaN or infinite; a softmax over a row whose keys are all masked gives NaN.",
+                    counted(notFinite, all)));
+  // A difference of two softmaxes stays within −λ and 1.
+  const bool difference = least >= -1 - kSlack && most <= 1 + kSlack;
+  if (negative > 0)
+    say(fmt::format("{} are negative, down to {:.3g}: {}.", counted(negative, all), least,
+                    difference ? "differential attention, or scores from before the softmax"
+                               : "scores from before the softmax, not weights"));
+  else if (above > 0)
+    say(fmt::format(
+        "{} are above 1, up to {:.3g}: weights after dropout (call model.eval() before recording), "
+        "or not normalised.",
+        counted(above, all), most));
+  if (rows > 0 && (negative == 0 || difference))
+    say(fmt::format("{} rows sum to {:.3g} … {:.3g} instead of 1{}.", rows, minSum, maxSum,
+                    negative > 0 ? ""
+                    : above > 0  ? ""
+                                 : ": dropout (call model.eval() before recording), weights that aren't "
+                                   "normalised, or a share that a sink takes"));
+  return text;
+}
+
+}  // namespace headscope::attention
