@@ -119,7 +119,7 @@ TEST_F(StudyCommand, GoesOnAfterWhatIsDone) {
   EXPECT_EQ(full.exitCode, 1);
   EXPECT_THAT(full.errors, AllOf(HasSubstr("cut.json.part: cannot be written: "),
                                  HasSubstr("1 of 3 texts are done and kept in")));
-  EXPECT_EQ(read(cut)["texts"].size(), 1u);
+  EXPECT_TRUE(std::filesystem::exists(cut + ".part")) << "the output itself has no room either";
   // An end in the middle of a line.
   std::ofstream(cut + ".part", std::ios::app) << "{\"line\":2,\"text\":\"milk";
   const Outcome rest = study(cut);
