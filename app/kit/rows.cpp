@@ -1,6 +1,7 @@
 #include "app/kit/rows.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
@@ -25,7 +26,7 @@ float lineUnits(Type type) {
   return kUnits[static_cast<std::size_t>(type)];
 }
 
-/// Draws a label and a value into `area`, and returns the part that the label was given.
+/// Draws a label and a value into `area`; hovering over what was cut shows it whole.
 void paintPair(const View& view, const ImRect& area, Type type, const std::string& label,
                const std::string& value, std::uint32_t labelColor, std::uint32_t valueColor) {
   Canvas list = *ImGui::GetWindowDrawList();
@@ -50,11 +51,6 @@ void Rows::section(const std::string& title, const std::string& aside) {
   sectionTitle(view_, title, aside);
 }
 
-bool Rows::section(const std::string& title, const std::string& name, const std::string& label) {
-  if (!std::exchange(first_, false)) space(kSectionGap);
-  return sectionTitle(view_, title, name, label);
-}
-
 ImRect Rows::area(const std::string& name, float height) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImRect place(at, ImVec2(at.x + width(), at.y + view_.px(height)));
@@ -66,7 +62,6 @@ ImRect Rows::area(const std::string& name, float height) {
 void Rows::pair(const std::string& label, const std::string& value, const PairLook& look) {
   const ImRect place = area(look.name, lineUnits(look.type));
   paintPair(view_, place, look.type, label, value, theme().secondary, look.color ? look.color : theme().text);
-  helpOver(view_, place, look.help);
 }
 
 void Rows::pairs(const std::string& name, std::span<const std::pair<std::string, std::string>> values,
@@ -146,13 +141,6 @@ bool Rows::toggle(Scene& scene, std::string_view path, const std::string& disabl
 }
 bool Rows::choice(Scene& scene, std::string_view path, float width) {
   return fieldChoice(view_, scene, path, {}, width);
-}
-
-void Rows::choices(Scene& scene, std::string_view left, std::string_view right) {
-  const float half = (width() - view_.px(8)) / 2;
-  choice(scene, left, half);
-  ImGui::SameLine(0, view_.px(8));
-  choice(scene, right, half);
 }
 
 bool Rows::list(const std::string& name, std::span<const Choice> choices, int& chosen, const char* help) {

@@ -26,7 +26,6 @@ struct PairLook {
   std::uint32_t color = 0;  ///< of the value; 0 = the theme's text
   Type type = Type::text;
   std::string name = "";  ///< for tests; "" = none
-  std::string help = "";  ///< shown while hovered
 };
 
 /// A column of a panel, from top to bottom. A panel is a function that says what there is; Rows decides where
@@ -40,8 +39,6 @@ class Rows {
 
   /// Begins a section; all but the first stand apart from the rows above.
   void section(const std::string& title, const std::string& aside = "");
-  /// The same with a quiet button on the right. Returns whether it was pressed.
-  bool section(const std::string& title, const std::string& name, const std::string& label);
 
   /// A label on the left and a value in figures on the right.
   void pair(const std::string& label, const std::string& value, const PairLook& look = {});
@@ -63,8 +60,6 @@ class Rows {
   bool slider(Scene& scene, std::string_view path, const SliderState& state = {});
   bool toggle(Scene& scene, std::string_view path, const std::string& disabledReason = "");
   bool choice(Scene& scene, std::string_view path, float width = 0);
-  /// Two choices side by side.
-  void choices(Scene& scene, std::string_view left, std::string_view right);
   /// A list over the whole width. Returns whether another entry was chosen.
   bool list(const std::string& name, std::span<const Choice> choices, int& chosen, const char* help = "");
   /// A button that requests an action.

@@ -24,10 +24,8 @@ class ShownSet {
    public:
     virtual ~Member() = default;
     virtual bool take() = 0;
-    virtual void cancel() = 0;
     virtual void forget() = 0;
     virtual std::size_t gpuBytes() const = 0;
-    virtual double busySeconds() const = 0;
   };
 
   ShownSet(const View& view, Workers& workers, Resources& resources)
@@ -41,10 +39,6 @@ class ShownSet {
     for (Member* member : members_) any |= member->take();
     return any;
   }
-  /// Stops what is being computed; what is shown stays.
-  void cancel() {
-    for (Member* member : members_) member->cancel();
-  }
   /// Drops all answers with what they keep alive, as for a hidden page. Textures stay until they are
   /// replaced.
   void forget() {
@@ -55,13 +49,6 @@ class ShownSet {
     for (const Member* member : members_) bytes += member->gpuBytes();
     return bytes;
   }
-  /// Seconds since the oldest question without an answer was asked; 0 = none.
-  double busySeconds() const {
-    double longest = 0;
-    for (const Member* member : members_) longest = std::max(longest, member->busySeconds());
-    return longest;
-  }
-
   void add(Member& member) { members_.push_back(&member); }
   const View& view() const { return view_; }
   Workers& workers() { return workers_; }
@@ -127,7 +114,6 @@ class Shown : public ShownSet::Member {
                        !set_.view().preferences.reducedMotion);
     return true;
   }
-  void cancel() override { answer_.cancel(); }
   void forget() override {
     answer_.forget();
     shown_.reset();
@@ -138,7 +124,6 @@ class Shown : public ShownSet::Member {
     for (const EasedTextures& each : textures_) bytes += each.bytes();
     return bytes;
   }
-  double busySeconds() const override { return answer_.busySeconds(); }
 
  private:
   using Shared = std::shared_ptr<const Value>;

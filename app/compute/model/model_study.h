@@ -39,6 +39,7 @@ struct ModelStudy {
   Index bands = 0;
   /// If the tokens are a picture's: [layers] of [n, n], attention::Rollout up to each layer.
   std::vector<attention::Matrix> rollout;
+  bool unweighed = false;  ///< whether recorded weights have values in the colour of NaN
   std::string notFinite;  ///< why layers or predictions aren't all finite, or how recorded weights differ
                           ///< from a softmax's, in sentences; "" = they are as expected
   float aroundZero = 0;  ///< the largest LayerSummary::aroundZero

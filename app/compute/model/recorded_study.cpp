@@ -123,6 +123,7 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
     if (notUsed.empty()) notUsed = layer->notUsed;
     if (onLayer) onLayer(at, layer->summary);
   }
+  study.unweighed = faults.notFinite > 0 || (faults.above > 0 && study.aroundZero == 0);
   study.notFinite = faults.describe() + (notUsed.empty() ? "" : " " + notUsed);
   study.bytes = needed;
   addRollout(study, stop);

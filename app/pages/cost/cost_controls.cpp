@@ -218,7 +218,7 @@ void controls(Scene& scene, State& page, const Layout& layout) {
     }
     gap(view, 10);
     sectionTitle(view, "CACHE, WEIGHTS, ACTIVATIONS");
-    fieldChoice(view, scene, "cost.dtype");
+    fieldChoice(view, scene, "cost.dtype", {}, ImGui::GetContentRegionAvail().x);
     gap(view, 4);
     const float half = (width - view.px(8)) / 2;
     fieldChoice(view, scene, "cost.weights_dtype", {}, half);

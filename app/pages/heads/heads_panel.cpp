@@ -290,8 +290,8 @@ void grid(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImR
 
 std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
                         const std::string& of) {
-  return fmt::format("Attention {} of {}, {} × {}{}", quantityText(scene.look), of,
-                     countedText(std::ssize(sequence.queries), "query"),
+  return fmt::format("Attention {} of {}{}, {} × {}{}", quantityText(scene.look), layerPrefix(snapshot.setup),
+                     of, countedText(std::ssize(sequence.queries), "query"),
                      countedText(std::ssize(sequence.keys), "key"), snapshot.causal ? ", causal" : "");
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "app/compute/jobs/bytes_read.h"
+#include "app/kit/rows.h"
 #include "app/pages/common/model_facts.h"
 #include "app/pages/common/token_chips.h"
 #include "app/pages/common/unknown_words.h"
@@ -14,6 +16,7 @@
 #include "app/scene/mask_rules.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
+#include "app/widgets/cells.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -105,6 +108,18 @@ void otherRecording(Scene& scene, State& page) {
   if (!page.pair.comparedProblem.empty()) problem(view, page.pair.comparedProblem);
 }
 
+/// What the colour of NaN means in the heads.
+void noWeightLegend(View& view) {
+  const ImRect line = Rows(view).area("recorded.no_weight", 24);
+  const float side = view.px(12), y = line.GetCenter().y;
+  Canvas list = *ImGui::GetWindowDrawList();
+  paintCells(view, list, ImRect(line.Min.x, y - side / 2, line.Min.x + side, y + side / 2),
+             attention::Matrix::Constant(1, 1, std::numeric_limits<float>::quiet_NaN()), {});
+  paintFitted(view, list, view.fonts->small, ImVec2(line.Min.x + side + view.px(8), y),
+              line.GetWidth() - side - view.px(8), view.theme->secondary,
+              "no weight: NaN, infinite or above 1");
+}
+
 /// The tokens of recorded attention, which can't be edited.
 void recordedSection(Scene& scene, State& page) {
   View& view = page.view;
@@ -123,7 +138,7 @@ void recordedSection(Scene& scene, State& page) {
                    ? "No token text in the file; showing positions."
                    : "No token text fits; showing positions. Not used: " + file.unfitTokens() + ".");
   for (const std::string& note : file.notes()) hint(view, note);
-  if (page.study && !page.study->notFinite.empty()) problem(view, page.study->notFinite);
+  if (page.study && page.study->unweighed) noWeightLegend(view);
   if (page.ready())
     tokenChips(view, "token", page.study->text.tokens, {page.tokens(), !other, true}, scene.cursor);
   if (page.ready() && other) {
@@ -224,34 +239,21 @@ void skillSection(Scene& scene, View& view, Writing& writing) {
   if (skills.empty()) return;
   gap(view, 12);
   sectionTitle(view, "WHAT IT LEARNED", "click for a text");
+  Rows rows(view);
   for (std::size_t i = 0; i < skills.size(); ++i) {
     const LearnedSkill& skill = skills[i];
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x, height = view.px(28), y = at.y + height / 2;
-    const std::string name = fmt::format("skill.{}", i);
-    const bool clicked = hitArea(name, ImVec2(width, height));
-    Canvas list = *ImGui::GetWindowDrawList();
-    const bool chosen = *scene.setup.input.text == skill.text, lit = chosen || ImGui::IsItemHovered();
-    if (lit)
-      list.AddRectFilled(ImVec2(at.x - view.px(8), at.y), ImVec2(at.x + width + view.px(8), at.y + height),
-                         view.theme->raised, view.px(5));
     const std::string figure = skill.of > 0 ? fmt::format("{} of {}", skill.right, skill.of)
                                : skill.head ? fixedText(skill.head->score, 2)
                                             : "";
-    const float wide = textWidth(view.fonts->mono, figure);
-    paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->secondary, figure, Align::right);
-    paintFitted(view, list, chosen ? view.fonts->bold : view.fonts->text, ImVec2(at.x, y),
-                width - wide - view.px(8), lit ? view.theme->text : view.theme->secondary, skill.title);
-    if (ImGui::IsItemHovered()) {
-      std::string help = skill.text;
-      if (skill.head)
-        help += fmt::format("\nlayer {} head {} puts {} of its weight there", skill.head->layer,
-                            skill.head->head, fixedText(skill.head->score, 2));
-      if (skill.of > 0)
-        help += fmt::format("\nright on {} of {} sentences outside the training set", skill.right, skill.of);
-      tooltip(view, help);
-    }
-    if (clicked) showSkill(scene, writing, skill);
+    std::string help = skill.text;
+    if (skill.head)
+      help += fmt::format("\nlayer {} head {} puts {} of its weight there", skill.head->layer,
+                          skill.head->head, fixedText(skill.head->score, 2));
+    if (skill.of > 0)
+      help += fmt::format("\nright on {} of {} sentences outside the training set", skill.right, skill.of);
+    if (rows.option(fmt::format("skill.{}", i), skill.title, figure, *scene.setup.input.text == skill.text,
+                    help))
+      showSkill(scene, writing, skill);
   }
 }
 

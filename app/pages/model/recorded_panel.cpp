@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/kit/rows.h"
 #include "app/pages/model/model_state.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
@@ -38,45 +39,35 @@ void bars(const View& view, const attention::Vector& values, std::uint32_t color
   if (d >= 0 && d < values.size()) tooltip(view, fmt::format("dimension {}: {}", d, numberText(values[d])));
 }
 
-/// Draws a name on the left and its number on the right.
-void line(const View& view, const std::string& name, const std::string& number) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(11);
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float wide =
-      paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->text, number, Align::right);
-  paintFitted(view, list, view.fonts->text, ImVec2(at.x, y), width - wide - view.px(10),
-              view.theme->secondary, name);
-  ImGui::Dummy(ImVec2(width, view.px(22)));
-}
-
 std::string scaleText(const RecordedRule& rule, Index dims) {
   return rule.byRootOfDim ? fmt::format("1/√{}", dims) : numberText(rule.scale);
 }
 
 /// The steps from q and k to the weight, if a single scale explains the head's weights.
-void weightLines(const View& view, const RecordedRule& rule, const RecordedReceipt& receipt) {
+void weightLines(View& view, const RecordedRule& rule, const RecordedReceipt& receipt) {
   const Index dims = receipt.terms.size();
-  sectionTitle(view, "WEIGHT, STEP BY STEP");
-  line(view, "q · k, a sum of " + countedText(dims, "term"), numberText(receipt.dot));
+  Rows rows(view);
+  rows.section("WEIGHT, STEP BY STEP");
+  rows.pair("q · k, a sum of " + countedText(dims, "term"), numberText(receipt.dot));
   bars(view, receipt.terms, view.theme->secondary, "recorded.terms");
-  line(view, "times " + scaleText(rule, dims), numberText(receipt.score));
-  line(view,
-       fmt::format("exp(score − {}), over {}", numberText(receipt.logSum), countedText(receipt.keys, "key")),
-       weightText(receipt.weight));
-  line(view, "in the file", weightText(receipt.recorded));
+  rows.pair("times " + scaleText(rule, dims), numberText(receipt.score));
+  rows.pair(
+      fmt::format("exp(score − {}), over {}", numberText(receipt.logSum), countedText(receipt.keys, "key")),
+      weightText(receipt.weight));
+  rows.pair("in the file", weightText(receipt.recorded));
   hint(view, fmt::format("The file gives no scale; {} reproduces this head's weights within {}.",
                          scaleText(rule, dims), numberText(rule.apart, 2)));
 }
 
 /// The value's contribution to the output, if the file has v.
-void valueLines(const View& view, const RecordedReceipt& receipt) {
+void valueLines(View& view, const RecordedReceipt& receipt) {
   if (receipt.output.size() == 0) return hint(view, "The file has no v, so the head's output is unknown.");
   gap(view, 6);
-  sectionTitle(view, "CONTRIBUTION");
-  line(view, "‖weight · v‖ of this key", numberText(receipt.mixed.norm()));
+  Rows rows(view);
+  rows.section("CONTRIBUTION");
+  rows.pair("‖weight · v‖ of this key", numberText(receipt.mixed.norm()));
   bars(view, receipt.mixed, view.theme->value, "recorded.value");
-  line(view, "‖Σ weight · v‖, the head's output", numberText(receipt.output.norm()));
+  rows.pair("‖Σ weight · v‖, the head's output", numberText(receipt.output.norm()));
   bars(view, receipt.output, view.theme->value, "recorded.output");
   hint(view, "Before W_O, which is not in the file.");
 }

@@ -77,7 +77,7 @@ Status LayerReader::checkUnread(const AttentionConfig& config) {
       continue;
     const auto endsIt = [&](std::string_view end) { return tensor.ends_with(end); };
     const auto hasIt = [&](std::string_view word) { return tensor.find(word) != std::string::npos; };
-    // GPT-2's and others' blocks keep the MLP beside attention.
+    // An MLP comes after attention, wherever a program stores it.
     if (std::ranges::any_of(kHarmless, endsIt) || hasIt(".mlp.")) continue;
     if (inside.empty() &&
         (tensor.starts_with(kSnapshotPrefix) || !std::ranges::any_of(kAttentionWords, hasIt)))

@@ -12,7 +12,13 @@ constexpr float kSlack = 1e-2F;     // half precision rounds values near 1 by at
 constexpr float kSumSlack = 2e-2F;  // and rows of many bfloat16 weights by more
 
 std::string counted(std::uint64_t number, std::uint64_t all) {
-  return fmt::format("{} of {} weights", number, all);
+  return fmt::format("{} of {} weights {}", number, all, number == 1 ? "is" : "are");
+}
+
+/// "0.7", or "0.5 to 0.7".
+std::string sums(float least, float most) {
+  const std::string from = fmt::format("{:.3g}", least), to = fmt::format("{:.3g}", most);
+  return from == to ? from : from + " to " + to;
 }
 
 }  // namespace
@@ -60,21 +66,22 @@ std::string WeightFaults::describe() const {
   std::string text;
   const auto say = [&](const std::string& sentence) { text += (text.empty() ? "" : " ") + sentence; };
   if (notFinite > 0)
-    say(fmt::format("{} are NaN or infinite; a softmax over a row whose keys are all masked gives NaN.",
+    say(fmt::format("{} NaN or infinite; a softmax over a row whose keys are all masked gives NaN.",
                     counted(notFinite, all)));
   // A difference of two softmaxes stays within −λ and 1.
   const bool difference = least >= -1 - kSlack && most <= 1 + kSlack;
   if (negative > 0)
-    say(fmt::format("{} are negative, down to {:.3g}: {}.", counted(negative, all), least,
+    say(fmt::format("{} negative, down to {:.3g}: {}.", counted(negative, all), least,
                     difference ? "differential attention, or scores from before the softmax"
                                : "scores from before the softmax, not weights"));
   else if (above > 0)
-    say(fmt::format(
-        "{} are above 1, up to {:.3g}: weights after dropout (call model.eval() before recording), "
-        "or not normalised.",
-        counted(above, all), most));
+    say(
+        fmt::format("{} above 1, up to {:.3g}: weights after dropout (call model.eval() before recording), "
+                    "or not normalised.",
+                    counted(above, all), most));
   if (rows > 0 && (negative == 0 || difference))
-    say(fmt::format("{} rows sum to {:.3g} … {:.3g} instead of 1{}.", rows, minSum, maxSum,
+    say(fmt::format("{} {} instead of 1{}.",
+                    rows == 1 ? "1 row sums to" : fmt::format("{} rows sum to", rows), sums(minSum, maxSum),
                     negative > 0 ? ""
                     : above > 0  ? ""
                                  : ": dropout (call model.eval() before recording), weights that aren't "

@@ -89,7 +89,7 @@ assert every.startswith("<?xml") and every._repr_svg_() == every and every.count
 assert "slept" in one and one != every
 assert "Layer 1 · Head 2" in one
 assert "slept" in headscope.figure(weights[0], tokens)
-sparse = headscope.figure([None, weights[0], None, weights[1]], tokens, layer=3, head=0)
+sparse = headscope.figure([None, weights[0], None, weights[1]], tokens, layer=3)
 assert "Layer 3" in sparse and "Layer 1" not in sparse
 )"));
 }

@@ -1,5 +1,7 @@
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -156,6 +158,33 @@ TEST_F(StudyCommand, TriesOutputFirstAndTakesAnyName) {
   // Copying doesn't depend on the text.
   const Outcome detectors = run({"--measure", "detectors"});
   EXPECT_TRUE(json::parse(detectors.output)["copying"][0][0].is_number());
+}
+
+/// The finished texts are in the output, and the same command goes on after them. The folder's name isn't
+/// UTF-8.
+TEST_F(StudyCommand, SigtermKeepsWhatIsDone) {
+  constexpr std::size_t kLines = 300;
+  std::string lines;
+  for (std::size_t i = 0; i < kLines; ++i) lines += fmt::format("Mia lost milk river Ben {}\n", i);
+  test::putFile(folder / "texts", lines);
+  const std::filesystem::path named = folder / "bytes\xff";
+  std::filesystem::create_directory(named);
+  const std::string output = (named / "out.json").string(), part = output + ".part";
+  const std::vector<std::string> study{"study",     "learned",   "--texts", (folder / "texts").string(),
+                                       "--measure", "detectors", "-o",      output};
+  const std::string stop = fmt::format(
+      " & p=$!; while kill -0 $p && ! [ $(wc -l < '{}') -gt 3 ]; do sleep 0.01; done 2>/dev/null; "
+      "kill -TERM $p; wait $p",
+      part);
+  EXPECT_EQ(runHeadscope(study, "", stop).exitCode, 128 + SIGTERM);
+  const std::size_t done = read(output)["texts"].size();
+  EXPECT_GT(done, 2u);
+  EXPECT_LT(done, kLines);
+  const Outcome rest = runHeadscope(study);
+  EXPECT_EQ(rest.exitCode, 0) << rest.errors;
+  EXPECT_THAT(rest.errors, HasSubstr(fmt::format("{} of {} texts are already done", done, kLines)));
+  EXPECT_EQ(read(output)["texts"].size(), kLines);
+  EXPECT_FALSE(std::filesystem::exists(part));
 }
 
 TEST_F(StudyCommand, ReportsErrors) {

@@ -54,12 +54,12 @@ TEST_F(Recorded, ReadsWhatIsNoWeightAndNamesTheCause) {
     const char *says, *cause;
   };
   for (const Case& one :
-       {Case{kNan, "1 of 16 weights are NaN or infinite", "keys are all masked"},
-        Case{-INFINITY, "1 of 16 weights are NaN or infinite", "keys are all masked"},
-        Case{1.25F, "1 of 16 weights are above 1, up to 1.25", "model.eval()"},
-        Case{-0.25F, "1 of 16 weights are negative, down to -0.25", "differential attention"},
-        Case{-31, "1 of 16 weights are negative, down to -31", "before the softmax"},
-        Case{0.4F, "1 rows sum to", "model.eval()"}}) {
+       {Case{kNan, "1 of 16 weights is NaN or infinite", "keys are all masked"},
+        Case{-INFINITY, "1 of 16 weights is NaN or infinite", "keys are all masked"},
+        Case{1.25F, "1 of 16 weights is above 1, up to 1.25", "model.eval()"},
+        Case{-0.25F, "1 of 16 weights is negative, down to -0.25", "differential attention"},
+        Case{-31, "1 of 16 weights is negative, down to -31", "before the softmax"},
+        Case{0.4F, "1 row sums to", "model.eval()"}}) {
     auto values = valuesOf(1, 2, 4, 4);
     values[16 + 4 + 2] = one.value;
     SafetensorsFile file;

@@ -186,7 +186,7 @@ TEST_F(ModelHeads, ShowsRecordedValuesThatAreNoWeights) {
   };
   for (const Case& one :
        {Case{kNan, "NaN or infinite", true, 0}, Case{1.25f, "model.eval()", true, 0},
-        Case{-0.25f, "differential attention", false, 1}, Case{0.5f, "rows sum to", false, 0}}) {
+        Case{-0.25f, "differential attention", false, 1}, Case{0.5f, "row sums to", false, 0}}) {
     TemporaryFolder folder;
     attention::SafetensorsFile file;
     file.tensors["attention"] = diagonal(5);
@@ -203,6 +203,7 @@ TEST_F(ModelHeads, ShowsRecordedValuesThatAreNoWeights) {
     rest();
     EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{1, 1, 0}));
     EXPECT_TRUE(ui.has("recorded.fault")) << one.value;
+    EXPECT_EQ(ui.has("recorded.no_weight"), one.marked) << one.value;
     EXPECT_THAT(flaws(ui), IsEmpty());
   }
 }

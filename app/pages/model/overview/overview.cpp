@@ -251,9 +251,7 @@ void fitHeads(View& view, const Scene& scene, const State& page, const OverviewP
       fmt::format("All heads of {} on {}", page.model.opened ? page.model.opened->name : "synthetic layers",
                   tokenCountText(page.tokens()));
   FigureLegend legend{"weight", shownColours(scene, page), shownLabels(scene, page)};
-  for (const auto& layer : page.layers)
-    for (Index head = 0; layer && head < layer->thumbnails.count(); ++head)
-      legend.notNumber = legend.notNumber || layer->thumbnails[head].hasNaN();
+  legend.notNumber = page.study && page.study->unweighed;
   paintLegend(view, *ImGui::GetWindowDrawList(), ImVec2(right, plan.top), view.px(150), legend);
 }
 

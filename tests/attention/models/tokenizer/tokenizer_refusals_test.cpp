@@ -143,14 +143,12 @@ TEST(TokenizerRefusals, RefusesRepeatedDoubling) {
     json["normalizer"] = {{"type", "Sequence"}, {"normalizers", Json::array_t(40, rule)}};
     json["decoder"] = {{"type", "Sequence"}, {"decoders", Json::array_t(40, rule)}};
     const TextTokenizer tokenizer = made(json);
-    const auto refused = testing::AnyOf("the tokenizer's rules make the text longer than 65568 bytes",
-                                        "the tokenizer's 40 rules rewrite more than 65600 bytes in total");
     const auto encoded = tokenizer.encode("a");
     ASSERT_FALSE(encoded.ok());
-    EXPECT_THAT(encoded.error().message, refused);
+    EXPECT_EQ(encoded.error().message, "the tokenizer's 40 rules rewrite more than 65600 bytes in total");
     const auto decoded = tokenizer.decode(std::vector<TokenId>{*tokenizer.find("a")});
     ASSERT_FALSE(decoded.ok());
-    EXPECT_THAT(decoded.error().message, refused);
+    EXPECT_EQ(decoded.error().message, "the tokenizer's rules make the text longer than 65568 bytes");
     EXPECT_EQ(tokenizer.readable(*tokenizer.find("a"))->size(), 65'536u) << "the last rule that fits";
   }
 }
