@@ -27,7 +27,7 @@ class NpzWriter {
   /// Adds a single numpy str, put together from parts of well-formed UTF-8.
   std::size_t addText(const std::string& name);
   void put(std::size_t array, std::string_view text);
-  /// Writes the archive, replacing the file at once. Leaves nothing behind on an Error.
+  /// Writes the archive, replacing the file at once. Leaves no file after an Error.
   Status finish();
 
  private:

@@ -34,13 +34,10 @@ Matrix marksOf(const attention::MaskFormula& mask, Index variant) {
 }
 
 /// Copies the weights of visible keys; all other cells become masked or dead. Recorded weights above 1 become
-/// NaN, which has a colour of its own, unless the scale is around 0.
+/// NaN, which has its own colour, unless the scale is around 0.
 void markCells(const LayerSummary& layer, Index head, const Matrix& marks, Matrix& out) {
   out = layer.weights[head];
-  if (layer.recorded && layer.aroundZero == 0)
-    out = out.unaryExpr([](float weight) {
-      return attention::isAboveOne(weight) ? std::numeric_limits<float>::quiet_NaN() : weight;
-    });
+  if (layer.recorded && layer.aroundZero == 0) out = attention::markedWeights(out);
   for (Index row = 0; row < out.rows(); ++row) {
     const auto cells = marks.row(row).array();
     if ((cells != 0).all())

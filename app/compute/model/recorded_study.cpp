@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 
 #include "app/compute/layer/layer_config.h"
 #include "app/compute/layer/mask_inputs.h"
@@ -180,15 +181,13 @@ Snapshot recordedSnapshot(const Setup& setup, Resources& resources, std::stop_to
       result.headOutput[head] = layer.weights[head] * layer.v[head * layer.v.count() / heads];
   }
   // Pictures mark what is no weight; the result keeps it.
-  const Stack given = result.weights;
-  if (layer.aroundZero == 0)
-    for (Index head = 0; head < heads; ++head)
-      result.weights[head] = result.weights[head].unaryExpr([](float weight) {
-        return attention::isAboveOne(weight) ? std::numeric_limits<float>::quiet_NaN() : weight;
-      });
+  std::optional<Stack> given;
+  if (study->unweighed) given = result.weights;
+  for (Index head = 0; given && head < heads; ++head)
+    result.weights[head] = attention::markedWeights((*given)[head]);
   sequence.pictures = drawPictures(result, result.weights, stop);
   sequence.pictures.aroundZero = layer.aroundZero;
-  result.weights = given;
+  if (given) result.weights = *std::move(given);
   snapshot.notFinite = study->notFinite;
   snapshot.causal = study->opened->config().causal;
   snapshot.empty = false;

@@ -19,7 +19,7 @@ struct RecordedBlock {
   Index row = 0, col = 0;  ///< its place in the array; columns beyond the array are padding
 };
 
-/// One layer's array: a tensor of its own or a part of one that all layers share, or several blocks with
+/// One layer's array: its own tensor or a part of one that all layers share, or several blocks with
 /// zeros elsewhere: the steps of generate(), or the last keys of a layer with a window.
 struct RecordedArray {
   Index heads = 0, rows = 0, cols = 0;

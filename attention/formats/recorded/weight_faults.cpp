@@ -35,6 +35,11 @@ void WeightFaults::add(const WeightFaults& other) {
   maxSum = std::max(maxSum, other.maxSum);
 }
 
+Matrix markedWeights(const Matrix& weights) {
+  return weights.unaryExpr(
+      [](float weight) { return isAboveOne(weight) ? std::numeric_limits<float>::quiet_NaN() : weight; });
+}
+
 WeightFaults faultsOf(const Matrix& weights) {
   WeightFaults found;
   found.all = static_cast<std::uint64_t>(weights.size());

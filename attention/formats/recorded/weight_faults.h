@@ -28,6 +28,10 @@ constexpr bool isAboveOne(float weight) {
   return weight > 1.01F;
 }
 
+/// Returns the weights, [n, m], as they are drawn on a scale from 0 to 1: those above 1 as NaN, which has its
+/// own colour.
+Matrix markedWeights(const Matrix& weights);
+
 /// Examines one head's weights, [n, m].
 WeightFaults faultsOf(const Matrix& weights);
 

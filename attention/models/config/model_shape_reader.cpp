@@ -122,7 +122,7 @@ class ShapeReader {
 
   void readFeedForward() {
     const ConfigReader nested = json_.object("ffn_config");
-    if (json_.has("block_configs")) {  // each layer has a width of its own
+    if (json_.has("block_configs")) {  // each layer has its own width
       static_cast<void>(sizes_.optional(kDecoder.inner));
       shape_.gated = !has("plain");
       return;

@@ -123,7 +123,7 @@ std::optional<WeightStorage> readMlx(const ConfigReader& json) {
   const bool floats = mode != "affine";
   WeightStorage stored = grouped("mlx " + (floats ? mode : fmt::format("{}-bit", bits)), bits, group,
                                  floats ? 8 : 32, MathFormat::bf16, Covers::matrices);
-  for (const std::string& name : json.names())  // a layer with groups of its own
+  for (const std::string& name : json.names())  // a layer with its own groups
     if (json.isObject(name) && groupOf(json.object(name), group) != group) stored.packedBits = 0;
   return stored;
 }

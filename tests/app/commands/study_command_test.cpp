@@ -150,7 +150,7 @@ TEST_F(StudyCommand, TriesOutputFirstAndTakesAnyName) {
   EXPECT_EQ(directory.exitCode, 1);
   EXPECT_THAT(directory.errors,
               AllOf(HasSubstr("expected the name of one to write"), Not(HasSubstr("text 1"))));
-  // A byte-order mark is no token.
+  // A byte-order mark is not a token.
   test::putFile(folder / "texts", "\xEF\xBB\xBFMia lost\n");
   const Outcome marked = run({"--measure", "attribution"});
   ASSERT_EQ(marked.exitCode, 0) << marked.errors;

@@ -10,7 +10,7 @@
 namespace headscope::app {
 namespace {
 
-/// Runs in a process of its own, since signals go to all of it. Returns its exit code; −1 if a signal ended
+/// Runs in its own process, since signals go to all of it. Returns its exit code; −1 if a signal ended
 /// it.
 template <typename Run>
 int exitCodeOf(Run run) {
