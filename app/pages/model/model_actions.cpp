@@ -193,9 +193,10 @@ std::vector<Action> headActions(State& page) {
        .run =
            [&page](Scene& scene) {
              if (!page.model.config) return;
-             // Heads recomputes a layer, which a recording doesn't allow: its heads enlarge here.
+             // Heads recomputes a layer, which a recording doesn't allow: its heads enlarge here, in narrow
+             // windows in the drawer.
              if (page.model.opened && page.model.opened->recorded) {
-               page.head.held = true;
+               page.head.held = page.view.drawer = true;
                return;
              }
              scene.setup.subject.layer = scene.cursor.model.layer;

@@ -160,8 +160,13 @@ TEST_F(ModelHeads, ClickOnRecordedHeadStaysOnModel) {
   Recording(2, 3, 6, 6, 4, 0.5f, true).save(folder / "a.safetensors", false);
   open(folder / "a.safetensors");
   ASSERT_TRUE(page().ready()) << page().run.problem;
-  for (const bool presents : {false, true}) {
-    ui.view().present = presents;
+  struct Stage {
+    int width, height;
+    bool presents;
+  };
+  for (const Stage& stage : {Stage{1600, 900, false}, Stage{1280, 720, false}, Stage{1280, 720, true}}) {
+    ui.resize(stage.width, stage.height);
+    ui.view().present = stage.presents;
     ui.draw();
     ui.click("model.1.2");
     rest();
