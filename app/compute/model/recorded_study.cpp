@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <optional>
 
 #include "app/compute/layer/layer_config.h"
 #include "app/compute/layer/mask_inputs.h"
 #include "app/scene/text/number_text.h"
+#include "attention/core/parallel.h"
 
 namespace headscope::app {
 
@@ -57,6 +59,32 @@ struct ReadLayer {
   std::string notUsed;  ///< why an array isn't used; "" = all are
 };
 
+/// Reads a layer's heads on all threads, and calls `take` with each. Returns what is wrong with their
+/// weights.
+Result<attention::WeightFaults> readHeads(const RecordedAttention& file, Index at,
+                                          const std::stop_token& stop,
+                                          const std::function<void(Index, const attention::Matrix&)>& take) {
+  const Index heads = file.layers()[static_cast<std::size_t>(at)].attention.heads;
+  std::vector<Result<attention::WeightFaults>> found(static_cast<std::size_t>(heads),
+                                                     attention::WeightFaults{});
+  attention::forEach(heads, stop, [&](Index head) {
+    const auto weights = file.readWeights(at, head);
+    auto& faults = found[static_cast<std::size_t>(head)];
+    if (!weights) {
+      faults = weights.error();
+      return;
+    }
+    take(head, weights->weights);
+    faults = weights->faults;
+  });
+  attention::WeightFaults all;
+  for (const auto& each : found) {
+    if (!each) return each.error();
+    all.add(*each);
+  }
+  return all;
+}
+
 Result<ReadLayer> readLayer(const RecordedAttention& file, Index at,
                             const std::shared_ptr<const attention::MaskFormula>& mask,
                             const attention::HeadText& text, std::stop_token stop) {
@@ -67,12 +95,11 @@ Result<ReadLayer> readLayer(const RecordedAttention& file, Index at,
   summary->mask = mask;
   summary->keysFrom = layer.keysFrom;
   summary->weights = Stack(layer.attention.heads, file.queries(), file.keys());
-  for (Index head = 0; head < layer.attention.heads && !stop.stop_requested(); ++head) {
-    Result<attention::RecordedWeights> weights = file.readWeights(at, head);
-    if (!weights) return weights.error();
-    summary->weights[head] = weights->weights;
-    read.faults.add(weights->faults);
-  }
+  const auto faults = readHeads(file, at, stop, [&](Index head, const attention::Matrix& weights) {
+    summary->weights[head] = weights;
+  });
+  if (!faults) return faults.error();
+  read.faults = *faults;
   summary->aroundZero = read.faults.aroundZero();
   summary->q = arrayOf(file, layer.q, read.notUsed);
   summary->k = arrayOf(file, layer.k, read.notUsed);
@@ -137,8 +164,8 @@ std::vector<std::string> recordedNotes(const RecordedAttention& file) {
   if (!file.unfitTokens().empty()) notes.push_back("tokens aren't used: " + file.unfitTokens());
   attention::WeightFaults faults;
   for (Index at = 0; at < std::ssize(file.layers()); ++at)
-    for (Index head = 0; head < file.layers()[static_cast<std::size_t>(at)].attention.heads; ++head)
-      if (const auto weights = file.readWeights(at, head)) faults.add(weights->faults);
+    if (const auto found = readHeads(file, at, {}, [](Index, const attention::Matrix&) {}))
+      faults.add(*found);
   if (const std::string found = faults.describe(); !found.empty()) notes.push_back(found);
   return notes;
 }

@@ -279,7 +279,7 @@ Result<RecordedWeights> RecordedAttention::readWeights(Index layer, Index head) 
   if (!weights) return weights.error();
   RecordedWeights read{*std::move(weights), {}};
   read.faults = faultsOf(read.weights);
-  for (Index i = 0; i < read.weights.size(); ++i)
+  for (Index i = 0; read.faults.notFinite > 0 && i < read.weights.size(); ++i)
     if (float& value = read.weights.data()[i]; !std::isfinite(value))
       value = std::numeric_limits<float>::quiet_NaN();
   return read;

@@ -40,29 +40,48 @@ Matrix markedWeights(const Matrix& weights) {
       [](float weight) { return isAboveOne(weight) ? std::numeric_limits<float>::quiet_NaN() : weight; });
 }
 
+namespace {
+
+/// Counts a row's values one by one.
+void addRow(const float* values, Index count, WeightFaults& found) {
+  double sum = 0;
+  bool finite = true;
+  for (Index i = 0; i < count; ++i) {
+    const float value = values[i];
+    if (!std::isfinite(value)) {
+      ++found.notFinite;
+      finite = false;
+      continue;
+    }
+    found.least = std::min(found.least, value);
+    found.most = std::max(found.most, value);
+    found.negative += value < -kSlack ? 1 : 0;
+    found.above += isAboveOne(value) ? 1 : 0;
+    sum += value;
+  }
+  if (!finite || sum == 0) return;
+  const auto total = static_cast<float>(sum);
+  found.minSum = std::min(found.minSum, total);
+  found.maxSum = std::max(found.maxSum, total);
+  if (std::abs(total - 1) > kSumSlack) ++found.rows;
+}
+
+}  // namespace
+
 WeightFaults faultsOf(const Matrix& weights) {
   WeightFaults found;
   found.all = static_cast<std::uint64_t>(weights.size());
   for (Index row = 0; row < weights.rows(); ++row) {
-    double sum = 0;
-    bool finite = true;
-    for (const float value : weights.row(row)) {
-      if (!std::isfinite(value)) {
-        ++found.notFinite;
-        finite = false;
-        continue;
-      }
-      found.least = std::min(found.least, value);
-      found.most = std::max(found.most, value);
-      found.negative += value < -kSlack ? 1 : 0;
-      found.above += isAboveOne(value) ? 1 : 0;
-      sum += value;
+    // Nearly every row is a softmax's. NaN and infinite values fail one of the comparisons.
+    const auto values = weights.row(row);
+    const float sum = values.sum(), least = values.minCoeff(), most = values.maxCoeff();
+    if (least < 0 || !(most <= 1) || !(std::abs(sum - 1) <= kSumSlack / 2)) {
+      addRow(values.data(), weights.cols(), found);
+      continue;
     }
-    if (!finite || sum == 0) continue;
-    const auto total = static_cast<float>(sum);
-    found.minSum = std::min(found.minSum, total);
-    found.maxSum = std::max(found.maxSum, total);
-    if (std::abs(total - 1) > kSumSlack) ++found.rows;
+    found.most = std::max(found.most, most);
+    found.minSum = std::min(found.minSum, sum);
+    found.maxSum = std::max(found.maxSum, sum);
   }
   return found;
 }

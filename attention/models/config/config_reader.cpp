@@ -19,7 +19,7 @@ struct ConfigReader::Document {
   Json root;
   std::string name;
   std::optional<Error> error;
-  std::set<std::string, std::less<>> asked = {};  ///< paths of fields, also of those that are absent
+  std::set<std::string, std::less<>> asked = {};  ///< paths of fields
 };
 
 namespace {
@@ -122,10 +122,11 @@ Result<ConfigReader> ConfigReader::parse(std::string_view text, const std::strin
 
 const void* ConfigReader::find(std::string_view key) const {
   if (!object_) return nullptr;
-  document_->asked.insert(path(key));
   const Json& object = jsonOf(object_);
-  const auto at = object.find(std::string(key));
-  return at == object.end() || at->is_null() ? nullptr : &*at;
+  const auto at = object.find(key);
+  if (at == object.end() || at->is_null()) return nullptr;
+  document_->asked.insert(path(key));
+  return &*at;
 }
 
 bool ConfigReader::has(std::string_view key) const {
