@@ -1,9 +1,5 @@
 #include "app/headless.h"
 
-#include <stdexcept>
-#include <string>
-#include <utility>
-
 #include "app/session_figure.h"
 
 namespace headscope::app {

@@ -1,12 +1,6 @@
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "app/compute/figures/scene_picture.h"
-#include "app/platform/ui.h"
 #include "app/session.h"
-#include "app/shell/figure_request.h"
 #include "render/headless.h"
 
 namespace headscope::app {

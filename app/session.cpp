@@ -2,25 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <chrono>
-#include <stdexcept>
-
 #include "app/compute/layer/mask_inputs.h"
-#include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
-#include "app/scene/text/glossary.h"
+#include "app/scene/text/manual.h"
 #include "app/scene/text/number_text.h"
-#include "app/scene/text/setting_text.h"
-#include "app/shell/bars.h"
-#include "app/shell/field_actions.h"
-#include "app/shell/figure_request.h"
-#include "app/shell/focus_ring.h"
-#include "app/shell/stage_overlay.h"
-#include "app/shell/stage_pen.h"
-#include "app/widgets/frame_drawing.h"
-#include "app/widgets/style.h"
-#include "attention/core/memory.h"
+#include "app/widgets/drawing_paint.h"
+#include "attention/core/machine.h"
 
 namespace headscope::app {
 

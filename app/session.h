@@ -11,14 +11,10 @@
 
 #include "app/platform/ui.h"
 #include "app/scene/document.h"
-#include "app/shell/closing.h"
-#include "app/shell/context_menu.h"
-#include "app/shell/document_files.h"
+#include "app/shell/dialogs.h"
 #include "app/shell/exports.h"
-#include "app/shell/presentation.h"
-#include "app/shell/scene_links.h"
-#include "app/shell/start_offers.h"
-#include "app/shell/view_fade.h"
+#include "app/shell/stage.h"
+#include "app/shell/window_frame.h"
 #include "app/shell/workspace.h"
 #include "app/widgets/heatmap_layer.h"
 

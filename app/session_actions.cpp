@@ -1,12 +1,9 @@
-// The part of Session with the edit and view actions.
-
-#include <algorithm>
-#include <utility>
-
 #include "app/session.h"
-#include "app/shell/history_list.h"
+#include "app/shell/manual_reader.h"
 
 namespace headscope::app {
+
+// The part of Session with the edit and view actions.
 
 namespace {
 constexpr Mods kCtrl{.ctrl = true};
@@ -111,6 +108,198 @@ std::vector<Action> Session::windowActions() {
                        .shortcut = row.info.shortcut,
                        .run = [this, key = row.info.key](Scene&) { own().scene().cursor.page = key; }});
   return actions;
+}
+
+// The part of Session with the settings and help actions.
+
+namespace {
+constexpr Mods kWithCtrl{.ctrl = true};
+}  // namespace
+
+/// Opens the manual at the chapter of `page`. The files are read in the background.
+void Session::openManual(const std::string& page) {
+  View& view = services_.view;
+  services_.files.read<std::vector<Chapter>>(
+      "manual", [] { return readManual(); },
+      [&view, page](attention::Result<std::vector<Chapter>> manual) {
+        if (!manual) return view.messages.fail(manual.error().message);
+        view.dialog = std::make_shared<ManualReader>(*std::move(manual), page);
+      });
+}
+
+/// All settings as actions. A factor gets three: larger, smaller and back to 1.
+std::vector<Action> Session::settingActions() {
+  Preferences& preferences = services_.view.preferences;
+  std::vector<Action> actions;
+  const auto add = [&](const PreferenceRow& row, std::string id, std::string name, KeyPress shortcut,
+                       std::string words, std::function<void(Scene&)> run) {
+    actions.push_back({.id = std::move(id),
+                       .name = std::move(name),
+                       .shortcut = shortcut,
+                       .whileTyping = true,
+                       .words = words + " " + row.words,
+                       .run = std::move(run)});
+  };
+  for (const PreferenceRow& row : preferenceRows()) {
+    const auto flip = [&preferences](bool Preferences::*value) {
+      return [&preferences, value](Scene&) { preferences.*value = !(preferences.*value); };
+    };
+    if (const auto* on = std::get_if<SwitchSetting>(&row.kind))
+      add(row, row.action, row.name, row.shortcut, "", flip(on->value));
+    if (const auto* choice = std::get_if<ChoiceSetting>(&row.kind))
+      add(row, row.action, row.name, row.shortcut, "", flip(choice->value));
+    if (const auto* list = std::get_if<ListSetting>(&row.kind))
+      for (std::size_t i = 0; i < list->choices.size(); ++i)
+        add(row, row.action + std::string(".") + list->choices[i].key,
+            row.name + std::string(": ") + list->choices[i].label, {}, "",
+            [&preferences, list, i](Scene&) { preferences.*list->value = static_cast<std::uint8_t>(i); });
+    const auto* factor = std::get_if<FactorSetting>(&row.kind);
+    if (!factor) continue;
+    const auto step = [&preferences, factor](int by) {
+      return [&preferences, factor, by](Scene&) {
+        float& value = preferences.*factor->value;
+        value = by == 0 ? 1 : nextStep(*factor, value, by);
+      };
+    };
+    const std::string id = row.action, name = row.name;
+    add(row, id + ".larger", name + " larger", {Key::equal, kWithCtrl}, "bigger zoom in", step(1));
+    add(row, id + ".smaller", name + " smaller", {Key::minus, kWithCtrl}, "zoom out", step(-1));
+    add(row, id + ".normal", "Reset text size", {Key::d0, kWithCtrl}, "reset", step(0));
+  }
+  actions.push_back(
+      {.id = "settings",
+       .name = "Settings…",
+       .shortcut = {Key::comma, kWithCtrl},
+       .whileTyping = true,
+       .words = "preferences options configure accessibility",
+       .run = [this](Scene&) { services_.view.dialog = std::make_shared<SettingsDialog>(actions_); }});
+  return actions;
+}
+
+std::vector<Action> Session::helpActions() {
+  return {
+      {.id = "palette",
+       .name = "Show all actions…",
+       .shortcut = {Key::k, kWithCtrl},
+       .whileTyping = true,
+       .words = "commands search",
+       .run = [this](Scene&) { services_.view.dialog = std::make_shared<Palette>(actions_); }},
+      {.id = "manual",
+       .name = "Open the manual",
+       .shortcut = {Key::f1},
+       .whileTyping = true,
+       .words = "help documentation glossary",
+       .run = [this](Scene&) { openManual(own().scene().cursor.page); }},
+      {.id = "shortcuts",
+       .name = "Show keyboard and mouse help",
+       .shortcut = {Key::f1, {.shift = true}},
+       .whileTyping = true,
+       .words = "help keys hotkeys settings",
+       .run =
+           [this](Scene&) {
+             std::vector<std::string> pages{own().scene().cursor.page};
+             if (workspace_.onStage()) pages.push_back(scene().cursor.page);
+             services_.view.dialog = std::make_shared<ShortcutSheet>(actions_, std::move(pages));
+           }},
+      {.id = "quit",
+       .name = "Quit",
+       .shortcut = {static_cast<Key>('Q'), kWithCtrl},
+       .whileTyping = true,
+       .words = "exit close",
+       .run = [this](Scene&) { closing_.request(); }},
+  };
+}
+
+// The part of Session that routes keys: to the control with the keyboard focus, then to the page's actions,
+// then to the window's.
+
+void Session::handleInput(const FrameInput& input) {
+  View& view = services_.view;
+  for (const InputEvent& event : input.events) {
+    if (event.kind == InputEvent::Kind::mouseMove || event.kind == InputEvent::Kind::mouseButton ||
+        event.kind == InputEvent::Kind::wheel)
+      presentation_.state().movedAt = view.time;
+    const bool edge = event.kind == InputEvent::Kind::key || event.kind == InputEvent::Kind::mouseButton;
+    if (edge && event.down) {
+      view.pressedAt = ImGui::GetIO().MousePos;
+      view.told.text.clear();
+    }
+    if (event.kind == InputEvent::Kind::drop && !event.paths.empty())
+      files_.open(event.paths.front(), Outcome(view));
+    if (event.kind != InputEvent::Kind::key || !event.down) continue;
+    if (takenByControl(event)) {
+      view.controls.keyTakenFrame = ImGui::GetFrameCount();
+      view.redraw();
+      continue;
+    }
+    if (view.dialog) {
+      if (event.key == Key::escape) view.dialog.reset();
+      continue;
+    }
+    const bool listOpen =
+        ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+    if (listOpen && event.key == Key::escape) continue;  // closes only the list
+    if (event.key == Key::escape && (presentation_.state().blank || presentation_.state().frozen)) {
+      presentation_.state().blank = presentation_.state().frozen = false;
+      continue;
+    }
+    if (view.takenBySlider(event.key)) continue;
+    const bool typing = ImGui::GetIO().WantTextInput;
+    const Action* const action = actionFor(event, typing);
+    if (action && (view.present || !isStageKey(*action))) {
+      presentation_.note(*action);
+      view.request(action->id);
+    }
+  }
+}
+
+/// The shown page's own keys take precedence, then those of the page on its stage, then the window's.
+const Action* Session::actionFor(const InputEvent& event, bool typing) const {
+  const KeyPress press{event.key, event.mods};
+  // Clickers send a period to darken the screen; on the Model page a period generates.
+  const bool clicker = services_.view.present && press == KeyPress{Key::period, {}} && !typing;
+  if (clicker && !event.repeat && scene().cursor.page != "model") return &actions_.find("stage.blank");
+  const std::string& page = own().scene().cursor.page;
+  const Action* own = actions_.pressed(press, page, typing, event.repeat);
+  if (!workspace_.onStage() || (own && own->page == page && !own->afterStage)) return own;
+  const std::string& staged = scene().cursor.page;
+  const Action* const theirs = actions_.pressed(press, staged, typing, event.repeat);
+  return own && own->page == page && !(theirs && theirs->page == staged) ? own : theirs;
+}
+
+/// Tab moves the keyboard focus to the next control. Keys used by the focused control trigger no action.
+bool Session::takenByControl(const InputEvent& event) {
+  KeyboardFocus& focus = uiState().focus;
+  const bool typing = ImGui::GetIO().WantTextInput;
+  if (event.key == Key::tab && !event.mods.ctrl && !event.mods.alt) {
+    if (typing) ImGui::ClearActiveID();
+    focus.step(event.mods.shift ? -1 : 1);
+    return true;
+  }
+  const TabStop* const control = focus.control();
+  if (!control || typing || event.mods.ctrl || event.mods.alt) return false;
+  switch (event.key) {
+    case Key::enter:
+    case Key::space:
+      if (control->kind != TabStopKind::slider) focus.press(event.mods.shift ? 1 : 0);
+      return true;
+    case Key::left:
+      return focus.move(-1, 0);
+    case Key::right:
+      return focus.move(1, 0);
+    case Key::up:
+      return focus.move(0, -1);
+    case Key::down:
+      return focus.move(0, 1);
+    case Key::escape:
+      if (services_.view.dialog ||
+          ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
+        return false;
+      focus.release();
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace headscope::app

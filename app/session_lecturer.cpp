@@ -2,14 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <ctime>
-#include <limits>
-#include <stdexcept>
-#include <utility>
-
-#include "app/platform/desktop.h"
-#include "app/widgets/style.h"
 
 namespace headscope::app {
 

@@ -1,13 +1,7 @@
 #pragma once
 
-#include <memory>
-#include <optional>
-
-#include "app/platform/ui.h"
 #include "app/platform/window.h"
 #include "app/session.h"
-#include "app/shell/lecturer_view.h"
-#include "render/picture.h"
 
 namespace headscope::app {
 

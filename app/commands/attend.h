@@ -2,8 +2,12 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "app/scene/subject.h"
+#include "attention/core/result.h"
 #include "attention/formats/layers/attention_file.h"
+#include "attention/models/config/model_config.h"
 
 namespace CLI {
 class App;
@@ -21,5 +25,9 @@ std::uint64_t attendBudget();
 
 /// Registers `headscope attend`, which runs if chosen and sets `exitCode`.
 void addAttendCommand(CLI::App& app, int& exitCode);
+
+/// Parses the heads given to --off, "1.2" being layer 1, head 2. Returns an Error for one that doesn't exist.
+attention::Result<std::vector<SwitchedHead>> switchedHeads(const std::vector<std::string>& names,
+                                                           const attention::ModelConfig& config);
 
 }  // namespace headscope::app

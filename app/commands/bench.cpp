@@ -2,17 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <memory>
-#include <optional>
-
 #include "app/commands/bench/growth.h"
-#include "app/commands/bench/threads_table.h"
 #include "app/commands/commands.h"
-#include "app/commands/report.h"
 #include "app/compute/figures/picture_file.h"
 #include "app/compute/layer/snapshot.h"
-#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 

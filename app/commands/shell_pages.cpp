@@ -1,12 +1,8 @@
-#include "app/commands/shell_pages.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cctype>
-#include <vector>
 
-#include "attention/core/result.h"
+#include "app/commands/help.h"
 
 namespace headscope::app {
 

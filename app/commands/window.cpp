@@ -1,31 +1,23 @@
 #include "app/platform/window.h"
 
-#include <algorithm>
-#include <atomic>
+#include <fmt/core.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <utility>
 
 #include "app/commands/commands.h"
-#include "app/commands/report.h"
-#include "app/platform/address_space.h"
-#include "app/platform/configuration.h"
-#include "app/platform/exit_watch.h"
-#include "app/platform/preferences.h"
-#include "app/platform/quit_signals.h"
+#include "app/platform/process.h"
 #include "app/platform/sent_files.h"
 #include "app/platform/ui.h"
 #include "app/scene/lessons/lesson.h"
-#include "app/scene/lessons/lesson_file.h"
 #include "app/scene/links/link.h"
 #include "app/scene/models/open_model.h"
 #include "app/session.h"
 #include "app/session_figure.h"
 #include "app/session_lecturer.h"
-#include "app/session_pictures.h"
 #include "attention/formats/files/file_io.h"
-#include "attention/formats/files/temporary_file.h"
+#include "attention/formats/layers/attention_file.h"
 
 namespace headscope::app {
 
@@ -222,6 +214,50 @@ int runWindow(const Scene& scene) {
 
 int runLesson(const std::string& path) {
   return openWindow(openingScene(), "", false, path);
+}
+
+namespace {
+
+struct ViewOptions {
+  std::string file;
+  Index head = 0, layer = 0;
+};
+
+attention::Status checkRange(const char* option, Index found, Index count) {
+  if (found >= 0 && found < count) return attention::success();
+  return attention::Error{fmt::format("{} is {}, expected 0 to {}", option, found, count - 1)};
+}
+
+int runView(const ViewOptions& options) {
+  const attention::Result<attention::QkFile> file = attention::QkFile::open(options.file);
+  if (!file) return fail(file.error());
+  const auto& layers = file->layers();
+  if (auto status = checkRange("--layer", options.layer, static_cast<Index>(layers.size())); !status)
+    return usage(status.error());
+  const Index heads = layers[static_cast<std::size_t>(options.layer)].config.heads;
+  if (auto status = checkRange("--head", options.head, heads); !status) return usage(status.error());
+  Scene scene = openingScene();
+  scene.map.source = MapSource::file;
+  scene.map.file = std::filesystem::absolute(options.file).string();
+  scene.map.layer = options.layer;
+  scene.cursor.page = "map";
+  scene.cursor.cell.head = options.head;
+  return runWindow(scene);
+}
+
+}  // namespace
+
+void addViewCommand(CLI::App& app, int& exitCode) {
+  CLI::App* command = app.add_subcommand(
+      "view", "Open the map on queries and keys of a safetensors file, up to 131,072 tokens");
+  auto options = std::make_shared<ViewOptions>();
+  command->add_option("FILE", options->file, "Queries and keys, or the dump of a key cache")
+      ->required()
+      ->check(checkFileName);
+  command->add_option("--head", options->head, "The head to show first")->capture_default_str();
+  command->add_option("--layer", options->layer, "The layer to show, if the file has several")
+      ->capture_default_str();
+  command->callback([options, &exitCode] { exitCode = guarded([&] { return runView(*options); }); });
 }
 
 }  // namespace headscope::app

@@ -1,11 +1,7 @@
 #include "app/kit/rows.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 
 namespace headscope::app {
 

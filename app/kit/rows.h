@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/widgets/field_controls.h"
-#include "app/widgets/layout.h"
+#include "app/widgets/panel.h"
 
 namespace headscope::app {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/compute/jobs/answer.h"
-#include "app/compute/layer/resources.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/view.h"
 

@@ -1,18 +1,14 @@
 #include "app/pages/pages.h"
 
-#include <array>
-
 #include "app/pages/cache/cache_page.h"
 #include "app/pages/cost/cost_page.h"
 #include "app/pages/head_lab/head_lab_page.h"
-#include "app/pages/head_lab/head_lab_tab.h"
 #include "app/pages/heads/heads_page.h"
 #include "app/pages/lessons/lessons_page.h"
 #include "app/pages/map/map_page.h"
 #include "app/pages/mask/mask_page.h"
 #include "app/pages/model/model_page.h"
 #include "app/pages/talk/talk_page.h"
-#include "attention/formats/quote.h"
 
 namespace headscope::app {
 

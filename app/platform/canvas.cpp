@@ -1,7 +1,6 @@
 #include "app/platform/canvas.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/platform/ui_state.h"
 
@@ -155,6 +154,16 @@ void Canvas::AddText(ImFont* font, float size, ImVec2 at, ImU32 color, const cha
       [&] {
         return FrameText{font, end ? std::string(begin, end) : std::string(begin), at, wrap};
       });
+}
+
+bool drawsMark(Canvas list, const char* name, ImVec2 from, ImVec2 to) {
+  UiState& state = uiState();
+  if (state.watches) {
+    const ImVec2 clipFrom = list.GetClipRectMin(), clipTo = list.GetClipRectMax();
+    state.marks.push_back({name, ImRect(ImVec2(std::max(from.x, clipFrom.x), std::max(from.y, clipFrom.y)),
+                                        ImVec2(std::min(to.x, clipTo.x), std::min(to.y, clipTo.y)))});
+  }
+  return !state.hidesMarks;
 }
 
 }  // namespace headscope::app

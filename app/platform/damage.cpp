@@ -1,11 +1,8 @@
-#include "app/platform/damage.h"
-
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <memory>
 #include <utility>
+
+#include "app/platform/canvas.h"
 
 namespace headscope::app {
 

@@ -1,4 +1,4 @@
-#include "app/platform/desktop.h"
+#include "app/platform/window.h"
 
 #ifndef GLFW_INCLUDE_NONE
 #define GLFW_INCLUDE_NONE  // only render/ includes OpenGL

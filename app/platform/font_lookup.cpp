@@ -1,6 +1,6 @@
-#include "app/platform/font_lookup.h"
-
 #include <fontconfig/fontconfig.h>
+
+#include "app/platform/fonts.h"
 
 namespace headscope::app {
 

@@ -1,16 +1,11 @@
 #include "app/platform/fonts.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <set>
 #include <utility>
-#include <vector>
 
 #include "app/platform/assets.h"
-#include "app/platform/font_lookup.h"
 #include "app/platform/imgui_compat.h"
-#include "app/platform/utf8.h"
+#include "app/platform/shaped_text.h"
 #include "attention/core/threads.h"
 #include "attention/formats/files/file_io.h"
 

@@ -1,7 +1,6 @@
 #include "app/platform/frame_recorder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <ranges>
 
 namespace headscope::app {

@@ -3,13 +3,19 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <string>
 #include <variant>
-#include <vector>
 
 #include "app/platform/imgui_compat.h"
+#include "attention/text/tokenizer.h"
 
 namespace headscope::app {
+
+/// The tokens that the cells of a picture, or words in a row, stand for, so that pen strokes on them move
+/// with the tokens. The tokens must live as long as the frame.
+struct TokenPlaces {
+  const std::vector<attention::Token>*rows = nullptr, *columns = nullptr;  ///< null = not tokens
+  ImRect first = {};                                                       ///< the first cell of the picture
+};
 
 // A recorded frame: lines, boxes and lines of text instead of triangles. Framebuffer pixels, y down.
 

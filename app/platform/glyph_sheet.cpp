@@ -1,8 +1,8 @@
-#include "app/platform/glyph_sheet.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "app/platform/fonts.h"
 #include FT_OUTLINE_H
 
 #include "render/gl_objects.h"

@@ -1,7 +1,6 @@
 #include "app/platform/keyboard_focus.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "app/platform/imgui_compat.h"
 
 namespace headscope::app {

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <span>
-#include <string>
 #include <string_view>
 #include <variant>
 
@@ -11,6 +8,14 @@
 #include "attention/core/result.h"
 
 namespace headscope::app {
+
+/// Returns the user's settings folder: $XDG_CONFIG_HOME/headscope or ~/.config/headscope. Empty if neither is
+/// known.
+std::filesystem::path configurationFolder();
+
+/// Returns the folder for state that lasts from one start to the next: $XDG_STATE_HOME/headscope or
+/// ~/.local/state/headscope. Empty if neither is known.
+std::filesystem::path stateFolder();
 
 /// The state in which the last window was closed; the next one starts with it. Unknown values are empty or 0.
 struct LastWindow {
@@ -80,5 +85,33 @@ std::string formatPreferences(const Preferences& preferences);
 std::filesystem::path preferencesPath();
 /// Reads the preferences file; defaults if it can't be read.
 Preferences loadPreferences();
+
+enum class RecentKind { scene, talk, model };
+
+/// A scene or talk (a file) or a model (a folder or a file) that the user opened or saved.
+struct RecentFile {
+  RecentKind kind = RecentKind::scene;
+  std::string path;
+  bool operator==(const RecentFile&) const = default;
+};
+/// Returns the kind as users call it: "Talk".
+std::string recentWord(RecentKind kind);
+
+/// The number of files kept of each kind.
+inline constexpr std::size_t kRecentOfAKind = 5;
+
+/// Returns the files, newest first. Never fails: skips everything that isn't a recent file.
+std::vector<RecentFile> parseRecent(std::string_view json);
+std::string formatRecent(const std::vector<RecentFile>& files);
+
+/// Reads $XDG_CONFIG_HOME/headscope/recent.json; empty if it can't be read.
+std::vector<RecentFile> loadRecent();
+/// Returns the paths of one kind.
+std::vector<std::string> loadRecent(RecentKind kind);
+/// Ignores errors: losing this list is not worth a message.
+void saveRecent(const std::vector<RecentFile>& files);
+/// Moves the file to the front of the list on disk. Replaces an entry of another kind.
+void rememberRecent(const RecentFile& file);
+void forgetRecent(const std::string& path);
 
 }  // namespace headscope::app

@@ -1,6 +1,6 @@
-#include "app/platform/screens.h"
-
 #include <algorithm>
+
+#include "app/platform/window.h"
 
 namespace headscope::app {
 

@@ -13,9 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
-#include <utility>
 
-#include "app/platform/configuration.h"
+#include "app/platform/preferences.h"
 
 namespace headscope::app {
 

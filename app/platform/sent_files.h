@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "attention/formats/files/regular_file.h"
+#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 

@@ -1,16 +1,71 @@
 #pragma once
 
+#include <ft2build.h>
+#include <hb.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/platform/typeface.h"
+namespace headscope::app {
+
+/// Appends a code point as UTF-8.
+void appendUtf8(std::string& out, std::uint32_t codepoint);
+
+/// Calls `visit` with every code point and its bytes. Expects valid UTF-8, but never reads past the end.
+template <typename Visit>
+void eachCodepoint(std::string_view text, Visit visit) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (at + length > text.size()) length = text.size() - at;
+    std::uint32_t code = length == 1 ? lead : lead & (0x7Fu >> length);
+    for (std::size_t i = 1; i < length; ++i)
+      code = (code << 6) | (static_cast<unsigned char>(text[at + i]) & 0x3Fu);
+    visit(code, text.substr(at, length));
+    at += length;
+  }
+}
+
+}  // namespace headscope::app
+
+#include FT_FREETYPE_H
 
 namespace headscope::app {
+
+/// The bytes of a font file, shared because a Typeface points into them.
+using FontBytes = std::shared_ptr<const std::vector<std::uint8_t>>;
+
+/// A font from a file, shaped by HarfBuzz and drawn by FreeType.
+class Typeface {
+ public:
+  /// Returns null if the bytes are not a font.
+  static std::unique_ptr<Typeface> open(FontBytes bytes, int index);
+  ~Typeface();
+  Typeface(const Typeface&) = delete;
+  Typeface& operator=(const Typeface&) = delete;
+
+  bool has(std::uint32_t code) const;
+  /// Returns the em, in pixels, at which ascender plus descender are `line` pixels high: Dear ImGui's font
+  /// size.
+  float emOfLine(float line) const;
+  /// Returns the font for shaping at `em` pixels; positions are in 64ths of a pixel.
+  hb_font_t* shapingFont(float em) const;
+  FT_Face face() const { return face_; }
+
+ private:
+  explicit Typeface(FontBytes bytes) : bytes_(std::move(bytes)) {}
+
+  FontBytes bytes_;
+  FT_Library library_ = nullptr;
+  FT_Face face_ = nullptr;
+  hb_font_t* font_ = nullptr;
+};
 
 // A shaped line of text: ordered by FriBidi (Unicode Standard Annex 9), shaped by HarfBuzz. Positions are
 // pixels from the line's left edge, relative to a baseline at y = 0, y down.

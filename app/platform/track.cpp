@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cfloat>
 
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/ui_state.h"
 
 namespace headscope::app {
@@ -65,6 +66,34 @@ std::optional<ImRect> tracked(const std::string& name) {
 
 const std::map<std::string, ImRect>& allTracked() {
   return uiState().tracks;
+}
+
+// Reports controls to the keyboard focus of their context while they are drawn.
+
+namespace {
+
+/// Returns the part of the area that the window and the panels around it show.
+ImRect seenOf(const ImGuiWindow& window, ImRect area) {
+  area.ClipWith(window.ClipRect);
+  return area;
+}
+
+}  // namespace
+
+void noteTabStop() {
+  ImGuiWindow* const window = ImGui::GetCurrentWindow();
+  if (window->SkipItems) return;
+  const ImRect area(ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
+  uiState().focus.note({ImGui::GetItemID(), window, area, seenOf(*window, area), TabStopKind::button, {}});
+}
+
+void noteTabStop(ImGuiID id, const ImRect& area, TabStopKind kind) {
+  ImGuiWindow* const window = ImGui::GetCurrentWindow();
+  if (!window->SkipItems) uiState().focus.note({id, window, area, seenOf(*window, area), kind, {}});
+}
+
+void noteTabStopKind(TabStopKind kind, ImVec2 cell) {
+  uiState().focus.noteKind(kind, cell);
 }
 
 }  // namespace headscope::app

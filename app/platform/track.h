@@ -1,11 +1,7 @@
 #pragma once
 
-#include <map>
-#include <optional>
-#include <string>
-
+#include "app/platform/frame_recorder.h"
 #include "app/platform/imgui_compat.h"
-#include "app/platform/token_places.h"
 
 namespace headscope::app {
 

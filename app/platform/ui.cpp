@@ -1,8 +1,6 @@
 #include "app/platform/ui.h"
 
 #include <algorithm>
-#include <stdexcept>
-#include <utility>
 
 #include "app/platform/assets.h"
 #include "app/platform/imgui_compat.h"

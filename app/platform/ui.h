@@ -1,11 +1,6 @@
 #pragma once
 
-#include <array>
-#include <functional>
-#include <memory>
-#include <utility>
-
-#include "app/platform/damage.h"
+#include "app/platform/canvas.h"
 #include "app/platform/fonts.h"
 #include "app/platform/input_queue.h"
 #include "app/platform/ui_state.h"

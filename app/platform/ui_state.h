@@ -1,14 +1,9 @@
 #pragma once
 
-#include <map>
-#include <string>
-#include <vector>
-
+#include "app/platform/fonts.h"
 #include "app/platform/frame_recorder.h"
 #include "app/platform/imgui_compat.h"
 #include "app/platform/keyboard_focus.h"
-#include "app/platform/token_places.h"
-#include "app/platform/typesetter.h"
 
 namespace headscope::app {
 
@@ -22,7 +17,7 @@ struct DrawnText {
   float height = 0;         ///< of the line, in pixels
 };
 
-/// The visible part of a mark; see platform/marks.h.
+/// The visible part of a mark; see platform/canvas.h.
 struct DrawnMark {
   std::string name;
   ImRect area;

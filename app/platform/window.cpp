@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "app/platform/clipboard_limit.h"
-#include "app/platform/desktop.h"
 #include "app/platform/imgui_compat.h"
 #include "render/egl_context.h"
 

@@ -2,12 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "app/scene/text/number_text.h"
-#include "attention/core/result.h"
 
 namespace headscope::app {
 
@@ -143,6 +141,192 @@ std::string fieldsMarkdown() {
   for (const Field& field : allFields())
     table += "| `" + std::string(field.path) + "` | " + valuesWith(field, "`") + " | " + field.help + " |\n";
   return table;
+}
+
+using attention::Error;
+using attention::PlantedHead;
+using attention::Status;
+
+namespace {
+
+std::string brokenPlan(std::string_view field, const std::vector<PlantedHead>& planted) {
+  if (planted.size() > static_cast<std::size_t>(kMaxHeads))
+    return fmt::format("{} has {} entries, expected at most {}", field, planted.size(), kMaxHeads);
+  for (const PlantedHead& head : planted)
+    if (head.offset < -kMaxTokens || head.offset > kMaxTokens)
+      return fmt::format("{} offset is {}, expected {} to {}", field, head.offset, -kMaxTokens, kMaxTokens);
+  return {};
+}
+
+/// What is wrong beyond the fields' own ranges; "" if nothing is.
+std::string brokenRule(const Setup& setup) {
+  const ModelSetup& model = setup.model;
+  const std::string headDim = std::to_string(model.headDim);
+  if (model.heads < 1 || model.kvHeads < 1 || model.headDim < 1 || model.modelDim < 1)
+    return "the sizes of model are at least 1";
+  if (model.heads % model.kvHeads != 0)
+    return fmt::format("model.kv_heads is {}, expected a divisor of the {} heads", model.kvHeads,
+                       model.heads);
+  if (model.linked && model.headDim * model.heads != model.modelDim)
+    return fmt::format("model.linked is true, but {} heads of size {} don't make model_dim {}", model.heads,
+                       headDim, model.modelDim);
+  if (model.position == PositionKind::rope && model.headDim % 2 != 0)
+    return "model.head_dim is " + headDim + ", expected an even number: RoPE rotates dimensions in pairs";
+  if (model.t5Distance <= model.t5Buckets / 2)
+    return fmt::format("model.t5_distance is {}, expected more than half of the {} buckets", model.t5Distance,
+                       model.t5Buckets);
+  for (const auto& [field, text] :
+       {std::pair("input.text", &setup.input.text), std::pair("input.context", &setup.input.contextText)})
+    if (text->size() > kMaxTextBytes)
+      return fmt::format("{} has {} bytes, expected at most {}", field, text->size(), kMaxTextBytes);
+  if (setup.mask.marks->size() > static_cast<std::size_t>(kMaxLines))
+    return fmt::format("mask.marks has {} lines, expected at most {}", setup.mask.marks->size(), kMaxLines);
+  if (isStack(setup) && setup.input.cross)
+    return fmt::format("input.cross is true, but the {} layers of model.layers read one text", model.layers);
+  if (isStack(setup) && setup.subject.layer >= model.layers)
+    return fmt::format("subject.layer is {}, expected 0 to {}: model.layers is {}", setup.subject.layer,
+                       model.layers - 1, model.layers);
+  if (setup.weights.plantedAbove.size() >= static_cast<std::size_t>(kMaxStackLayers))
+    return fmt::format("weights.planted_above has lists for {} layers, expected at most {}",
+                       setup.weights.plantedAbove.size(), kMaxStackLayers - 1);
+  std::string broken = brokenPlan("weights.planted", setup.weights.planted);
+  for (const auto& planted : setup.weights.plantedAbove)
+    if (broken.empty()) broken = brokenPlan("weights.planted_above", planted);
+  return broken;
+}
+
+}  // namespace
+
+Status validate(const Scene& scene) {
+  // The limits are those of synthetic layers; a model has its own sizes.
+  const bool ofModel = !scene.setup.subject.model.empty();
+  const auto isSize = [](std::string_view path) {
+    return path == "model.heads" || path == "model.kv_heads" || path == "model.head_dim" ||
+           path == "model.model_dim";
+  };
+  for (const Field& field : allFields())
+    if (ofModel && isSize(field.path))
+      continue;
+    else if (std::string illegal = illegalValue(field, scene); !illegal.empty())
+      return Error{std::move(illegal)};
+  // After the ranges, since the rules divide and multiply the sizes.
+  if (std::string broken = brokenRule(scene.setup); !broken.empty()) return Error{std::move(broken)};
+  return attention::success();
+}
+
+namespace {
+
+constexpr std::size_t kMaxCharacters = 60;
+
+std::string shortened(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  if (text.size() <= kMaxCharacters) return "“" + text + "”";
+  std::size_t end = kMaxCharacters;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return "“" + text.substr(0, end) + "…”";
+}
+
+struct ValueText {
+  const Field& field;
+
+  std::string operator()(bool value) const { return value ? "on" : "off"; }
+  std::string operator()(Index value) const {
+    return value < 0 ? std::to_string(value) : countText(static_cast<std::uint64_t>(value));
+  }
+  std::string operator()(std::uint64_t value) const { return std::to_string(value); }
+  std::string operator()(float value) const { return shortNumber(static_cast<double>(value)); }
+  std::string operator()(double value) const { return shortNumber(value); }
+  std::string operator()(const std::string& value) const { return value.empty() ? "none" : shortened(value); }
+  std::string operator()(const SharedText& value) const {
+    return value->empty() ? "none" : shortened(*value);
+  }
+  std::string operator()(const SharedStrokes& strokes) const { return countText(strokes->size()); }
+  std::string operator()(const attention::MaskLayers& layers) const {
+    return layers.empty() ? "everything visible" : attention::maskText(layers);
+  }
+  std::string operator()(const std::vector<SwitchedHead>& heads) const {
+    std::string all;
+    for (const SwitchedHead& head : heads)
+      all += (all.empty() ? "" : ", ") + fmt::format("{}.{}", head.layer, head.head);
+    return all.empty() ? "none" : all;
+  }
+  std::string operator()(const std::vector<attention::PlantedHead>& heads) const {
+    std::string all;
+    for (const attention::PlantedHead& head : heads)
+      all += (all.empty() ? "" : ", ") + attention::describe(head);
+    return all.empty() ? "default" : all;
+  }
+  template <typename T>
+  std::string operator()(const T&) const {
+    return "edited";
+  }
+};
+
+std::string valueText(const Field& field, const Scene& scene) {
+  return std::visit(
+      [&](const auto& member) -> std::string {
+        if constexpr (std::is_same_v<decltype(member), const EnumMember&>) {
+          const auto value = static_cast<std::size_t>(member.of(scene));
+          const auto* choice = std::get_if<Selection>(&field.control);
+          return std::string(choice ? choice->labels[value] : std::get<Names>(field.values).names[value]);
+        } else {
+          return ValueText{field}(member.of(scene));
+        }
+      },
+      field.access);
+}
+
+/// The label of the field's control, or else the last word of its path.
+std::string labelOf(const Field& field) {
+  if (const auto* slider = std::get_if<Slider>(&field.control)) return slider->label;
+  if (const auto* toggle = std::get_if<Toggle>(&field.control)) return toggle->label;
+  const std::size_t dot = field.path.rfind('.');
+  std::string word(field.path.substr(dot + 1));
+  if (field.path.starts_with("mask.") && (word == "layers" || word == "expression")) return "mask";
+  std::replace(word.begin(), word.end(), '_', ' ');
+  return word;
+}
+
+void noteChange(const Field& field, const Scene& before, const Scene& now,
+                std::vector<ChangedField>& changes) {
+  if (field.path.starts_with("cursor.")) return;
+  ChangedField change{labelOf(field), valueText(field, before), valueText(field, now)};
+  if (change.before != change.now) changes.push_back(std::move(change));
+}
+
+}  // namespace
+
+std::vector<ChangedField> changesBetween(const std::vector<std::string>& paths, const Scene& before,
+                                         const Scene& now) {
+  std::vector<ChangedField> changes;
+  for (const Field& field : allFields())
+    if (std::find(paths.begin(), paths.end(), field.path) != paths.end())
+      noteChange(field, before, now, changes);
+  return changes;
+}
+
+std::vector<ChangedField> changesBetween(const Scene& before, const Scene& now) {
+  std::vector<ChangedField> changes;
+  for (const Field& field : allFields()) noteChange(field, before, now, changes);
+  return changes;
+}
+
+std::string changeName(const Scene& before, const Scene& now) {
+  constexpr std::size_t kNamed = 2;
+  // A talk is not a field, because its views are scenes.
+  if (const auto views = std::ssize(before.talk->views), viewsNow = std::ssize(now.talk->views);
+      views != viewsNow)
+    return fmt::format("Talk {} → {}", attention::counted(views, "view"), viewsNow);
+  if (before.talk != now.talk) return "Edit the talk";
+  const std::vector<ChangedField> changes = changesBetween(before, now);
+  // Tables, paintings and kept patches have no values that fit into a line.
+  if (changes.empty()) return "Edit";
+  std::string name;
+  for (std::size_t i = 0; i < std::min(kNamed, changes.size()); ++i)
+    name +=
+        (i == 0 ? "" : ", ") + fmt::format("{} {} → {}", changes[i].label, changes[i].before, changes[i].now);
+  name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+  return changes.size() > kNamed ? name + fmt::format(", and {} more", changes.size() - kNamed) : name;
 }
 
 }  // namespace headscope::app

@@ -1,4 +1,3 @@
-#include "app/scene/enum_names.h"
 #include "app/scene/fields.h"
 
 namespace headscope::app {

@@ -2,12 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <charconv>
 
 #include "app/scene/scene.h"
 #include "attention/formats/json_cursor.h"
-#include "attention/formats/quote.h"
 
 namespace headscope::app {
 

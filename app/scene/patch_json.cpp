@@ -1,13 +1,8 @@
-#include "app/scene/patch_json.h"
-
-#include <algorithm>
-
-#include "app/scene/field_json.h"
+#include "app/scene/document.h"
 #include "app/scene/fields.h"
+#include "app/scene/json_text.h"
 #include "app/scene/models/scene_model.h"
-#include "app/scene/scene_files.h"
-#include "app/scene/validate.h"
-#include "attention/text/suggestion.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::app {
 

@@ -5,18 +5,14 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <map>
-#include <optional>
 
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "app/scene/recovery_json.h"
 #include "app/scene/scene_json.h"
-#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 

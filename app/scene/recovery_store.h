@@ -1,19 +1,9 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <filesystem>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "app/scene/scene.h"
 #include "attention/formats/files/file_io.h"
-#include "attention/formats/files/regular_file.h"
 
 namespace headscope::app {
 

@@ -1,28 +1,81 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "app/scene/cost_setup.h"
-#include "app/scene/head_lab_cursor.h"
-#include "app/scene/limits.h"
-#include "app/scene/pen.h"
-#include "app/scene/shared_layers.h"
-#include "app/scene/shared_text.h"
 #include "app/scene/shared_value.h"
 #include "app/scene/subject.h"
 #include "app/scene/talk.h"
-#include "attention/core/config.h"
+#include "attention/cache/number_format.h"
 #include "attention/core/head_map.h"
 #include "attention/formats/tables.h"
 #include "attention/heads/planted.h"
-#include "attention/masks/compile.h"
-#include "attention/text/tokenizer.h"
 #include "render/colormap.h"
 
 namespace headscope::app {
+
+using attention::Index;
+
+inline constexpr Index kMaxStackLayers = 4;
+inline constexpr Index kMaxHeads = 64;
+inline constexpr Index kMaxHeadDim = 512;
+inline constexpr Index kMaxModelDim = 4096;
+inline constexpr Index kMaxTokens = 2048;
+inline constexpr Index kMinMapTokens = 256;
+using attention::kMaxMapLayers;
+using attention::kMaxMapTokens;
+inline constexpr Index kMaxLines = 64;
+/// Maximum size of a text in a scene. The longest that can be shown has kMaxMapTokens tokens.
+inline constexpr std::size_t kMaxTextBytes = std::size_t{4} << 20;
+inline constexpr Index kMaxT5Buckets = 128;
+inline constexpr Index kMaxReachLayers = 32;
+
+using attention::NumberFormat;
+
+/// What the Cost page's first plot shows over the tokens.
+enum class MemoryPlot { cache, matrices };
+/// What its second plot shows: the operations of a prefill, or of one decode step.
+enum class WorkPlot { prefill, decode };
+
+/// Which entries a full cache evicts.
+enum class EvictionPolicy { none, window, sinks, heavy, random };
+
+/// What the Cache page computes in addition to the layer. Part of undo and files; requires no new Snapshot.
+struct CacheSetup {
+  NumberFormat stored = NumberFormat::fp16;
+  Index layers = 1;                                        ///< multiplies all bytes
+  Index chunk = 0;                                         ///< tokens per prefill pass; 0 = all
+  double speed = 2;                                        ///< steps per second of playback
+  bool mhaStair = true, mqaStair = true, mlaStair = true;  ///< lines next to the layer's own bytes
+  Index merged = 0;   ///< kv heads left after merging an opened layer's; 0 = half of them
+  Index latent = 64;  ///< dimensions of the latent that replaces keys and values (MLA)
+  Index rotary = 16;  ///< dimensions of the rotary key cached with it, if positions rotate keys
+  EvictionPolicy first = EvictionPolicy::sinks, second = EvictionPolicy::heavy;
+  Index budget = 6;  ///< entries that a policy keeps per kv head
+  Index block = 16;  ///< tokens per page
+  std::string schedule = "0: 40 + 24\n2: 100 + 40\n6: 40 + 60 shares 32 with 1\n20: 16 + 30";
+  bool operator==(const CacheSetup&) const = default;
+};
+
+/// The inputs of the Cost page: a model's shape, its number formats, the request and the machine.
+struct CostSetup {
+  std::string model = "Llama-3.1-70B";       ///< a shape's name; empty = the synthetic layer
+  std::string config;                        ///< a config.json to use instead
+  NumberFormat format = NumberFormat::bf16;  ///< of the cache
+  attention::WeightFormat weights = attention::WeightFormat::published;
+  attention::MathFormat math = attention::MathFormat::weights;
+  Index tokens = 131072, batch = 1, block = 16;
+  std::string device = "H200";
+  Index gpus = 2;
+  double price = 0;  ///< of a GPU per hour; 0 = unknown
+  MemoryPlot memory = MemoryPlot::cache;
+  WorkPlot work = WorkPlot::prefill;
+  CacheSetup cache;
+  bool operator==(const CostSetup&) const = default;
+};
+
+/// The views of the Cache page.
+enum class CacheView { growth, shapes, precision, eviction, paging };
+
+inline constexpr Index kMaxCostTokens = Index{1} << 40;
+inline constexpr Index kMaxCostBatch = 65536;
 
 // The document: everything the user chose. `Setup` decides what is computed, `Look` how it is drawn, `Cursor`
 // where the user is looking. Undo covers all but the Cursor, and leaves that alone. The session compares

@@ -2,21 +2,22 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "app/scene/field_json.h"
+#include "app/scene/document.h"
 #include "app/scene/fields.h"
-#include "app/scene/json_reader.h"
-#include "app/scene/mask_json.h"
-#include "app/scene/models/open_model.h"
+#include "app/scene/json_text.h"
 #include "app/scene/models/scene_model.h"
-#include "app/scene/scene_files.h"
-#include "app/scene/talk_json.h"
-#include "app/scene/validate.h"
-#include "attention/formats/files/file_io.h"
-#include "attention/formats/files/regular_file.h"
+#include "app/scene/scene.h"
 
 namespace headscope::app {
+
+// The talk in a scene file: "talk": [{"name": …, "notes": …, "page": …, "scene": {…}}, …]. "scene" has the
+// fields in which the view differs from the opening scene, by path.
+
+/// Reads the talk if the object has one. Notes errors with their place: "talk[2].scene.…". Opens nothing that
+/// a view names.
+void readTalk(ObjectReader& root, Scene& scene);
+/// The list; empty if there is no talk.
+Json talkJson(const Scene& scene);
 
 using attention::Error;
 using attention::Result;
@@ -132,6 +133,72 @@ Status writeScene(const std::filesystem::path& path, const Scene& scene, attenti
   const std::string text = formatScene(written);
   if (content) *content = attention::contentMark(text);
   return attention::writeFile(path, text);
+}
+
+namespace {
+
+void limit(ObjectReader& reader, const char* key, const std::string& text, std::size_t most) {
+  if (text.size() > most)
+    reader.note(fmt::format("{} has {} bytes, expected at most {}", reader.at(key), text.size(), most));
+}
+
+/// Keeps a model's own sizes, whatever a view says about them.
+void keepSizes(Scene& scene, const Scene& base) {
+  if (scene.setup.subject.model.empty()) return;
+  ModelSetup& model = scene.setup.model;
+  const ModelSetup& own = base.setup.model;
+  model.heads = own.heads;
+  model.kvHeads = own.kvHeads;
+  model.headDim = own.headDim;
+  model.modelDim = own.modelDim;
+  model.linked = own.linked;
+  model.bias = own.bias;
+}
+
+Scene readViewScene(ObjectReader& patch) {
+  Scene scene = openingScene();
+  std::vector<std::string> changed;
+  readPatchFields(patch, "", scene, changed);
+  if (!patch.fault().empty()) return scene;
+  keepSizes(scene, sceneWithModel(openingScene(), scene.setup.subject.model));
+  if (const attention::Status valid = validate(scene); !valid) patch.note(patch.at(valid.error().message));
+  return scene;
+}
+
+TalkView readView(ObjectReader& reader) {
+  TalkView view;
+  reader.read("name", view.name);
+  reader.read("notes", view.notes);
+  limit(reader, "name", view.name, kMaxViewName);
+  limit(reader, "notes", view.notes, kMaxViewNotes);
+  Scene scene = openingScene();
+  reader.object("scene", [&](ObjectReader& patch) { scene = readViewScene(patch); });
+  reader.read("page", scene.cursor.page);
+  view.scene = viewScene(scene);
+  return view;
+}
+
+}  // namespace
+
+void readTalk(ObjectReader& root, Scene& scene) {
+  Talk talk;
+  root.objects("talk", 0, kMaxTalkViews,
+               [&](ObjectReader& reader) { talk.views.push_back(readView(reader)); });
+  if (!talk.views.empty()) scene.talk = std::move(talk);
+}
+
+Json talkJson(const Scene& scene) {
+  Json list = Json::array();
+  const Scene opening = openingScene();
+  for (const TalkView& view : scene.talk->views) {
+    Json entry = Json::object();
+    if (!view.name.empty()) entry["name"] = view.name;
+    if (!view.notes.empty()) entry["notes"] = view.notes;
+    entry["page"] = view.scene->cursor.page;
+    entry["scene"] = patchJson(opening, *view.scene, "");
+    list.push_back(std::move(entry));
+  }
+  return list;
 }
 
 }  // namespace headscope::app

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <filesystem>
-#include <stop_token>
-#include <string>
-#include <string_view>
-
 #include "app/scene/scene.h"
 #include "attention/formats/files/file_io.h"
 

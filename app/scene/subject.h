@@ -1,16 +1,69 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
+#include <array>
 
-#include "app/scene/compare_setup.h"
-#include "attention/core/tensor.h"
+#include "app/scene/shared_value.h"
+#include "attention/heads/mistakes.h"
+#include "attention/models/patch.h"
+#include "attention/models/token_alignment.h"
 
 namespace headscope::app {
 
 using attention::Index;
+
+/// A piece of one text's run that replaces the same piece in the other's.
+struct KeptPatch {
+  attention::Piece piece = attention::Piece::head;
+  Index layer = 0;   ///< the stream is taken before this layer
+  Index head = -1;   ///< −1 = all; a kv head for keys and values
+  Index token = -1;  ///< of the patched text; −1 = all
+  bool operator==(const KeptPatch&) const = default;
+};
+
+/// A second text, B, and settings for comparing it with the scene's text, A. Part of undo and files.
+struct CompareSetup {
+  SharedText other;  ///< B; empty = only the scene's text
+  /// For recorded attention, in place of a text: the file, with its group, whose heads are B; empty = none.
+  std::string recorded;
+  /// A file of texts to measure every head on; kExampleTexts = the bundled model's, empty = none.
+  std::string texts;
+  /// Ids of two tokens whose logits after the last token are compared; −1 = the most likely of A, and of B.
+  Index answer = -1, otherAnswer = -1;
+  /// Tokens of A and B that the user aligned or separated, in addition to equal ones. Cleared when a text
+  /// changes.
+  std::vector<attention::TokenTie> alignment;
+  bool intoA = false;  ///< puts pieces of B into A, instead of pieces of A into B
+  std::vector<KeptPatch> patches;
+  /// A head whose paths are followed: only its direct changes to Q, K and V are patched; −1 = none.
+  Index fromLayer = -1, fromHead = -1;
+  bool operator==(const CompareSetup&) const = default;
+};
+
+/// Returns the setup without a second text; keeps `texts`.
+inline CompareSetup withoutOther(const CompareSetup& compare) {
+  CompareSetup alone;
+  alone.texts = compare.texts;
+  return alone;
+}
+
+/// The name of the bundled model's example texts in scenes.
+inline constexpr const char* kExampleTexts = "examples";
+
+/// The main view of the Model page.
+enum class ModelView { heads, patch, attribution, lens, study };
+/// The map over a picture whose patches are the tokens: the chosen query's weights, the first token's, or the
+/// chosen query's rollout through all layers up to the head's (Abnar & Zuidema 2020).
+enum class PictureMap { query, first, rollout };
+/// How each head's results over many texts are shown.
+enum class StudyShape { table, map, scatter };
+struct StudyCursor {
+  StudyShape shape = StudyShape::table;
+  std::string column = "attribution", across = "loss";  ///< sort key or y axis; x axis of the scatter
+  bool smallestFirst = false;
+  bool operator==(const StudyCursor&) const = default;
+};
+/// Whose heads are shown if there are two texts.
+enum class ShownText { a, b, difference };
 
 struct OpenModel;
 
@@ -75,5 +128,83 @@ struct ModelCursor {
 
 /// The name of the bundled small model in scenes.
 inline constexpr const char* kLearned = "learned";
+
+/// The steps of a layer's computation, in order.
+enum class PipelineStep { input, project, split, dot, scale, bias, mask, softmax, mix, concat, output };
+inline constexpr std::array<std::string_view, 11> kPipelineStepNames{
+    "input", "project", "split", "dot", "scale", "bias", "mask", "softmax", "mix", "concat", "output"};
+
+/// The projection that the step `project` shows.
+enum class MapShown { q, k, v };
+inline constexpr std::array<std::string_view, 3> kMapShownNames{"q", "k", "v"};
+
+/// The layer a classic mistake is applied to: a random one that shows it, or the scene's.
+enum class MistakeSubject { random, layer };
+inline constexpr std::array<std::string_view, 2> kMistakeSubjectNames{"random", "layer"};
+
+/// The mistakes' names in scene files, which are their keys.
+inline constexpr std::array<std::string_view, 13> kMistakeNames{"no_scale",
+                                                                "model_scale",
+                                                                "wrong_axis",
+                                                                "no_maximum",
+                                                                "upper_triangle",
+                                                                "mask_after",
+                                                                "mask_after_renormalised",
+                                                                "padding_seen",
+                                                                "half_infinity",
+                                                                "view_without_transpose",
+                                                                "kv_tiled",
+                                                                "key_not_transposed",
+                                                                "not_divisible"};
+/// The head dims to choose from for the random layer of mistakes about scale.
+inline constexpr std::array<Index, 7> kMistakeDims{8, 16, 32, 64, 128, 256, 512};
+
+/// Pictures of a layer's weights.
+enum class HeadPicture { weights, valueWeighted, firstOut, mean, max, difference, rollout };
+inline constexpr std::array<std::string_view, 7> kHeadPictureNames{
+    "weights", "value_weighted", "first_out", "mean", "max", "difference", "rollout"};
+
+/// The order of the heads next to their scores.
+enum class HeadOrder { number, score, likeness };
+inline constexpr std::array<std::string_view, 3> kHeadOrderNames{"number", "score", "likeness"};
+
+/// The numbers of small heads that can be compared with a wide one.
+inline constexpr std::array<Index, 6> kManyHeads{2, 4, 8, 16, 32, 64};
+
+/// Measures of the similarity of two heads.
+enum class Similarity { cosine, jensenShannon };
+inline constexpr std::array<std::string_view, 2> kSimilarityNames{"cosine", "jensen_shannon"};
+
+/// What the ablation tab shows.
+enum class AblationView { heads, hull, patch };
+inline constexpr std::array<std::string_view, 3> kAblationViewNames{"heads", "hull", "patch"};
+
+/// What its picture of heads × tokens shows.
+enum class AblationMeasure { effect, cosine };
+inline constexpr std::array<std::string_view, 2> kAblationMeasureNames{"effect", "cosine"};
+
+/// What the Lab page shows. Its head, query and key are the cursor's cell.
+struct HeadLabCursor {
+  std::string tab = "pipeline";  ///< key of a tab, from pages/head_lab/head_lab_tabs.cpp
+  PipelineStep step = PipelineStep::dot;
+  MapShown map = MapShown::q;
+  attention::Mistake mistake = attention::Mistake::noScale;
+  MistakeSubject subject = MistakeSubject::random;
+  Index mistakeDim = 512;                    ///< head dim of the random layer, for mistakes about scale
+  HeadPicture reads = HeadPicture::weights;  ///< what detectors measure: one of the first three
+  bool aboveEven = false;                    ///< subtracts the scores of even attention
+  std::string detector;                      ///< the one that orders the heads; empty = none
+  bool only = false;                         ///< hides heads that this detector doesn't name
+  HeadOrder order = HeadOrder::number;
+  Similarity likeness = Similarity::cosine;
+  HeadPicture picture = HeadPicture::valueWeighted;  ///< the one shown large
+  Index otherHead = 1;                               ///< subtracted from the chosen head
+  Index manyHeads = 8;                               ///< small heads compared with a wide one
+  AblationView ablationView = AblationView::heads;
+  AblationMeasure measure = AblationMeasure::effect;
+  HeadOff offBy = HeadOff::zero;  ///< what replaces an ablated head's output
+  SharedText patchText;           ///< text whose pattern a head takes over
+  bool operator==(const HeadLabCursor&) const = default;
+};
 
 }  // namespace headscope::app

@@ -4,14 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <array>
-#include <fstream>
-
-#include "app/compute/figures/picture_file.h"
 #include "app/scene/scene_json.h"
-#include "app/shell/handout.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/file_picker.h"
 
 namespace headscope::app {
 

@@ -1,14 +1,7 @@
-#include "app/shell/handout.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <utility>
-
-#include "app/compute/lessons/lesson_study.h"
-#include "app/pages/lessons/lessons_state.h"
-#include "app/platform/imgui_compat.h"
-#include "app/scene/talk.h"
+#include "app/pages/lessons/lessons_page.h"
+#include "app/shell/exports.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {

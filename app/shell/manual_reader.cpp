@@ -1,11 +1,9 @@
 #include "app/shell/manual_reader.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 #include "attention/text/ascii.h"
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "app/scene/text/manual.h"
-#include "app/scene/text/markdown.h"
 #include "app/widgets/dialog.h"
 #include "app/widgets/text/rich_text.h"
 

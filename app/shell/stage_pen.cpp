@@ -1,13 +1,8 @@
-#include "app/shell/stage_pen.h"
-
-#include <algorithm>
 #include <cfloat>
 #include <charconv>
-#include <cmath>
-#include <limits>
 
 #include "app/platform/track.h"
-#include "app/widgets/panel.h"
+#include "app/shell/stage.h"
 
 namespace headscope::app {
 

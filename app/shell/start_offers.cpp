@@ -1,14 +1,9 @@
 // Offers below the opening scene, while nothing has been opened.
 
-#include "app/shell/start_offers.h"
-
 #include "app/platform/track.h"
+#include "app/shell/workspace.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/file_picker.h"
-#include "app/widgets/layout.h"
 #include "app/widgets/paint.h"
-#include "attention/formats/files/regular_file.h"
-#include "attention/formats/quote.h"
 
 namespace headscope::app {
 

@@ -1,8 +1,5 @@
 #include "app/shell/workspace.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "app/pages/lessons/lessons_page.h"
 
 namespace headscope::app {

@@ -13,12 +13,11 @@
 #include <string>
 #include <utility>
 
-#include "app/compute/figures/svg.h"
+#include "app/compute/figures/picture_formats.h"
 #include "app/compute/jobs/memory_budget.h"
-#include "app/platform/configuration.h"
 #include "app/platform/preferences.h"
+#include "app/platform/shaped_text.h"
 #include "app/platform/ui.h"
-#include "app/platform/utf8.h"
 #include "app/platform/web/page.h"
 #include "app/platform/window.h"
 #include "app/scene/scene_json.h"

@@ -1,13 +1,12 @@
 // Rasterises pictures in a browser, which draws the SVG itself.
 
-#include "app/compute/figures/raster.h"
-
 #include <atomic>
 #include <chrono>
 #include <stop_token>
 #include <thread>
 #include <utility>
 
+#include "app/compute/figures/picture_formats.h"
 #include "app/platform/web/page.h"
 #include "attention/core/threads.h"
 

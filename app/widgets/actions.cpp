@@ -1,8 +1,6 @@
 #include "app/widgets/actions.h"
 
-#include <algorithm>
 #include <sstream>
-#include <stdexcept>
 
 #include "attention/text/ascii.h"
 

@@ -1,11 +1,7 @@
 #include "app/widgets/controls.h"
 
-#include <algorithm>
-#include <limits>
-
-#include "app/platform/marks.h"
 #include "app/platform/track.h"
-#include "app/scene/text/glossary.h"
+#include "app/scene/text/manual.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {

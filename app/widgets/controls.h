@@ -1,11 +1,6 @@
 #pragma once
 
-#include <functional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "app/scene/field.h"
+#include "app/scene/fields.h"
 #include "app/widgets/view.h"
 
 namespace headscope::app {

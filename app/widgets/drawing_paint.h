@@ -1,6 +1,7 @@
 #pragma once
 
-#include "app/compute/figures/drawing_parts.h"
+#include "app/platform/frame_recorder.h"
+#include "app/widgets/heatmap_layer.h"
 #include "app/widgets/view.h"
 
 namespace headscope::app {
@@ -10,5 +11,11 @@ DrawingColors drawingColors(const Theme& theme);
 /// Paints a drawing of text, boxes, lines and colour scales with its top left corner at `at`; one unit of the
 /// drawing is `zoom` layout units. Skips cells and samples of cells, which the heatmap shader draws.
 void paintDrawing(const View& view, Canvas list, const Drawing& drawing, ImVec2 at, float zoom = 1);
+
+/// Converts a recorded frame, drawn by `heatmaps`, to a drawing: letters become text, lines stay lines, and
+/// heatmaps become their values. Blends between four corners become blends between two sides. A figure is
+/// cropped to its content plus a margin.
+Drawing frameDrawing(const View& view, const std::vector<FramePiece>& pieces, const HeatmapLayer& heatmaps,
+                     int width, int height);
 
 }  // namespace headscope::app

@@ -1,8 +1,10 @@
 #include "app/widgets/field_controls.h"
 
-#include <cmath>
+#include <fmt/core.h>
 
 #include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "attention/masks/text_parts.h"
 
 namespace headscope::app {
 
@@ -113,6 +115,118 @@ bool fieldChoice(View& view, Scene& scene, std::string_view path,
                                     : segmented(view, control.name, choices, chosen, field.help);
   if (changed) choose(field, scene, chosen);
   return changed;
+}
+
+using attention::Argument;
+using attention::Layer;
+using attention::ParameterInfo;
+using attention::ParameterKind;
+
+std::string capitalized(std::string_view text) {
+  std::string result(text);
+  if (!result.empty() && result.front() >= 'a' && result.front() <= 'z') result.front() -= 32;
+  return result;
+}
+
+namespace {
+
+/// Returns the slider's stops: every value while they are few, then coarser.
+std::vector<Index> stopsFor(Index low, Index high, Index step, Index now) {
+  std::vector<Index> stops;
+  high -= (high - low) % step;
+  for (Index i = low; i <= high; i += step * (i < 64 ? 1 : i < 256 ? 8 : 32)) stops.push_back(i);
+  if (stops.empty() || stops.back() < high) stops.push_back(high);
+  if (const auto at = std::lower_bound(stops.begin(), stops.end(), now); at == stops.end() || *at != now)
+    stops.insert(at, now);
+  return stops;
+}
+
+/// Returns the most that another parameter allows for value `i` of `parameter`; nothing if none limits it.
+std::optional<Index> mostOf(const ParameterInfo& parameter, const attention::PatternUse& use, std::size_t i,
+                            std::size_t count) {
+  const std::size_t other = attention::infoOf(use.kind).indexOf(parameter.notAbove);
+  if (other >= use.arguments.size() || !use.arguments[other] || use.arguments[other]->values.empty())
+    return std::nullopt;
+  const auto& values = use.arguments[other]->values;
+  // Lists of different lengths are combined in every way, so the smallest value counts.
+  return values.size() == count ? values[i] : *std::min_element(values.begin(), values.end());
+}
+
+/// Shows one slider, or one for each value of a list. Returns whether one was moved.
+bool countSlider(const ParameterInfo& parameter, std::size_t at, attention::PatternUse& use,
+                 const std::string& name, const MaskedText& text, View& view) {
+  std::optional<Argument>& argument = use.arguments[at];
+  const Index high = std::clamp<Index>(text.longest, parameter.low + 1, parameter.high);
+  if (!argument) {
+    Index value =
+        text.geometry && parameter.fromText ? parameter.fromText->count(*text.geometry) : parameter.low;
+    SliderSpec spec{name, capitalized(parameter.name), "", "from the text until moved"};
+    if (!text.geometry) spec.shown = "text";
+    if (!slider(view, spec, stopsFor(parameter.low, high, parameter.step, value), value)) return false;
+    argument = Argument{{value}, ""};
+    return true;
+  }
+  bool moved = false;
+  const std::size_t count = argument->values.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Index most = std::min(high, mostOf(parameter, use, i, count).value_or(high));
+    const std::string limits = fmt::format("{} to {}: {}", parameter.low, most, parameter.meaning);
+    moved = slider(view,
+                   {count > 1 ? fmt::format("{}.{}", name, i) : name,
+                    count > 1 ? fmt::format("Head {}", i) : capitalized(parameter.name), "", limits},
+                   stopsFor(parameter.low, most, parameter.step, argument->values[i]), argument->values[i]) ||
+            moved;
+  }
+  return moved;
+}
+
+/// Lowers the parameters that must not exceed the one that was moved.
+void followMoved(const ParameterInfo& moved, attention::PatternUse& use) {
+  const auto parameters = attention::infoOf(use.kind).parameters;
+  for (std::size_t at = 0; at < parameters.size(); ++at) {
+    if (parameters[at].notAbove != moved.name || !use.arguments[at]) continue;
+    auto& values = use.arguments[at]->values;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = std::min(values[i], mostOf(parameters[at], use, i, values.size()).value_or(values[i]));
+  }
+}
+
+bool isCount(const ParameterInfo& parameter) {
+  return parameter.kind == ParameterKind::count;
+}
+
+}  // namespace
+
+void parameterSliders(Layer& layer, const std::string& name, const MaskedText& text, View& view) {
+  if (layer.isGroup()) {
+    for (std::size_t i = 0; i < layer.group.size(); ++i) {
+      Layer& inner = layer.group[i];
+      if (!inner.isGroup()) hint(view, layerTitle(inner));
+      parameterSliders(inner, fmt::format("{}.{}", name, i), text, view);
+    }
+    return;
+  }
+  const auto parameters = attention::infoOf(layer.pattern.kind).parameters;
+  layer.pattern.arguments.resize(parameters.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (isCount(parameters[i]) && countSlider(parameters[i], i, layer.pattern,
+                                              name + "." + std::string(parameters[i].name), text, view))
+      followMoved(parameters[i], layer.pattern);
+}
+
+void parameterSliders(SharedLayers& layers, std::size_t at, const std::string& name, const MaskedText& text,
+                      View& view) {
+  Layer layer = layers[at];
+  parameterSliders(layer, name, text, view);
+  if (layer != layers[at]) layers.edit()[at] = std::move(layer);
+}
+
+void ruleSwitch(SharedLayers& layers, attention::PatternKind rule, const std::string& name,
+                const std::string& label, const MaskedText& text, View& view, const std::string& reason) {
+  bool on = hasRule(layers, rule);
+  if (toggle(view, name, label, on, reason)) setRule(layers.edit(), rule, on);
+  if (const Layer* layer = plainLayer(layers, rule); layer && layer->on && reason.empty())
+    parameterSliders(layers, static_cast<std::size_t>(layer - layers->data()), name, text, view);
 }
 
 }  // namespace headscope::app

@@ -2,15 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/layer/head_switches.h"
 #include "app/platform/track.h"
-#include "app/scene/field.h"
+#include "app/scene/fields.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/head_word.h"
-#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <vector>
-
-#include "app/compute/layer/snapshot.h"
-#include "app/compute/layer/value_range.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/view.h"
 
 namespace headscope::app {
+
+/// Returns what a head appears to do, for tight spaces: "prev", "2 back", "mixed", … Otherwise use
+/// attention::describe().
+std::string headWord(const attention::HeadLabel& label);
 
 /// The placement of one heatmap on screen. Everything drawn over its cells uses it, so labels, crosshairs and
 /// numbers match the picture.

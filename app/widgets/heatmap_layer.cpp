@@ -1,9 +1,5 @@
 #include "app/widgets/heatmap_layer.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-
 #include "app/platform/assets.h"
 
 namespace headscope::app {

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "app/compute/figures/drawing.h"
-#include "app/compute/layer/value_range.h"
+#include "app/compute/layer/snapshot.h"
 #include "app/platform/canvas.h"
-#include "app/platform/damage.h"
 #include "attention/core/tensor.h"
 #include "render/heatmap.h"
 

@@ -1,7 +1,5 @@
 #include "app/widgets/paint.h"
 
-#include <algorithm>
-
 #include "app/platform/track.h"
 
 namespace headscope::app {
@@ -59,6 +57,71 @@ float paintBadge(const View& view, Canvas list, ImVec2 leftMiddle, std::uint32_t
                      faded(color, view.theme->light ? 0.1f : 0.18f), view.px(4));
   paintText(list, font, ImVec2(leftMiddle.x + view.px(6), leftMiddle.y), color, text);
   return width;
+}
+
+namespace {
+
+/// Whether marks need a dark outer hairline. On a light page, some tones of a map are too close to both the
+/// mark's colour and the white around it.
+bool hasHairline(const View& view) {
+  return view.theme->light;
+}
+
+/// The contrast with white exceeds 9:1, so everything below contrasts with one of the two by at least 3:1.
+std::uint32_t hairlineColor(const View& view) {
+  return mixed(view.theme->text, view.theme->secondary, 0.6f);
+}
+
+std::uint32_t oppositeTone(const View& view) {
+  return view.theme->light ? IM_COL32(255, 255, 255, 230) : IM_COL32(0, 0, 0, 230);
+}
+
+ImRect grown(ImRect box, float by) {
+  box.Expand(by);
+  return box;
+}
+
+/// Fills the area between two boxes.
+void paintFrame(Canvas list, const ImRect& outer, const ImRect& inner, std::uint32_t color) {
+  list.AddRectFilled(outer.Min, ImVec2(outer.Max.x, inner.Min.y), color);
+  list.AddRectFilled(ImVec2(outer.Min.x, inner.Max.y), outer.Max, color);
+  list.AddRectFilled(ImVec2(outer.Min.x, inner.Min.y), ImVec2(inner.Min.x, inner.Max.y), color);
+  list.AddRectFilled(ImVec2(inner.Max.x, inner.Min.y), ImVec2(outer.Max.x, inner.Max.y), color);
+}
+
+}  // namespace
+
+void paintMark(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color,
+               float thick) {
+  if (view.figure) return;
+  if (thick <= 0) thick = view.px(1.6f);
+  // Whole pixels keep the mark sharp. It is thinner on small cells, so as not to hide them.
+  const float side = std::min(box.GetWidth(), box.GetHeight());
+  const auto pixels = [](float wanted, float most) {
+    return std::max(1.0f, std::round(std::min(wanted, most)));
+  };
+  const float line = pixels(thick, side / 4), rim = pixels(view.px(1), side / 8);
+  const bool small = side < 10, hairline = hasHairline(view);
+  const ImRect cells(std::round(box.Min.x), std::round(box.Min.y), std::round(box.Max.x),
+                     std::round(box.Max.y));
+  const ImRect middle = grown(cells, line), outer = grown(middle, rim);
+  const ImRect around = grown(outer, small && hairline ? rim : 0);
+  if (!drawsMark(list, name, around.Min, around.Max)) return;
+  // The opposite tone goes inside a hairline, or outside it if cells are small.
+  if (small && hairline) paintFrame(list, around, outer, oppositeTone(view));
+  paintFrame(list, outer, middle, hairline ? hairlineColor(view) : oppositeTone(view));
+  paintFrame(list, middle, cells, color);
+  if (!small) paintFrame(list, cells, grown(cells, -rim), oppositeTone(view));
+}
+
+void paintSpot(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color) {
+  if (view.figure) return;
+  const float rim = std::max(1.0f, view.px(1));
+  const ImRect middle = grown(box, rim), seen = grown(middle, hasHairline(view) ? rim : 0);
+  if (!drawsMark(list, name, seen.Min, seen.Max)) return;
+  if (hasHairline(view)) list.AddRectFilled(seen.Min, seen.Max, hairlineColor(view));
+  list.AddRectFilled(middle.Min, middle.Max, oppositeTone(view));
+  list.AddRectFilled(box.Min, box.Max, color);
 }
 
 }  // namespace headscope::app

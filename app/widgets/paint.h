@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "app/widgets/text/draw_text.h"
 #include "app/widgets/view.h"
 
@@ -22,5 +19,13 @@ void tooltipBeside(const View& view, std::string_view text, const ImRect& clear)
 /// Paints a badge with a tinted background. Returns its width.
 float paintBadge(const View& view, Canvas list, ImVec2 leftMiddle, std::uint32_t color,
                  std::string_view text);
+
+/// Paints an outline just outside `box`, in `color` with a rim in the opposite tone, so that it shows on
+/// every colour. Figures have no marks. `thick` is in pixels; 0 = as for crosshairs.
+void paintMark(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color,
+               float thick = 0);
+
+/// Paints a small filled square in `color` with the same rim.
+void paintSpot(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color);
 
 }  // namespace headscope::app

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/compute/plots/plot_data.h"
 #include "app/widgets/view.h"
 

@@ -1,11 +1,8 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 
-#include "app/platform/marks.h"
 #include "app/platform/track.h"
 #include "app/platform/ui_state.h"
 #include "app/scene/text/number_text.h"

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,11 +17,58 @@
 #include "app/platform/preferences.h"
 #include "app/scene/scene.h"
 #include "app/widgets/text/text_edit.h"
-#include "app/widgets/theme.h"
 #include "attention/core/result.h"
 #include "attention/formats/merged_file.h"
+#include "render/colormap.h"
 
 namespace headscope::app {
+
+/// Colours by meaning, packed for ImGui (0xAABBGGRR). Everywhere, query is orange, key is blue and value is
+/// green; red is only for errors.
+struct Theme {
+  bool light = false;
+  std::uint32_t background, panel, raised, line;
+  std::uint32_t text, secondary, faint;
+  std::uint32_t query, key, value;
+  std::uint32_t error, warning;
+  std::uint32_t knob;                   ///< slider knobs and other draggable things
+  std::array<std::uint32_t, 8> groups;  ///< kv groups, in turn
+};
+
+const Theme& darkTheme();
+const Theme& lightTheme();
+/// The same with a contrast of at least 7:1, for lecture halls, projectors and anyone who prefers it.
+const Theme& strongTheme(bool light);
+
+/// Returns the colour of a kv group.
+std::uint32_t groupColor(const Theme& theme, std::int64_t kvHead);
+
+/// Returns the colour with its alpha multiplied by `alpha`.
+std::uint32_t faded(std::uint32_t color, float alpha);
+std::uint32_t mixed(std::uint32_t a, std::uint32_t b, float t);
+std::uint32_t packed(const render::Color& color);
+render::Color unpacked(std::uint32_t color);
+/// Returns the relative luminance in 0..1 (WCAG 2, https://www.w3.org/TR/WCAG22/#dfn-relative-luminance).
+float luminance(const render::Color& color);
+/// Returns black or white, whichever is more readable on `color`.
+std::uint32_t inkOn(const render::Color& color);
+
+/// Kinds of colour vision: normal, lacking one kind of cone, or without colour.
+enum class ColourVision { normal, protanopia, deuteranopia, tritanopia, greyscale };
+inline constexpr std::array<std::string_view, 5> kColourVisionNames{
+    "Normal", "No red cones", "No green cones", "No blue cones", "Greyscale"};
+
+/// Returns the colour as seen with that vision (Machado, Oliveira and Fernandes 2009, severity 1, on linear
+/// sRGB).
+render::Color seenBy(ColourVision vision, const render::Color& color);
+
+/// Returns the distance of two colours in CIE 1976 L*a*b*; about 2.3 is just noticeable side by side.
+float colourDifference(const render::Color& a, const render::Color& b);
+
+/// Returns the smallest difference between any two colours of the list.
+float leastDifference(ColourVision vision, const std::vector<render::Color>& colors);
+/// Returns the smallest difference between any two colours at least a quarter of the colormap's range apart.
+float leastStep(ColourVision vision, render::Colormap colormap);
 
 class Dialog;
 class Glossary;
@@ -199,5 +249,8 @@ struct View {
   void markAdjusted(std::string control);
   bool wasAdjusted(std::string_view control) const;
 };
+
+/// Sets ImGui's own colours and sizes, for the few of its widgets that are used unchanged.
+void applyImGuiStyle(const View& view);
 
 }  // namespace headscope::app

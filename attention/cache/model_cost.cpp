@@ -2,12 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-
-#include "attention/cache/cost_parts.h"
-#include "attention/core/saturating.h"
 
 namespace headscope::attention {
 

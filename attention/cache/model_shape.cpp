@@ -1,13 +1,9 @@
-#include "attention/cache/model_shape.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <limits>
 #include <set>
 #include <tuple>
 
-#include "attention/core/saturating.h"
+#include "attention/cache/model_cost.h"
 #include "attention/text/ascii.h"
 
 namespace headscope::attention {

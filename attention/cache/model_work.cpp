@@ -1,7 +1,6 @@
-#include <algorithm>
 #include <cmath>
 
-#include "attention/cache/cost_parts.h"
+#include "attention/cache/model_cost.h"
 
 namespace headscope::attention {
 

@@ -1,16 +1,19 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <limits>
-#include <string>
 
 #include "attention/core/config.h"
-#include "attention/core/saturating.h"
 #include "attention/core/score_terms.h"
-
-// Separate from config.cpp because it uses the score terms, which depend on the configuration.
+#include "attention/core/tensor.h"
 
 namespace headscope::attention {
+
+float AttentionConfig::effectiveScale() const {
+  return scale.value_or(static_cast<float>(1.0 / std::sqrt(static_cast<double>(headDim))));
+}
+
+// Not in config.h because it uses the score terms, which depend on the configuration.
+
 namespace {
 
 Error wrong(const std::string& field, const std::string& found, const std::string& expected) {

@@ -1,16 +1,10 @@
-#include "attention/core/decode.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
 
-#include "attention/core/row_runs.h"
-#include "attention/core/softmax.h"
-#include "attention/kernels/pool.h"
+#include "attention/core/activations.h"
+#include "attention/core/attention.h"
+#include "attention/core/score_terms.h"
 
 namespace headscope::attention {
 namespace {

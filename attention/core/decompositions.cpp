@@ -3,8 +3,6 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
-#include <algorithm>
-#include <limits>
 
 namespace headscope::attention {
 

@@ -1,10 +1,27 @@
 #pragma once
 
-#include <limits>
+#include <optional>
+#include <stop_token>
 
 #include "attention/core/tensor.h"
 
 namespace headscope::attention {
+
+// Dense products in one place. Written where they are used, Eigen would compile each separately, a second
+// apiece and without the processor's wide instructions. All throw std::invalid_argument, naming both inner
+// sizes, if these differ.
+
+/// Returns x·y for x [rows, inner] and y [inner, cols], by the kernels. Incomplete once `stop` is requested.
+Matrix product(const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& y,
+               const std::stop_token& stop = {});
+/// Returns x·wᵀ for x [rows, inner] and w [cols, inner]; otherwise like product().
+Matrix timesTransposed(const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& w,
+                       const std::stop_token& stop = {});
+
+/// Returns a·b in double precision.
+Eigen::MatrixXd productInDouble(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
+/// Returns aᵀ·a in double precision.
+Eigen::MatrixXd gramInDouble(const Eigen::MatrixXd& a);
 
 // Wraps Eigen's solvers so that they are compiled once; their templates are slow to compile.
 
@@ -38,5 +55,24 @@ struct HermitianEigen {
   Eigen::MatrixXcd vectors;
 };
 HermitianEigen hermitianEigen(const Eigen::MatrixXd& real, const Eigen::MatrixXd& imaginary);
+
+/// The largest eigenvalues of a symmetric matrix without negative eigenvalues, descending, and their vectors
+/// as rows.
+struct LeadingEigen {
+  Eigen::VectorXd values;
+  Matrix rows;  ///< [count, side], orthonormal; zeros for a matrix of zeros
+};
+
+/// Returns the `count` leading eigenvalues and eigenvectors of `gram` [side, side], in single precision, by
+/// Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago & Chelikowsky 2006, "Self-consistent-field
+/// calculations using Chebyshev-filtered subspace iteration"; orthonormalised after Stathopoulos & Wu 2002).
+/// The part of the trace that the vectors don't explain is within about a thousandth of the minimum. For
+/// eigenvalues close together, single vectors need not be eigenvectors. Takes a few dozen times side²·count
+/// operations; computing all eigenvectors takes side³. Returns nothing once `stop` is requested, which is
+/// checked often. Throws std::invalid_argument unless gram is square and count is 1 to side.
+std::optional<LeadingEigen> leadingEigen(const Matrix& gram, Index count, const std::stop_token& stop = {});
+
+/// Returns the number of vectors iterated for `count` wanted ones: a few more, so that the last converge too.
+Index leadingBlock(Index count, Index side);
 
 }  // namespace headscope::attention

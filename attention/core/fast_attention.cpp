@@ -1,15 +1,9 @@
-#include "attention/core/fast_attention.h"
-
-#include <algorithm>
 #include <cmath>
-#include <memory>
-#include <vector>
 
-#include "attention/core/attention_parts.h"
-#include "attention/core/row_runs.h"
-#include "attention/core/softmax.h"
+#include "attention/core/activations.h"
+#include "attention/core/attention.h"
+#include "attention/core/score_terms.h"
 #include "attention/kernels/attend.h"
-#include "attention/kernels/pool.h"
 
 namespace headscope::attention {
 namespace {

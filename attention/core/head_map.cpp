@@ -2,19 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <mutex>
-#include <span>
-#include <string>
-#include <utility>
 
-#include "attention/core/row_runs.h"
-#include "attention/core/saturating.h"
-#include "attention/core/softmax.h"
-#include "attention/kernels/buffer.h"
+#include "attention/core/activations.h"
+#include "attention/core/score_terms.h"
+#include "attention/core/tensor.h"
 #include "attention/kernels/map.h"
 #include "attention/kernels/pool.h"
 #include "attention/kernels/summaries.h"

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <stop_token>
-#include <vector>
 
 #include "attention/core/config.h"
 #include "attention/core/mask.h"

@@ -1,7 +1,7 @@
 #include "attention/core/machine.h"
 
+#include "attention/kernels/buffer.h"
 #include "attention/kernels/ceilings.h"
-#include "attention/kernels/pool.h"
 
 namespace headscope::attention {
 
@@ -34,6 +34,10 @@ Status restrictInstructionSet(const std::string& name) {
   if (name.empty() || kernels::restrictTarget(name)) return success();
   return Error{"The processor has no instruction set \"" + name + "\", expected one of " +
                kernels::targetNames()};
+}
+
+void releaseIdleMemory() {
+  kernels::releaseIdleBuffers();
 }
 
 }  // namespace headscope::attention

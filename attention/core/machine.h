@@ -2,10 +2,9 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "attention/core/result.h"
-#include "attention/kernels/pool_tally.h"
+#include "attention/kernels/pool.h"
 
 namespace headscope::attention {
 
@@ -32,5 +31,9 @@ const char* instructionSet();
 /// Limits the kernels to that instruction set and older ones; "" = no limit. Call before anything is
 /// computed. Returns an Error listing the available sets if there is none of that name.
 Status restrictInstructionSet(const std::string& name);
+
+/// Returns the memory of destroyed results to the system. It is kept for reuse because fresh memory costs
+/// more than the arithmetic on it. Call when nothing is likely to be computed for a while.
+void releaseIdleMemory();
 
 }  // namespace headscope::attention

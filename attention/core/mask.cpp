@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <limits>
-
 namespace headscope::attention {
 namespace {
 

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "attention/core/config.h"
 #include "attention/core/tensor.h"
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "attention/core/config.h"
 #include "attention/core/tensor.h"

@@ -4,10 +4,45 @@
 
 #include <cmath>
 
-#include "attention/core/linear_maps.h"
 #include "attention/core/random.h"
 
 namespace headscope::attention {
+namespace {}  // namespace
+
+kernels::Columns<float> intoRows(Matrix& y) {
+  return {y.data(), asSize(y.cols()), asSize(y.cols()), 0};
+}
+
+kernels::Columns<float> intoHeads(Stack& y, Index firstHead) {
+  return {y.data() + firstHead * y.rows() * y.cols(), asSize(y.cols()), asSize(y.cols()),
+          asSize(y.rows() * y.cols())};
+}
+
+bool applyMaps(const Eigen::Ref<const Matrix>& x, std::span<const LinearMap> maps,
+               const std::stop_token& stop) {
+  return kernels::applyMaps(kernels::sharedPool(), asSize(x.rows()), asSize(x.cols()),
+                            {x.data(), asSize(x.outerStride()), asSize(x.cols()), 0}, maps, stop);
+}
+
+bool applyMaps(const Stack& heads, std::span<const LinearMap> maps, const std::stop_token& stop) {
+  const std::size_t rows = asSize(heads.rows()), headDim = asSize(heads.cols());
+  return kernels::applyMaps(kernels::sharedPool(), rows, headDim * asSize(heads.count()),
+                            {heads.data(), headDim, headDim, headDim * rows}, maps, stop);
+}
+
+std::vector<RowRange> rowsOf(FusedPart part, FusedRows fused, Index heads, Index kvHeads, Index headDim) {
+  const Index queries = heads * headDim, keys = kvHeads * headDim;
+  if (fused == FusedRows::thirds) {
+    if (part == FusedPart::q) return {{0, queries}};
+    return {{part == FusedPart::k ? queries : queries + keys, keys}};
+  }
+  const Index share = heads / kvHeads, before = part == FusedPart::q ? 0 : share + (part == FusedPart::v);
+  std::vector<RowRange> rows;
+  for (Index group = 0; group < kvHeads; ++group)
+    rows.push_back({(group * (share + 2) + before) * headDim, (part == FusedPart::q ? share : 1) * headDim});
+  return rows;
+}
+
 namespace {
 
 Linear xavier(Index out, Index in, bool bias, std::uint64_t seed) {
@@ -66,6 +101,27 @@ void requireProjectionShapes(const AttentionConfig& config, const Projections& p
   requireLinearShape(projections.k, "k", key, config.modelDim);
   requireLinearShape(projections.v, "v", key, config.modelDim);
   requireLinearShape(projections.o, "o", config.modelDim, query);
+}
+
+namespace {
+constexpr float kNormalDeviation = 0.02f;
+}  // namespace
+
+Projections normalProjections(const AttentionConfig& config, bool bias, std::uint64_t seed, float gain) {
+  Projections maps = xavierProjections(config, bias, seed);
+  std::uint64_t stream = 4;  // after the streams of xavierProjections()
+  for (Linear* map : {&maps.q, &maps.k, &maps.v, &maps.o}) {
+    Random random(mixSeed(seed, stream++));
+    for (Index i = 0; i < map->weight.size(); ++i)
+      map->weight.data()[i] = kNormalDeviation * gain * random.gaussian();
+  }
+  return maps;
+}
+
+Projections scaledXavier(const AttentionConfig& config, bool bias, std::uint64_t seed, float gain) {
+  Projections maps = xavierProjections(config, bias, seed);
+  for (Linear* map : {&maps.q, &maps.k, &maps.v, &maps.o}) map->weight *= gain;
+  return maps;
 }
 
 }  // namespace headscope::attention

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <concepts>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -47,6 +49,25 @@ inline Status success() {
 /// Throws std::invalid_argument with `message` unless `condition` holds. For misuse by our own code.
 inline void require(bool condition, const std::string& message) {
   if (!condition) throw std::invalid_argument(message);
+}
+
+/// The Error returned by stopped work. It isn't a fault and is not shown.
+inline Error stopped() {
+  return {"stopped"};
+}
+
+/// Returns the singular or plural for `count`: "key" or "keys", "query" or "queries".
+inline std::string nounFor(std::integral auto count, std::string_view one) {
+  if (count == 1) return std::string(one);
+  const auto size = one.size();
+  const bool endsInY = size > 1 && one[size - 1] == 'y' &&
+                       std::string_view("aeiou").find(one[size - 2]) == std::string_view::npos;
+  return endsInY ? std::string(one.substr(0, size - 1)) + "ies" : std::string(one) + "s";
+}
+
+/// Returns "1 key", "12288 keys", for files and messages. On screen, countedText() of app groups the digits.
+std::string counted(std::integral auto count, std::string_view one) {
+  return std::to_string(count) + " " + nounFor(count, one);
 }
 
 }  // namespace headscope::attention

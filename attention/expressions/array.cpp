@@ -1,8 +1,6 @@
 #include "attention/expressions/array.h"
 
-#include <algorithm>
 #include <array>
-#include <limits>
 
 #include "attention/core/result.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,15 @@
 #include "attention/core/tensor.h"
 
 namespace headscope::attention {
+
+/// The maximum nesting depth of brackets, signs and powers.
+inline constexpr std::size_t kMaxExpressionDepth = 64;
+
+/// The most that one evaluation may use.
+struct ExpressionLimits {
+  std::uint64_t visits = std::uint64_t{1} << 31;  ///< values read, summed over all operands
+  std::uint64_t bytes = std::uint64_t{1} << 30;   ///< of results that can't be computed block by block
+};
 
 /// The sizes of an array's axes, first axis first; empty for a single number.
 using ArrayShape = std::vector<Index>;

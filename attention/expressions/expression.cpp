@@ -1,6 +1,5 @@
 #include "attention/expressions/expression.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "attention/expressions/functions.h"

@@ -1,17 +1,11 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
 #include <stop_token>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "attention/core/result.h"
 #include "attention/expressions/array.h"
-#include "attention/expressions/limits.h"
 
 namespace headscope::attention {
 

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <string_view>
-
-#include "attention/expressions/lexer.h"
-#include "attention/expressions/node.h"
+#include "attention/expressions/functions.h"
 
 namespace headscope::attention {
 

@@ -1,7 +1,6 @@
 #include "attention/formats/merged_file.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/json_tree.h"

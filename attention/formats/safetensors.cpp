@@ -2,18 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "attention/formats/files/file_io.h"
-#include "attention/formats/float_formats.h"
-#include "attention/formats/layers/load.h"
+#include "attention/formats/npy.h"
 #include "attention/formats/quote.h"
-#include "attention/formats/safetensors_header.h"
 
 namespace headscope::attention {
 namespace {

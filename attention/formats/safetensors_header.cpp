@@ -1,18 +1,15 @@
-#include "attention/formats/safetensors_header.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
 #include <new>
 #include <set>
-#include <utility>
 
 #include "attention/formats/json_cursor.h"
 #include "attention/formats/quote.h"
+#include "attention/formats/safetensors.h"
 
 namespace headscope::attention {
 namespace {

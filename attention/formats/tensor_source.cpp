@@ -1,15 +1,107 @@
 #include "attention/formats/tensor_source.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <string_view>
-#include <vector>
+#include <charconv>
 
 #include "attention/formats/quote.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::attention {
+namespace {
+
+constexpr std::pair<std::string_view, TensorRole> kRoles[] = {
+    {"attention", TensorRole::attention},
+    {"attentions", TensorRole::attention},
+    {"attn", TensorRole::attention},
+    {"attn_weights", TensorRole::attention},
+    {"attention_weights", TensorRole::attention},
+    {"attention_probs", TensorRole::attention},
+    {"attn_probs", TensorRole::attention},
+    {"attention_weight", TensorRole::attention},
+    {"attn_weight", TensorRole::attention},
+    {"attention_probabilities", TensorRole::attention},
+    {"attention_map", TensorRole::attention},
+    {"attention_maps", TensorRole::attention},
+    {"attn_map", TensorRole::attention},
+    {"attn_maps", TensorRole::attention},
+    {"attention_pattern", TensorRole::attention},
+    {"attn_pattern", TensorRole::attention},
+    {"attention_matrix", TensorRole::attention},
+    {"attns", TensorRole::attention},
+    {"kq_soft_max", TensorRole::attention},
+    {"kq_soft_max_ext", TensorRole::attention},
+    {"weights", TensorRole::attention},
+    {"pattern", TensorRole::attention},
+    {"array", TensorRole::attention},
+    {"arr", TensorRole::attention},
+    {"q", TensorRole::queries},
+    {"query", TensorRole::queries},
+    {"queries", TensorRole::queries},
+    {"k", TensorRole::keys},
+    {"key", TensorRole::keys},
+    {"keys", TensorRole::keys},
+    {"v", TensorRole::values},
+    {"value", TensorRole::values},
+    {"values", TensorRole::values}};
+
+/// Removes the leading digits from `text` and returns them without leading zeros.
+std::string_view cutDigits(std::string_view& text) {
+  std::size_t length = 0;
+  while (length < text.size() && isDigit(text[length])) ++length;
+  auto digits = text.substr(0, length);
+  text.remove_prefix(length);
+  while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
+  return digits;
+}
+
+}  // namespace
+
+std::optional<TensorRole> tensorRoleOf(std::string_view word) {
+  constexpr std::string_view kStates = "_states";
+  if (word.ends_with(kStates)) word.remove_suffix(kStates.size());
+  for (const auto& [name, role] : kRoles)
+    if (name == word) return role;
+  return std::nullopt;
+}
+
+std::vector<std::string_view> splitName(std::string_view name) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find_first_of("./", at), name.size());
+    words.push_back(name.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+std::optional<Index> numberInName(std::string_view word) {
+  Index value = 0;
+  const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (word.empty() || word[0] == '-' || code != std::errc() || end != word.data() + word.size())
+    return std::nullopt;
+  return value;
+}
+
+bool naturalLess(std::string_view a, std::string_view b) {
+  const auto wholeA = a, wholeB = b;
+  while (!a.empty() && !b.empty()) {
+    if (isDigit(a.front()) && isDigit(b.front())) {
+      const auto numberA = cutDigits(a), numberB = cutDigits(b);
+      if (numberA.size() != numberB.size()) return numberA.size() < numberB.size();
+      if (numberA != numberB) return numberA < numberB;
+    } else {
+      if (a.front() != b.front()) return a.front() < b.front();
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  if (a.empty() != b.empty()) return a.empty();
+  // "layer.03" and "layer.3" have the same number but are different names.
+  return wholeA < wholeB;
+}
 
 namespace {
 
@@ -71,6 +163,85 @@ Status TensorSource::readFloats(const std::string& tensor, std::uint64_t first, 
     const auto bytes = std::span(buffer).first(part.size() * size);
     if (const auto status = read(tensor, (first + done) * size, bytes); !status) return status;
     if (const auto status = convertToFloats(dtype, bytes, part, at); !status) return status;
+  }
+  return success();
+}
+
+std::string positionText(std::size_t flat, const Shape& shape) {
+  Shape position(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    position[axis] = flat % shape[axis];
+    flat /= shape[axis];
+  }
+  return shapeText(position);
+}
+
+const TensorEntry* TensorReader::find(const std::string& tensor) {
+  asked_.insert(tensor);
+  const auto& tensors = file_.header().tensors;
+  const auto at = tensors.find(tensor);
+  return at == tensors.end() ? nullptr : &at->second;
+}
+
+Result<const TensorEntry*> TensorReader::get(const std::string& tensor, std::size_t least, std::size_t most,
+                                             const std::string& expected) {
+  const auto* found = find(tensor);
+  if (!found) return Error{name_ + ": has no tensor " + quotedText(tensor) + ", expected " + expected};
+  const auto& shape = found->shape;
+  const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  if (shape.size() < least || shape.size() > most || empty) return wrongShape(tensor, shape, expected);
+  return found;
+}
+
+Status TensorReader::take(const std::string& tensor, std::uint64_t bytes) {
+  if (bytes > budget_ - taken_)
+    return Error{fmt::format("{} takes {} bytes of memory, expected at most {}{}", at(tensor), bytes,
+                             budget_ - taken_, taken_ > 0 ? " after the tensors before it" : "")};
+  taken_ += bytes;
+  return success();
+}
+
+Result<std::vector<std::uint8_t>> TensorReader::bytes(const std::string& tensor, const TensorEntry& found) {
+  const std::uint64_t size = found.end - found.begin;
+  if (const auto status = take(tensor, size); !status) return status.error();
+  std::vector<std::uint8_t> bytes(size);
+  if (const auto status = file_.read(tensor, 0, bytes); !status) return status.error();
+  return bytes;
+}
+
+Result<std::vector<float>> TensorReader::floats(const std::string& tensor, const TensorEntry& found) {
+  // Without any data, this only checks that the type is floating-point.
+  if (const auto status = convertToFloats(found.dtype, {}, {}, at(tensor)); !status) return status.error();
+  const std::size_t size = byteSize(found.dtype), count = (found.end - found.begin) / size;
+  if (const auto status = take(tensor, count * sizeof(float)); !status) return status.error();
+  std::vector<float> values(count);
+  if (const auto status = file_.readFloats(tensor, 0, values, at(tensor)); !status) return status.error();
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+  if (bad == values.end()) return values;
+  const auto flat = static_cast<std::size_t>(bad - values.begin());
+  return Error{at(tensor) + " is " +
+               (std::isnan(*bad) ? "NaN"
+                : *bad > 0       ? "infinite"
+                                 : "-infinite") +
+               " at " + positionText(flat, found.shape) + ", expected finite values"};
+}
+
+Error TensorReader::wrongShape(const std::string& tensor, const Shape& shape,
+                               const std::string& expected) const {
+  return Error{at(tensor) + " is " + shapeText(shape) + ", expected " + expected};
+}
+
+Status TensorReader::checkNames(const std::vector<std::string_view>& passedOver) const {
+  for (const auto& [tensor, entry] : file_.header().tensors) {
+    const bool known = tensor.starts_with("expect.") || tensor.starts_with(kSnapshotPrefix) ||
+                       asked_.contains(tensor) ||
+                       (passesOtherParts_ && tensor.find('.') != std::string::npos) ||
+                       std::find(passedOver.begin(), passedOver.end(), tensor) != passedOver.end();
+    if (known) continue;
+    const std::string near = suggestion(tensor, {asked_.begin(), asked_.end()});
+    return Error{at(tensor) + " is not a tensor of this file format" +
+                 (near.empty() ? fmt::format(", expected one of {}", fmt::join(asked_, ", ")) : near)};
   }
   return success();
 }

@@ -1,9 +1,6 @@
 #include "attention/heads/detectors.h"
 
-#include <algorithm>
 #include <array>
-
-#include "attention/core/result.h"
 
 namespace headscope::attention {
 

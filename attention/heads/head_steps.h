@@ -1,7 +1,13 @@
 #pragma once
 
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "attention/cache/number_format.h"
 #include "attention/core/attention.h"
 #include "attention/core/score_terms.h"
+#include "attention/core/tensor.h"
 
 namespace headscope::attention {
 
@@ -26,5 +32,72 @@ HeadSteps headSteps(const AttentionConfig& config, const MaskInput& mask, const 
 /// Pools a matrix into at most `rows` × `cols` nearly equal parts by the value farthest from 0, so that large
 /// values stay visible. Any finite value takes precedence over ±inf and NaN.
 Matrix poolByMagnitude(const Eigen::Ref<const Matrix>& values, Index rows, Index cols);
+
+/// The singular values of a product of two of a head's maps, A·Bᵀ with A and B [modelDim, headDim].
+struct Spectrum {
+  std::vector<double> singular;  ///< min(headDim, modelDim) values, descending
+  /// The number of values above largest · max(sizes) · epsilon of double, like NumPy's matrix_rank: the maps
+  /// are taken as exact, and everything is computed in double.
+  Index rank = 0;
+};
+
+/// Returns the spectrum of A·Bᵀ by thin QR of both, without computing the product. W_Q·W_Kᵀ determines which
+/// directions of the residual stream a head compares (Elhage et al. 2021, "QK circuit"). Throws
+/// std::invalid_argument if the shapes differ.
+Spectrum productSpectrum(const Matrix& a, const Matrix& b);
+
+/// Returns how much a head copies what it reads: Σ Re λ / Σ |λ| over the eigenvalues of W_V·W_O (Elhage et
+/// al. 2021, "OV circuit"): 1 if all are positive, −1 if all are negative, 0 if all are 0 or a map isn't
+/// finite. `v` and `o` are [modelDim, headDim]; the head writes x·v·oᵀ. Uses the small product oᵀ·v, which
+/// has the same nonzero eigenvalues. Throws std::invalid_argument if the shapes differ.
+double copyingScore(const Matrix& v, const Matrix& o);
+
+/// Returns A·Bᵀ pooled by the value farthest from 0 into at most `cells` × `cells`, computed a few rows at a
+/// time. Incomplete once `stop` is requested. Throws std::invalid_argument if the shapes differ.
+Matrix productPicture(const Matrix& a, const Matrix& b, Index cells, std::stop_token stop = {});
+
+/// One product of a sum.
+struct SumTerm {
+  Index at = 0;  ///< index in both factors
+  float a = 0, b = 0;
+  double product = 0;
+  double running = 0;  ///< Σ of the listed products up to this one
+};
+
+/// Σ a[c]·b[c], written out up to a maximum number of terms.
+struct WorkedSum {
+  std::vector<SumTerm> terms;  ///< by index; if some are omitted, only the largest by magnitude that aren't 0
+  Index omitted = 0;
+  double rest = 0;             ///< Σ of the omitted products
+  bool nothingOmitted = true;  ///< all omitted products are 0
+  double total = 0;            ///< Σ of all products, in double precision
+};
+
+/// Lists at most `most` products. Throws std::invalid_argument if a and b differ in length.
+WorkedSum workedSum(std::span<const float> a, std::span<const float> b, std::size_t most);
+
+/// A layer's queries, keys and values, or the inputs they are computed from.
+struct RoundedInput {
+  const AttentionConfig& config;
+  const MaskInput& mask;
+  const Projections* projections = nullptr;  ///< null = q, k and v are given
+  Matrix x, context;                         ///< [n, modelDim] and [m, modelDim]; empty context = x
+  Stack q, k, v;  ///< without projections: [heads, n, headDim], [kvHeads, m, headDim]
+};
+
+/// The results of a layer whose numbers are stored in a smaller format.
+struct RoundedLayer {
+  Stack weights;     ///< [heads, n, m]
+  Stack headOutput;  ///< [heads, n, headDim]
+  Matrix output;     ///< [n, modelDim]; empty without projections
+};
+
+/// Computes a layer like a machine that stores numbers in `format` and accumulates products in fp32 (like
+/// tensor cores; NVIDIA 2017, "V100 GPU Architecture"). These are rounded to nearest, ties to even: the
+/// inputs; the weights and biases of all four maps; q, k and v, q and k again after RoPE; every score, as
+/// q·k, after the factors and after each further term, before the mask; the weights; the heads' outputs; the
+/// output. The softmax is computed in fp32. With fp32, nothing is rounded. Dropout is ignored. Throws
+/// std::invalid_argument for formats other than fp32, fp16 and bf16. Incomplete once `stop` is requested.
+RoundedLayer roundedLayer(const RoundedInput& input, NumberFormat format, std::stop_token stop = {});
 
 }  // namespace headscope::attention

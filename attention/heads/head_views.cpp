@@ -1,11 +1,11 @@
 #include "attention/heads/head_views.h"
 
-#include <algorithm>
+#include <fmt/core.h>
+
 #include <cmath>
 
+#include "attention/core/decompositions.h"
 #include "attention/core/extremes.h"
-#include "attention/core/products.h"
-#include "attention/core/result.h"
 
 namespace headscope::attention {
 
@@ -67,6 +67,96 @@ Matrix maxOverHeads(const Stack& weights) {
   Matrix most = Matrix::Zero(weights.rows(), weights.cols());
   for (Index head = 0; head < weights.count(); ++head) most = most.cwiseMax(weights[head]);
   return most;
+}
+
+Matrix rolloutStep(const Stack& weights) {
+  require(weights.rows() == weights.cols(),
+          fmt::format("rollout of weights {} × {}, expected as many queries as keys", weights.rows(),
+                      weights.cols()));
+  Matrix step = 0.5f * meanOverHeads(weights);
+  step.diagonal().array() += 0.5f;
+  for (Index row = 0; row < step.rows(); ++row) step.row(row) /= step.row(row).sum();
+  return step;
+}
+
+void Rollout::add(const Stack& weights) {
+  Matrix step = rolloutStep(weights);
+  require(matrix_.size() == 0 || matrix_.rows() == step.rows(),
+          fmt::format("rollout of {} tokens continues with {}", matrix_.rows(), step.rows()));
+  matrix_ = matrix_.size() == 0 ? std::move(step) : Matrix(step * matrix_);
+}
+
+namespace {
+
+using Doubles = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+double ratio(double a, double b) {
+  return b > 0 ? a / b : 0;
+}
+
+}  // namespace
+
+HeadShares headShares(const HeadMixing& mixing, std::stop_token stop) {
+  const Index heads = mixing.headOutput.count(), n = mixing.headOutput.rows();
+  const Index dim = mixing.output.cols();
+  require(mixing.output.rows() == n, "the output is " + shapeText(mixing.output.rows(), dim) +
+                                         ", the heads' outputs have " + std::to_string(n) + " rows");
+  require(
+      mixing.bias.size() == 0 || mixing.bias.size() == dim,
+      "the bias has " + std::to_string(mixing.bias.size()) + " numbers, the output " + std::to_string(dim));
+  require(mixing.rows >= 0 && mixing.rows <= n, "more tokens than rows");
+  HeadShares shares;
+  shares.amount = shares.cosine = shares.part = shares.byZero = shares.byMean = Matrix::Zero(heads, n);
+  const Doubles output = mixing.output.cast<double>();
+  const Eigen::VectorXd whole = output.rowwise().norm();
+  Doubles sum = Doubles::Zero(n, dim);
+  for (Index head = 0; head < heads && !stop.stop_requested(); ++head) {
+    const Matrix map = mixing.outputMap(head);
+    require(map.rows() == dim && map.cols() == mixing.headOutput.cols(),
+            "a head's part of W_O is " + shapeText(map.rows(), map.cols()) + ", expected " +
+                shapeText(dim, mixing.headOutput.cols()));
+    const Doubles share = timesTransposed(mixing.headOutput[head], map, stop).cast<double>();
+    sum += share;
+    const Eigen::RowVectorXd mean = mixing.rows > 0
+                                        ? Eigen::RowVectorXd(share.topRows(mixing.rows).colwise().mean())
+                                        : Eigen::RowVectorXd::Zero(dim);
+    for (Index i = 0; i < n; ++i) {
+      const double amount = share.row(i).norm(), along = share.row(i).dot(output.row(i));
+      shares.amount(head, i) = static_cast<float>(amount);
+      shares.cosine(head, i) = static_cast<float>(ratio(along, amount * whole[i]));
+      shares.part(head, i) = static_cast<float>(ratio(along, whole[i] * whole[i]));
+      shares.byZero(head, i) = static_cast<float>(ratio(amount, whole[i]));
+      shares.byMean(head, i) = static_cast<float>(ratio((share.row(i) - mean).norm(), whole[i]));
+    }
+  }
+  const Eigen::RowVectorXd bias = mixing.bias.size()
+                                      ? Eigen::RowVectorXd(mixing.bias.transpose().cast<double>())
+                                      : Eigen::RowVectorXd::Zero(dim);
+  sum.rowwise() += bias;
+  shares.biasAmount = Vector::Constant(n, static_cast<float>(bias.norm()));
+  shares.biasCosine = shares.biasPart = Vector::Zero(n);
+  for (Index i = 0; i < n; ++i) {
+    const double along = bias.dot(output.row(i));
+    shares.biasCosine[i] = static_cast<float>(ratio(along, bias.norm() * whole[i]));
+    shares.biasPart[i] = static_cast<float>(ratio(along, whole[i] * whole[i]));
+  }
+  shares.whole = whole.cast<float>();
+  if (output.size() > 0) {
+    shares.gap = largestMagnitude(sum - output);
+    shares.largest = largestMagnitude(output);
+  }
+  return shares;
+}
+
+Vector rowChanges(const Matrix& before, const Matrix& after) {
+  require(before.rows() == after.rows() && before.cols() == after.cols(),
+          "two outputs of different shapes were compared: " + shapeText(before.rows(), before.cols()) +
+              " and " + shapeText(after.rows(), after.cols()));
+  Vector changes(before.rows());
+  for (Index i = 0; i < before.rows(); ++i)
+    changes[i] = static_cast<float>(
+        ratio((after.row(i) - before.row(i)).cast<double>().norm(), before.row(i).cast<double>().norm()));
+  return changes;
 }
 
 }  // namespace headscope::attention

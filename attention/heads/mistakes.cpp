@@ -1,13 +1,10 @@
 #include "attention/heads/mistakes.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <stdexcept>
 
+#include "attention/core/activations.h"
 #include "attention/core/attention.h"
-#include "attention/core/products.h"
-#include "attention/core/softmax.h"
+#include "attention/core/decompositions.h"
 
 namespace headscope::attention {
 

@@ -2,15 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
-#include <span>
 
 #include "attention/core/random.h"
-#include "attention/heads/distance_profile.h"
-#include "attention/heads/kv_division.h"
 
 namespace headscope::attention {
 namespace {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "attention/core/projections.h"
+#include "attention/core/tensor.h"
 #include "attention/text/embedding.h"
 
 namespace headscope::attention {
@@ -24,7 +26,7 @@ std::string describe(const PlantedHead& head);
 /// heads.size() == config.heads. Heads of a kv group share K, so each kv head's dimensions are divided among
 /// the parts its group needs: [flags | sinusoids | identity | previous].
 /// - offset, local band: K reads sinusoids and Q reads them rotated back by the offset, with amplitudes
-///   fitted so that the softmax is closest to the wanted profile (heads/distance_profile.h);
+///   fitted so that the softmax is closest to the wanted profile (fitDistanceProfile());
 /// - first token, separator: Q reads the constant flag, K the token's flag;
 /// - same token: Q and K read identity. If K also has positions, Q uses them to exclude the token itself, so
 ///   that the head looks for earlier occurrences; without any, it spreads over the other keys;
@@ -56,5 +58,40 @@ Index comparedByInduction(const AttentionConfig& config, const EmbeddingLayout& 
                           const std::vector<PlantedHead>& heads);
 /// With fewer dimensions, different words are often confused.
 inline constexpr Index kEnoughCompared = 6;
+
+/// The division of one kv head's dimensions: [first flag | separator flag | sin, cos pairs | identity |
+/// identity of the previous token].
+struct Division {
+  bool first = false, separator = false;
+  std::vector<Index> frequencies;  ///< indices into the layout's frequencies
+  Index identity = 0;
+  Index previous = 0;  ///< even
+
+  Index positionsAt() const { return (first ? 1 : 0) + (separator ? 1 : 0); }
+  Index identityAt() const { return positionsAt() + 2 * static_cast<Index>(frequencies.size()); }
+  Index previousAt() const { return identityAt() + identity; }
+  Index used() const { return previousAt() + previous; }
+  /// Identity is drawn in pairs of equal length; half a pair would favour some tokens.
+  Index wholeIdentity() const { return identity - identity % 2; }
+};
+
+/// Assigns dimensions to each part that `group` (the heads sharing `kvHead`) reads; unused ones go to
+/// identity. Returns an Error naming the parts if headDim is too small for the minimum of each.
+Result<Division> divide(const AttentionConfig& config, const EmbeddingLayout& layout,
+                        std::span<const PlantedHead> group, Index kvHead);
+
+/// Scores that depend only on the distance d = i − j, as sums of cosines: s(d) = Σ_f a_f·cos(ω_f·d). If a
+/// token's position is stored as (sin ω_f·p, cos ω_f·p), the product of a query and a key can have this form.
+/// Both functions return the amplitudes a_f, [frequencies], in units of scores.
+
+/// Returns the amplitudes whose softmax over the distances −(N−1) … N−1 is closest to `target` [N] in
+/// Kullback–Leibler divergence; target[d] is the wanted weight at distance ±d, up to a factor.
+/// This is the maximum-entropy distribution with the target's cosine moments (Jaynes 1957): a convex
+/// problem, solved by Newton's method.
+std::vector<double> fitDistanceProfile(std::span<const double> frequencies, std::span<const double> target);
+
+/// Returns the amplitudes of a peak at d = 0 that is as flat as possible elsewhere: s(0) is 1 above the mean
+/// over the distances 1 … reach−1, and the variance over these is minimal.
+std::vector<double> flattestPeak(std::span<const double> frequencies, Index reach);
 
 }  // namespace headscope::attention

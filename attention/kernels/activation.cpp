@@ -1,6 +1,6 @@
-#include "attention/kernels/activation.h"
-
 #include <cstring>
+
+#include "attention/kernels/norm.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/activation.cpp"

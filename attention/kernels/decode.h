@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-
 #include "attention/kernels/score_rules.h"
 
 namespace headscope::attention::kernels {
@@ -36,8 +34,8 @@ struct DecodePart {
 /// infinity in the cache reaches the output.
 void decode(const DecodePart& part);
 
-/// Computes weights[j] = exp(scores[j] − lse) for `count` keys, which is 0 where the score is −inf; at most 1,
-/// however lse was rounded. Both may be the same array.
+/// Computes weights[j] = exp(scores[j] − lse) for `count` keys, which is 0 where the score is −inf; at most
+/// 1, however lse was rounded. Both may be the same array.
 void weigh(const float* scores, std::size_t count, float lse, float* weights);
 
 }  // namespace headscope::attention::kernels

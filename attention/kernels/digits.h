@@ -1,9 +1,7 @@
 #pragma once
 
-#include <cstddef>
-
 #include "attention/kernels/digit_row.h"
-#include "attention/kernels/gemm_block.h"
+#include "attention/kernels/linear_map.h"
 
 namespace headscope::attention::kernels {
 

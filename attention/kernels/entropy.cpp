@@ -1,4 +1,4 @@
-#include "attention/kernels/entropy.h"
+#include "attention/kernels/norm.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/entropy.cpp"

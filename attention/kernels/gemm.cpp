@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "attention/kernels/buffer.h"
-#include "attention/kernels/digit_maps.h"
-#include "attention/kernels/gemm_block.h"
+#include "attention/kernels/linear_map.h"
 #include "attention/kernels/map_tasks.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <span>
-#include <stop_token>
 
 #include "attention/kernels/linear_map.h"
 #include "attention/kernels/pool.h"

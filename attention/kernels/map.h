@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <stop_token>
 
 #include "attention/kernels/score_rules.h"

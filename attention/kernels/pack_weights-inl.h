@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "attention/kernels/buffer.h"
-#include "attention/kernels/gemm_block.h"
+#include "attention/kernels/linear_map.h"
 #include "attention/kernels/numbers-inl.h"
 #include "attention/kernels/weight_blocks-inl.h"
 #include "hwy/cache_control.h"

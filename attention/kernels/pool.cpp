@@ -13,8 +13,6 @@
 #include <system_error>
 #include <utility>
 
-#include "attention/kernels/pool_tally.h"
-
 namespace headscope::attention::kernels {
 namespace {
 

@@ -12,6 +12,15 @@
 
 namespace headscope::attention::kernels {
 
+/// Statistics of the pools' work.
+struct PoolTally {
+  std::uint64_t shared = 0;  ///< runs that several threads took part in; each ends by waiting for all of them
+  std::vector<double> busySeconds;  ///< on those runs: all calling threads together, then each worker
+};
+
+/// Returns the statistics since the last call. Call while nothing runs.
+PoolTally takePoolTally();
+
 /// Threads that work through numbered tasks together with the calling thread. Created once and kept: between
 /// two runs in quick succession the threads spin, afterwards they sleep.
 class Pool {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-
 #include "attention/kernels/map.h"
 
 namespace headscope::attention::kernels {

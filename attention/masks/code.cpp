@@ -2,14 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <optional>
-
-#include "attention/core/noun.h"
-#include "attention/masks/code_rules.h"
 #include "attention/masks/patterns/definition.h"
-#include "attention/masks/patterns/documents.h"
-#include "attention/masks/resolve.h"
+#include "attention/masks/program.h"
 
 namespace headscope::attention {
 namespace {

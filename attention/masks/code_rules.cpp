@@ -1,6 +1,4 @@
-#include "attention/masks/code_rules.h"
-
-#include "attention/masks/patterns/cells.h"
+#include "attention/masks/code.h"
 #include "attention/masks/patterns/definition.h"
 
 namespace headscope::attention {

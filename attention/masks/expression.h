@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "attention/core/result.h"

@@ -1,14 +1,61 @@
 #pragma once
 
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "attention/masks/code_tables.h"
 #include "attention/masks/program.h"
 
 namespace headscope::attention {
+
+/// The languages a mask can be exported to.
+enum class MaskCode { flexAttention, pytorch, numpy };
+
+/// The spelling of operations in one library.
+class CodeDialect {
+ public:
+  explicit CodeDialect(MaskCode language) : language_(language) {}
+
+  bool isTorch() const { return language_ != MaskCode::numpy; }
+  /// Whether tables must be moved to the device that computes the mask, as for a mask_mod.
+  bool onDevice() const { return language_ == MaskCode::flexAttention; }
+  /// Returns "torch.zeros(24, dtype=torch.int64)".
+  std::string zeros(const std::string& shape, const char* type) const {
+    return module() + ".zeros(" + shape + ", dtype=" + dtype(type) + ")";
+  }
+  /// Returns an array of integers made from a Python list expression.
+  std::string integers(const std::string& list) const {
+    return module() + (isTorch() ? ".tensor(" : ".array(") + list + ", dtype=" + dtype("int64") + ")";
+  }
+  std::string arange(Index count) const { return module() + ".arange(" + std::to_string(count) + ")"; }
+  std::string module() const { return isTorch() ? "torch" : "np"; }
+
+ private:
+  std::string dtype(const std::string& type) const {
+    return type == "bool" && !isTorch() ? "bool" : module() + "." + type;
+  }
+
+  MaskCode language_;
+};
+
+/// The arrays used by formulas, each defined once however many heads use it.
+class CodeTables {
+ public:
+  explicit CodeTables(const CodeDialect& dialect) : dialect_(dialect) {}
+
+  /// Returns the name of the array created by `definition`, lines of code with "@" in place of the name. The
+  /// name is `name`, numbered from the second array of that name on.
+  std::string define(const std::string& name, const std::string& definition);
+  const std::string& code() const { return code_; }
+
+ private:
+  CodeDialect dialect_;
+  std::map<std::string, std::string> names_;  ///< by definition
+  std::map<std::string, Index> counts_;       ///< by name
+  std::string code_;
+};
+
+/// Returns "[7, 16]"; long lists are broken into lines.
+std::string codeList(const std::vector<std::string>& items);
+std::string codeList(const std::vector<Index>& values);
+/// Returns "(0, 4, 9)".
+std::string codeTuple(std::initializer_list<Index> values);
 
 /// The sizes shared by all rules of one mask.
 struct CodeSizes {

@@ -1,7 +1,5 @@
 #include "attention/masks/plain_rules.h"
 
-#include <algorithm>
-
 namespace headscope::attention {
 
 Layer layerOf(PatternKind kind, const std::vector<Index>& counts) {

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "attention/masks/compile.h"
 
 namespace headscope::attention {

@@ -1,17 +1,51 @@
 #pragma once
 
 #include <array>
-#include <memory>
-#include <vector>
+#include <map>
 
-#include "attention/masks/cell_table.h"
 #include "attention/masks/expression.h"
+#include "attention/masks/structure.h"
 
 namespace headscope::attention {
 
+/// The sizes and the text that a mask is applied to.
+struct MaskGeometry {
+  Index queries = 0, keys = 0;
+  Index cacheLength = 0;  ///< the first query's absolute position
+  Index heads = 1, kvHeads = 1;
+  Index sequence = 0;   ///< line of the batch
+  Index keyLength = 0;  ///< keys that are not padding
+  bool cross = false;   ///< two texts, each with positions from 0; masks still compare these positions
+  TextStructure structure;
+  /// Returns the kv head that a head reads.
+  Index kvHeadOf(Index head) const { return head * kvHeads / heads; }
+};
+
+/// One row of cells; each is visible, masked or unset.
+struct CellRow {
+  KeyRuns visible, masked;
+  bool operator==(const CellRow&) const = default;
+};
+
+/// Cells painted by hand or read from a file, [heads, queries, keys]; heads = 1 applies to all heads. Copies
+/// share rows, so that keeping every stroke of a painting costs only the rows it changed.
+struct CellTable {
+  Index heads = 1, queries = 0, keys = 0;
+  std::vector<std::shared_ptr<const CellRow>> rows;  ///< [heads · queries]; null = unset
+  bool operator==(const CellTable& other) const;
+};
+
+/// The cell tables that expressions refer to by name.
+struct MaskSources {
+  std::map<std::string, std::shared_ptr<const CellTable>> paintings;  ///< by name
+  std::map<std::string, std::shared_ptr<const CellTable>> files;      ///< by fileKey
+};
+/// Returns the key of a file read under a convention: "path\nconvention".
+std::string fileKey(const std::string& path, const std::string& convention);
+
 // A mask resolved for one head of one sequence: layers that don't apply are removed, lists with one value per
-// head are reduced to one value, and defaults from the text are filled in. Plain data, made by resolve.h, to
-// be evaluated (evaluate.h), compared between heads, or exported as code (code.h).
+// head are reduced to one value, and defaults from the text are filled in. Plain data, made by resolveMask(),
+// to be evaluated (compile.h), compared between heads, or exported as code (code.h).
 
 /// The lists a pattern uses. All lie inside the text and are in the order their pattern needs.
 struct RuleLists {
@@ -67,5 +101,9 @@ struct MaskPrograms {
   std::vector<MaskProgram> variants;
   std::vector<Index> variantOf;  ///< [heads]
 };
+
+/// Resolves a mask to programs; heads with equal programs share one. Returns the errors of compileMask().
+Result<MaskPrograms> resolveMask(const MaskLayers& layers, const MaskGeometry& geometry,
+                                 const MaskSources& sources);
 
 }  // namespace headscope::attention

@@ -1,11 +1,8 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <bit>
 #include <numeric>
 
-#include "attention/core/result.h"
-#include "attention/core/saturating.h"
 #include "attention/masks/statistics.h"
 
 namespace headscope::attention {

@@ -1,7 +1,5 @@
 #include "attention/masks/runs.h"
 
-#include <algorithm>
-
 namespace headscope::attention {
 
 void appendRun(KeyRuns& runs, Index begin, Index end) {

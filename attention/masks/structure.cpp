@@ -1,8 +1,6 @@
 #include "attention/masks/structure.h"
 
-#include <algorithm>
 #include <array>
-#include <string_view>
 
 namespace headscope::attention {
 namespace {

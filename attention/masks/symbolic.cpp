@@ -1,7 +1,5 @@
 #include "attention/masks/symbolic.h"
 
-#include <algorithm>
-
 namespace headscope::attention {
 namespace operations {
 namespace {

@@ -1,7 +1,5 @@
 #include "attention/masks/text_parts.h"
 
-#include <algorithm>
-
 #include "attention/masks/pattern.h"
 
 namespace headscope::attention::text_parts {

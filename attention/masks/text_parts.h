@@ -1,8 +1,6 @@
 #pragma once
 
-#include <vector>
-
-#include "attention/masks/geometry.h"
+#include "attention/masks/program.h"
 
 namespace headscope::attention {
 

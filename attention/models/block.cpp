@@ -1,11 +1,6 @@
 #include "attention/models/block.h"
 
-#include <algorithm>
-
-#include "attention/core/products.h"
-#include "attention/models/checkpoint/weight_slices.h"
-#include "attention/models/layer_math.h"
-#include "attention/models/mixture.h"
+#include "attention/core/decompositions.h"
 
 namespace headscope::attention {
 

@@ -1,16 +1,42 @@
 #pragma once
 
-#include <span>
-#include <stop_token>
-#include <vector>
-
 #include "attention/cache/kv_cache.h"
-#include "attention/models/attention_edit.h"
 #include "attention/models/checkpoint/model_weights.h"
+#include "attention/models/pass_result.h"
 #include "attention/models/patch.h"
-#include "attention/models/routing.h"
 
 namespace headscope::attention {
+
+/// Returns down(act(up x)), or down(act(gate x) ⊙ up x) if the MLP has a gate; zeros once `stop` is
+/// requested.
+Matrix mlpOf(const MlpWeights& weights, const Matrix& x, const ModelConfig& config,
+             const std::stop_token& stop);
+
+/// Chooses the experts of each row of x: the `used` best by the scores that Mixture describes, best first.
+/// Ties go to the lower index; NaN ranks last.
+Routing routingOf(const MixtureWeights& weights, const Mixture& mixture, const Matrix& x,
+                  const std::stop_token& stop);
+
+/// Returns Σ share·MLPₑ(x) over each row's experts, plus the shared MLP(x), multiplied by σ(w·x) if it has a
+/// router.
+Matrix mixtureOf(const MixtureWeights& weights, const ModelConfig& config, const Routing& routing,
+                 const Matrix& x, const std::stop_token& stop);
+
+// Row-wise operations of a transformer layer other than attention and linear maps, on all threads.
+
+/// Returns each row normalized over its columns by the kind's equation (model_config.h), or x if there are no
+/// weights. Sums in double precision.
+Matrix normRows(const Matrix& x, const NormWeights& weights, NormKind kind, double epsilon);
+/// Normalizes every row of every head in place; the weights are for one head or for all.
+void normHeads(Stack& heads, const NormWeights& weights, NormKind kind, double epsilon);
+
+/// Limits all values to ± `most`.
+void limit(Stack& heads, float most);
+
+/// Applies the activation in place.
+void activate(Matrix& x, Activation activation);
+/// Computes up = act(gate) ⊙ up, with the limits of ModelConfig::gateLimit if given. Overwrites the gate.
+void activateGated(Matrix& gate, Matrix& up, Activation activation, std::optional<float> limit = {});
 
 /// The keys and values that a layer's cross heads make from an encoder's output, [kvHeads, m, headDim] each.
 /// Made once; they don't change while the decoder's text grows.

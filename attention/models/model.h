@@ -2,9 +2,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 
+#include "attention/core/result.h"
+#include "attention/core/tensor.h"
 #include "attention/models/checkpoint/checkpoint.h"
 #include "attention/models/checkpoint/model_weights.h"
 #include "attention/models/config/model_config.h"
@@ -93,5 +97,31 @@ struct GroupedPath {
   std::string group;
 };
 GroupedPath groupedPath(const std::filesystem::path& name);
+
+/// The parts of a model that a pass used.
+struct PassParts {
+  bool embedding = true;  ///< tables of tokens, positions and types, and their norm
+  Index layers = 0;       ///< number of layers, from the first on
+  bool head = false;      ///< the final norm and the map to the vocabulary
+};
+
+/// The first NaN or infinite number in a checkpoint.
+struct TensorFault {
+  std::string tensor;     ///< name in the file
+  std::string value, at;  ///< "NaN", "infinite", "-infinite" or "beyond 3.4·10³⁸"; indices such as "[2, 5]"
+  Index layer = -1;       ///< the tensor's layer; −1: none
+};
+
+/// Checks every number of these parts, in the order in which a pass reads them and by tensor name within a
+/// part. Returns nothing if all are finite, or once `stop` is requested.
+std::optional<TensorFault> findTensorFault(const Model& model, const PassParts& parts,
+                                           const std::stop_token& stop = {});
+
+/// Reads the output of an encoder that isn't computed here, such as Whisper's for audio: the memory [m,
+/// width] of the decoder that reads it. In a safetensors, .npz or .npy file it is the tensor [m, width] or
+/// [1, m, width] called encoder_last_hidden_state, last_hidden_state, encoder_hidden_states, features or
+/// array, or else the only tensor. Returns an Error of TensorSource, or if there is no such tensor, its shape
+/// is wrong, it has more than 65,536 rows, or a value isn't finite.
+Result<std::shared_ptr<const Matrix>> readFeatures(const std::filesystem::path& path, Index width);
 
 }  // namespace headscope::attention

@@ -6,9 +6,14 @@
 #include "attention/core/config.h"
 #include "attention/core/mask.h"
 #include "attention/core/tensor.h"
-#include "attention/models/routing.h"
 
 namespace headscope::attention {
+
+/// The experts of each row and their shares, in the order they were chosen: best score first.
+struct Routing {
+  Eigen::Matrix<int, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> experts;  ///< [rows, used]
+  Matrix shares;                                                                ///< [rows, used]
+};
 
 /// A layer's results for the rows of a pass: n new tokens after earlier ones, m in total. Anything not
 /// requested is empty.

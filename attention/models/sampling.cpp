@@ -1,13 +1,10 @@
-#include "attention/models/sampling.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "attention/core/random.h"
+#include "attention/models/session.h"
 
 namespace headscope::attention {
 namespace {

@@ -2,13 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-
-#include "attention/core/saturating.h"
-#include "attention/core/stopped.h"
-
 namespace headscope::attention {
 namespace {
 

@@ -1,8 +1,5 @@
 #include "attention/models/token_alignment.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace headscope::attention {
 namespace {
 

@@ -2,20 +2,18 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
 #include "attention/core/positions.h"
 #include "attention/core/random.h"
-#include "attention/text/planted_positions.h"
 
 namespace headscope::attention {
 namespace {
 
 constexpr Index kSmallestPlantedDim = 16;
 
-// Sixteen frequencies easily distinguish several thousand positions (heads/distance_profile.h); further
+// Sixteen frequencies easily distinguish several thousand positions (heads/planted.h); further
 // dimensions are better spent on identity.
 constexpr Index kMinFrequencies = 3, kMaxFrequencies = 16;
 

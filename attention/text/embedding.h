@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "attention/core/tensor.h"
 #include "attention/text/tokenizer.h"
@@ -57,5 +56,10 @@ Matrix embedPlanted(const std::vector<Token>& tokens, const EmbeddingLayout& lay
 /// Returns the angular frequencies of the planted sinusoids, in radians per token: [layout.positions / 2],
 /// geometric from fast (2.2) to slow (0.02). Dimensions positionsAt()+2f and +2f+1 hold sin and cos of p·ω_f.
 std::vector<double> plantedFrequencies(const EmbeddingLayout& layout);
+
+/// Returns the part of embedPlanted() that depends on positions only, [count, modelDim]: the flag of the
+/// text's first token and, if `sinusoidal`, the sinusoids; zeros elsewhere. Rows are positions first …
+/// first+count−1.
+Matrix plantedPositions(const EmbeddingLayout& layout, Index first, Index count, bool sinusoidal);
 
 }  // namespace headscope::attention

@@ -232,8 +232,7 @@ class Checker {
       refuse(path, include, "JSON stays out of headers");
     if (isIn(include, "fmt") && !path.ends_with(".cpp"))
       refuse(path, include, "formatting stays out of headers");
-    const bool showsJson = include.starts_with("app/scene/json_") || include == "app/scene/mask_json.h" ||
-                           include == "app/scene/table_json.h";
+    const bool showsJson = include.starts_with("app/scene/json_");
     if (showsJson && path.find("_json.") == std::string::npos && !path.starts_with("app/scene/json_"))
       refuse(path, include, "JSON stays inside the scene's readers");
     if (attention && isIn(include, "attention")) checkFolders(path, include);

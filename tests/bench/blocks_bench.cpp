@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "app/commands/bench/stopwatch.h"
+#include "app/commands/bench/bench.h"
 #include "attention/core/random.h"
 #include "attention/kernels/ceilings.h"
 #include "attention/kernels/gemm.h"

@@ -4,9 +4,8 @@
 #include <benchmark/benchmark.h>
 
 #include "app/commands/bench/bench.h"
-#include "attention/cache/cost.h"
+#include "attention/cache/kv_cache.h"
 #include "attention/core/attention.h"
-#include "attention/core/decode.h"
 #include "attention/core/head_map.h"
 
 namespace {

@@ -2,9 +2,7 @@
 // of the same run: build/tests/headscope_bench --benchmark_min_time=1
 #include <benchmark/benchmark.h>
 
-#include "app/compute/layer/layer_config.h"
 #include "app/compute/layer/layer_inputs.h"
-#include "app/compute/layer/resources.h"
 #include "app/compute/layer/snapshot.h"
 #include "app/compute/mask/mask_study.h"
 

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "attention/formats/pictures/exif_orientation.h"
 #include "attention/formats/pictures/picture.h"
-#include "attention/models/vision/image_processor.h"
+#include "attention/models/vision/vision_model.h"
 #include "tests/fuzz/targets.h"
 
 /// The fuzz targets for pictures and their preprocessing.

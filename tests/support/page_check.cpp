@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "app/platform/marks.h"
+#include "app/platform/canvas.h"
 #include "app/platform/ui_state.h"
 
 namespace headscope::test {

@@ -26,7 +26,7 @@ std::vector<std::string> faintTexts(UiDriver& ui, double least = 4.5);
 /// Texts with lines lower than `least` pixels.
 std::vector<std::string> smallTexts(UiDriver& ui, float least);
 
-/// Marks (see app/platform/marks.h) that can't be told from their background: in more than a quarter of the
+/// Marks (see app/platform/canvas.h) that can't be told from their background: in more than a quarter of the
 /// visible rows or columns, the strongest pixel has a contrast below `least`. The background is the same
 /// frame drawn without marks.
 std::vector<std::string> faintMarks(UiDriver& ui, double least = 3);

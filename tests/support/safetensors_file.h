@@ -10,7 +10,6 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/safetensors.h"
-#include "attention/formats/safetensors_header.h"
 
 // Whole safetensors files in memory. The program maps files or reads the tensors that it needs.
 namespace headscope::test {

@@ -7,7 +7,7 @@
 
 #include "app/platform/track.h"
 #include "app/scene/scene_json.h"
-#include "app/widgets/layout.h"
+#include "app/widgets/panel.h"
 #include "render/gl.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/temporary_folder.h"

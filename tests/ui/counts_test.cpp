@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "app/platform/ui_state.h"
-#include "app/scene/validate.h"
+#include "app/scene/fields.h"
 #include "tests/support/ui_driver.h"
 #include "tests/ui/page_views.h"
 

@@ -1,13 +1,10 @@
 // The head lab's tabs Detectors, Views and One or many.
 
-#include "app/pages/head_lab/tabs/detectors_tab.h"
-
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/head_lab/head_lab_page.h"
-#include "app/pages/head_lab/tabs/head_count_tab.h"
-#include "app/pages/head_lab/tabs/views_tab.h"
+#include "app/pages/head_lab/tabs/head_tabs.h"
 #include "app/platform/ui_state.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"

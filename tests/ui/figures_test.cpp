@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "app/compute/figures/drawing_parts.h"
-#include "app/compute/figures/svg.h"
+#include "app/compute/figures/drawing.h"
+#include "app/compute/figures/picture_formats.h"
 #include "app/scene/text/number_text.h"
 #include "attention/masks/expression.h"
 #include "tests/support/matchers.h"

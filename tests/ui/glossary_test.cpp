@@ -1,11 +1,10 @@
 // Glossary entries appear where their terms are: at sliders and in lessons.
 
-#include "app/scene/text/glossary.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/platform/ui_state.h"
+#include "app/scene/text/manual.h"
 #include "tests/ui/lessons/lessons_support.h"
 
 namespace headscope::test {

@@ -10,8 +10,8 @@
 #include <iostream>
 
 #include "app/platform/track.h"
+#include "app/scene/fields.h"
 #include "app/scene/scene_json.h"
-#include "app/scene/validate.h"
 #include "render/gl.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/attention/models/golden_models.h"

@@ -1,6 +1,6 @@
 #include "tests/ui/page_views.h"
 
-#include "app/pages/head_lab/head_lab_tab.h"
+#include "app/pages/head_lab/head_lab_page.h"
 #include "app/pages/pages.h"
 
 namespace headscope::test {

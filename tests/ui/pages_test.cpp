@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "app/platform/ui_state.h"
-#include "app/widgets/theme.h"
+#include "app/widgets/view.h"
 #include "attention/masks/expression.h"
 #include "tests/support/matchers.h"
 #include "tests/support/page_check.h"

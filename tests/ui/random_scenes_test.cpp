@@ -6,8 +6,8 @@
 #include <iostream>
 
 #include "app/pages/cost/cost_page.h"
+#include "app/scene/fields.h"
 #include "app/scene/scene_json.h"
-#include "app/scene/validate.h"
 #include "render/gl.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/support/temporary_folder.h"

@@ -4,9 +4,9 @@
 
 #include "app/platform/preferences.h"
 #include "app/platform/ui_state.h"
-#include "app/scene/changed_fields.h"
-#include "app/scene/text/setting_text.h"
-#include "app/widgets/colour_vision.h"
+#include "app/scene/fields.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/view.h"
 #include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"

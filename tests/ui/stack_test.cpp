@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/pages/common/layer_status.h"
+#include "app/pages/common/model_facts.h"
 #include "app/pages/head_lab/head_lab_page.h"
 #include "app/pages/model/model_page.h"
 #include "tests/support/matchers.h"

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "app/platform/imgui_compat.h"
-#include "app/shell/unsaved_dialogs.h"
+#include "app/shell/workspace.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 

@@ -1,19 +1,12 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <chrono>
-#include <memory>
-#include <stdexcept>
-#include <thread>
-
 #include "app/commands/bench/bench.h"
-#include "app/commands/bench/stopwatch.h"
 #include "app/headless.h"
 #include "app/pages/heads/heads_page.h"
 #include "app/pages/map/map_job.h"
-#include "app/platform/address_space.h"
+#include "app/platform/process.h"
+#include "app/scene/fields.h"
 #include "app/scene/mask_rules.h"
-#include "app/scene/validate.h"
 
 namespace headscope::app {
 namespace {

@@ -1,19 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <memory>
-
 #include "app/commands/commands.h"
 #include "app/commands/cost/output.h"
-#include "app/commands/report.h"
-#include "app/compute/cost/cost_catalogue.h"
-#include "app/platform/configuration.h"
+#include "app/platform/preferences.h"
 #include "app/scene/fields.h"
-#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
 #include "attention/formats/quote.h"
 #include "attention/models/config/model_catalogue.h"
-#include "attention/models/config/model_shape_reader.h"
 #include "attention/text/ascii.h"
 
 namespace headscope::app {

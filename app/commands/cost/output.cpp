@@ -5,9 +5,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/compute/cost/cost_terms.h"
-#include "app/compute/cost/cost_words.h"
-#include "app/scene/text/byte_text.h"
 #include "app/scene/text/number_text.h"
 
 namespace headscope::app {

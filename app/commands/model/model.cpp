@@ -1,24 +1,9 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <memory>
-#include <utility>
-
 #include "app/commands/attend.h"
 #include "app/commands/commands.h"
 #include "app/commands/model/output.h"
-#include "app/commands/report.h"
-#include "app/commands/switched_heads.h"
-#include "app/compute/layer/model_fault.h"
-#include "app/scene/models/open_model.h"
-#include "attention/formats/csv_reader.h"
-#include "attention/formats/files/file_io.h"
-#include "attention/models/features.h"
 #include "attention/models/gguf/gguf_source.h"
-#include "attention/models/sampling.h"
-#include "attention/models/tokenizer/aligned_text.h"
 
 namespace headscope::app {
 namespace {

@@ -2,16 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
 
-#include "app/compute/layer/model_pass.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/extremes.h"
-#include "attention/formats/safetensors.h"
-#include "attention/models/config/families.h"
 
 namespace headscope::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/compute/heads/head_composition.h"
+#include "app/compute/heads/head_studies.h"
 #include "attention/models/session.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
 #include "attention/models/vision/vision_model.h"

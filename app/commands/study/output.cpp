@@ -2,15 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <limits>
 #include <nlohmann/json.hpp>
-
-#include "attention/formats/files/file_io.h"
-#include "attention/formats/npz_write.h"
-#include "attention/formats/quote.h"
 
 namespace headscope::app {
 

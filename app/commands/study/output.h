@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "app/commands/study/progress.h"
 
 namespace headscope::app {

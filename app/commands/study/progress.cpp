@@ -6,14 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
-
-#include "attention/formats/quote.h"
-#include "attention/heads/detectors.h"
 
 namespace headscope::app {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/compute/model/text_study.h"
-#include "attention/formats/files/regular_file.h"
+#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 

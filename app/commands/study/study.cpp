@@ -1,26 +1,12 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <atomic>
-#include <condition_variable>
 #include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "app/commands/attend.h"
 #include "app/commands/commands.h"
-#include "app/commands/report.h"
 #include "app/commands/study/output.h"
-#include "app/commands/switched_heads.h"
-#include "app/platform/quit_signals.h"
-#include "app/scene/models/open_model.h"
-#include "attention/formats/files/file_io.h"
-#include "attention/formats/files/regular_file.h"
-#include "attention/formats/files/temporary_file.h"
-#include "attention/formats/quote.h"
+#include "app/platform/process.h"
 
 namespace headscope::app {
 namespace {

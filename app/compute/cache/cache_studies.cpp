@@ -2,18 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "app/compute/cache/cache_picture.h"
-#include "app/compute/cache/cache_study_parts.h"
-#include "app/scene/text/byte_text.h"
+#include "app/compute/cost/cost_figures.h"
 #include "app/scene/text/number_text.h"
-#include "attention/cache/model_cost.h"
-#include "attention/cache/quantise.h"
 #include "attention/core/extremes.h"
-#include "attention/core/max_pool.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -200,6 +191,118 @@ Result<EvictionStudy> studyEviction(const EvictionQuestion& question, const Reso
   }
   study.memory = pictureMemory({&study.weights}, resources);
   return study;
+}
+
+namespace {
+
+/// Returns an upper bound on the bytes of all steps: tables and owners of every block at every step.
+std::uint64_t stepBytes(const std::vector<attention::PagedRequest>& requests, attention::Index block) {
+  attention::Index last = 0, blocks = 0;
+  for (const attention::PagedRequest& request : requests) {
+    last = std::max(last, request.arrives + request.answer + 2);
+    blocks += (request.prompt + request.answer) / block + 1;
+  }
+  const auto each = static_cast<std::uint64_t>(2 * blocks) * sizeof(attention::Index) +
+                    sizeof(attention::PagedStep) +
+                    requests.size() * (sizeof(std::vector<attention::Index>) + 2 * sizeof(attention::Index));
+  return static_cast<std::uint64_t>(last) * each;
+}
+
+}  // namespace
+
+attention::Result<PagingStudy> studyPaging(const PagingQuestion& question, const MemoryBudget& memory,
+                                           std::stop_token stop) {
+  auto requests = attention::parseSchedule(question.schedule);
+  if (!requests) return requests.error();
+  PagingStudy study;
+  study.requests = *std::move(requests);
+  const std::uint64_t needed = stepBytes(study.requests, question.block);
+  study.memory = memory.reserve(needed, stop);
+  if (!study.memory)
+    return attention::Error{fmt::format(
+        "The steps of {} requests need {}; the budget is {}, and {} of it is in use.", study.requests.size(),
+        bytesText(static_cast<double>(needed)), bytesText(static_cast<double>(memory.total())),
+        bytesText(static_cast<double>(memory.used())))};
+  study.steps = attention::runSchedule(study.requests, question.block);
+  for (const attention::PagedRequest& request : study.requests)
+    study.longest = std::max(study.longest, request.prompt + request.answer);
+  for (const attention::PagedStep& step : study.steps) {
+    study.mostBlocks = std::max(study.mostBlocks, static_cast<attention::Index>(step.owners.size()));
+    study.mostContiguous = std::max(study.mostContiguous, step.contiguousTokens);
+  }
+  return study;
+}
+
+namespace {
+
+/// Returns the bytes of `rows` rows of `size` numbers in each layer; an empty row has no scale either.
+std::uint64_t storedBytes(const CacheSetup& cache, Index rows, Index size) {
+  if (size == 0) return 0;
+  return attention::saturatingMultiply(attention::quantisedBytes(rows, size, cache.stored),
+                                       static_cast<std::uint64_t>(std::max<Index>(cache.layers, 1)));
+}
+
+}  // namespace
+
+std::uint64_t bytesPerToken(const Scene& scene, const ShapeCase& shape) {
+  const CacheSetup& cache = scene.cost.cache;
+  const Index rows = 2 * shape.kvHeads;
+  if (rows > 0) return storedBytes(cache, rows, shape.numbersPerToken / rows);
+  return storedBytes(cache, 1, shape.latent) + storedBytes(cache, 1, shape.rotary);
+}
+
+CacheBytes bytesPerToken(const Scene& scene, const attention::AttentionConfig& config) {
+  const auto bytes = [&](Index rows, Index size) { return storedBytes(scene.cost.cache, rows, size); };
+  const auto ofHeads = [&](Index heads) {
+    return bytes(heads, config.headDim) + bytes(heads, config.valueSize());
+  };
+  const std::uint64_t latent = bytes(1, latentDimOf(config)) + bytes(1, rotaryDimOf(config));
+  return {config.latentDim > 0 ? latent : ofHeads(config.kvHeads), ofHeads(config.heads), ofHeads(1), latent};
+}
+
+Index latentDimOf(const attention::AttentionConfig& config) {
+  return config.latentDim > 0 ? config.latentDim : 4 * config.headDim;
+}
+Index rotaryDimOf(const attention::AttentionConfig& config) {
+  return config.latentDim > 0 ? config.rotaryDim : config.headDim / 2;
+}
+
+std::string shareText(const attention::AttentionConfig& config, const CacheBytes& bytes) {
+  if (config.latentDim > 0)
+    return fmt::format("MLA (a latent of {} + {}) is {} of MHA.", config.latentDim, config.rotaryDim,
+                       fractionText(bytes.own, bytes.mha));
+  if (config.heads == 1) return "One head: nothing to share.";
+  if (config.kvHeads == config.heads) return "MHA: one band per head.";
+  return fmt::format("{} ({}) is {} of MHA.", kindName(config.heads, config.kvHeads),
+                     countedText(config.kvHeads, "kv head"), fractionText(bytes.own, bytes.mha));
+}
+
+double cacheBytes(const Snapshot& snapshot, Index kvHeads, Index tokens, Index bytesPerValue) {
+  if (snapshot.config.latentDim > 0 && kvHeads == snapshot.config.kvHeads)
+    return latentCacheBytes(snapshot, tokens, bytesPerValue);
+  return static_cast<double>(attention::kvCacheBytes(kvHeads, snapshot.config.headDim, tokens, bytesPerValue,
+                                                     static_cast<Index>(snapshot.sequences.size())));
+}
+
+double latentCacheBytes(const Snapshot& snapshot, Index tokens, Index bytesPerValue) {
+  const Index values = latentDimOf(snapshot.config) + rotaryDimOf(snapshot.config);
+  return static_cast<double>(values) * static_cast<double>(tokens) * static_cast<double>(bytesPerValue) *
+         static_cast<double>(snapshot.sequences.size());
+}
+
+std::string cacheFormula(const Snapshot& snapshot, Index tokens, Index bytesPerValue) {
+  const attention::AttentionConfig& config = snapshot.config;
+  const Index kvHeads = config.kvHeads;
+  std::string factors =
+      config.latentDim > 0
+          ? fmt::format("(latent {} + rotated {}) · {} B", config.latentDim, config.rotaryDim, bytesPerValue)
+          : fmt::format("2 · {} · {} · {} B", countedText(kvHeads, "kv head"), config.headDim, bytesPerValue);
+  if (snapshot.sequences.size() > 1) factors += fmt::format(" · {} lines", snapshot.sequences.size());
+  if (isCross(snapshot.setup))
+    return fmt::format("{}, filled once = {} · {}",
+                       bytesText(cacheBytes(snapshot, kvHeads, tokens, bytesPerValue)), factors,
+                       tokenCountText(tokens));
+  return "+" + bytesText(cacheBytes(snapshot, kvHeads, 1, bytesPerValue)) + " per token = " + factors;
 }
 
 }  // namespace headscope::app

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "attention/cache/machines.h"
-#include "attention/cache/model_shape.h"
+#include "attention/cache/model_cost.h"
+#include "attention/cache/serving.h"
 #include "attention/core/result.h"
 
 namespace headscope::app {

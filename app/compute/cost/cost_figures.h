@@ -1,13 +1,8 @@
 #pragma once
 
-#include <array>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/compute/cost/cost_catalogue.h"
+#include "app/compute/plots/plot_data.h"
 #include "app/scene/scene.h"
-#include "attention/cache/serving.h"
 
 namespace headscope::app {
 
@@ -76,5 +71,97 @@ attention::CostRequest costRequest(const CostSetup& setup, const attention::Mode
 const char* kindName(attention::Index heads, attention::Index kvHeads);
 /// Returns that name for a model, "MLA", or "recurrent" if no layer attends.
 const char* attentionKind(const attention::ModelShape& shape);
+
+/// A plot of the cost page with its texts: the finding as a title, the unit, and notes on what is counted.
+struct CostPlot {
+  std::string title, unit;
+  Plot plot;
+  std::vector<std::string> notes;
+};
+
+/// Bytes of the cache, or of n² matrices, by tokens, as the scene says.
+CostPlot memoryPlot(const CostSetup& setup, const CostFigures& figures, const CostCatalogue& catalogue);
+/// Operations of a prefill or of a decode step, by tokens.
+CostPlot workPlot(const CostSetup& setup, const CostFigures& figures);
+/// Operations per second by operations per byte: prefill and decode on the machine's roofline (Williams et
+/// al. 2009).
+CostPlot rooflinePlot(const CostFigures& figures);
+
+// The texts of the cost page about its figures, in the window and in pictures.
+
+/// One factor of the product that gives the cache's bytes.
+struct CostFactor {
+  enum class Turns { nothing, format, tokens, batch };
+  std::string name, value, label, help;
+  Turns turns = Turns::nothing;  ///< the part of the request that it changes
+  bool perToken = true;          ///< whether it belongs under the first bracket
+};
+std::vector<CostFactor> costFactors(const CostFigures& figures);
+
+/// One line on what the layers of one kind hold: "36 of 48 layers keep a chunk".
+struct CostLayers {
+  attention::CacheKind kind;
+  std::string words, product, bytes;
+  std::string help;  ///< a sentence on what such a layer keeps
+};
+/// Empty if all layers hold the same; costFactors() then describes them.
+std::vector<CostLayers> costLayers(const CostFigures& figures);
+
+/// Returns the kind of each layer, in the model's order if it is known.
+std::vector<attention::CacheKind> layerKinds(const CostFigures& figures);
+
+/// Formats three digits, or all digits of a whole number: "0.482", "1,978".
+std::string threeDigits(double value);
+/// "18.95 ms", "1,240 s".
+std::string secondsText(double seconds);
+/// "RTX 4090, 24 GB"; "H100 80 GB" if the name includes the memory. `between` separates the two.
+std::string machineText(const attention::Machine& machine, std::string_view between);
+/// Returns what latent attention stores per token and layer: "512 + 64", and the key of a sparse-attention
+/// index if there is one.
+std::string latentNumbers(const attention::ModelShape& shape);
+/// "2 B", "½ B".
+std::string bytesOfOne(attention::NumberFormat format);
+
+/// Returns whether it fits: "Fits, 31.4 GiB free", "12.3 GiB too large".
+std::string verdictText(const CostFigures& figures);
+/// Returns the hardware and the limits: "on each of 2 × H200; longest context 336,123, largest batch 2".
+std::string verdictReason(const CostFigures& figures);
+/// Returns the total decode speed, "52.8 tokens/s", or an encoder's time, "18 ms a pass".
+std::string speedText(const CostFigures& figures);
+/// "at most, 52.8 for each user; first token after 10.2 s; bound by reading weights".
+std::string speedReason(const CostFigures& figures);
+/// Returns one line on what isn't counted as the model has it: "Model_type "foo" is not known: … ."; "" if
+/// there is nothing to note.
+std::string costNotes(const CostFigures& figures);
+
+/// "KV cache of Llama-3.1-70B at 128 k tokens × batch 1".
+std::string costSentence(const CostFigures& figures);
+/// Returns "GQA (8 kv heads for 64 heads) is ⅛ of MHA, which would need 320 GiB.", followed by ever shorter
+/// versions, the last one empty, for smaller spaces.
+std::vector<std::string> costExplanations(const CostFigures& figures);
+/// "Each of 2 GPUs holds 85.71 GiB".
+std::string costHolds(const CostFigures& figures);
+/// "½ of the weights, ½ of the kv heads in whole pages, activations".
+std::string costShare(const CostFigures& figures);
+
+// The terms of a figure on the cost page, with their numbers, shown when the pointer is on it.
+
+/// "327,680 B per token × 131,072 tokens × batch 1 = 40 GiB".
+std::string cacheTerms(const CostFigures& figures);
+/// "8,192 blocks of 16 tokens for each of 1 sequence: 40 GiB, 0 B of it empty".
+std::string reservedTerms(const CostFigures& figures);
+/// "70,553,706,496 parameters in bf16, 16 bits each = 131.4 GiB, estimated from the sizes; over 2 GPUs 65.71
+/// GiB each".
+std::string weightsTerms(const CostFigures& figures);
+/// "4 of 8 kv heads on each of 2 GPUs: 20 GiB in whole pages".
+std::string cachePerGpuTerms(const CostFigures& figures);
+/// "8,192 tokens at once × 50,176 numbers × 2 B + 1 MiB of logits = 785 MiB. …"
+std::string activationTerms(const CostFigures& figures);
+/// "65.71 GiB of weights + 20 GiB of cache + 785 MiB of activations = 86.48 GiB, of … that are usable".
+std::string holdsTerms(const attention::GpuMemory& memory);
+/// How operations of latent attention are counted: "Decode is counted absorbed (DeepSeek-V2, 2.1.2): …".
+std::string latentTerms(const attention::ModelShape& shape);
+/// "A decode step reads 131.3 GiB of weights and 40 GiB of cache: ÷ 9.6 TB/s = 19.2 ms. …"
+std::string timeTerms(const CostFigures& figures);
 
 }  // namespace headscope::app

@@ -1,14 +1,10 @@
-#include "app/compute/cost/cost_words.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 
-#include "app/scene/text/byte_text.h"
+#include "app/compute/cost/cost_figures.h"
 #include "app/scene/text/number_text.h"
-#include "attention/core/noun.h"
 
 namespace headscope::app {
 

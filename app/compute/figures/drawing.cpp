@@ -1,7 +1,6 @@
 #include "app/compute/figures/drawing.h"
 
-#include <algorithm>
-#include <cmath>
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -125,6 +124,185 @@ render::Color inkOver(const render::Color& color) {
   };
   const float luminance = 0.2126f * linear(color.r) + 0.7152f * linear(color.g) + 0.0722f * linear(color.b);
   return luminance > 0.18f ? render::Color{0.04f, 0.05f, 0.07f, 1} : render::Color{1, 1, 1, 1};
+}
+
+using render::Color;
+
+namespace {
+
+constexpr Color colorOf(std::uint32_t hex) {
+  const auto part = [hex](int shift) { return static_cast<float>((hex >> shift) & 0xFF) / 255; };
+  return {part(16), part(8), part(0), 1};
+}
+
+// The width of a column relative to the font size: exact for JetBrains Mono and DejaVu Sans Mono, an average
+// for Inter.
+constexpr double kMonoColumn = 0.6, kSansColumn = 0.53;
+
+}  // namespace
+
+const DrawingColors& drawingColors(bool dark) {
+  static const DrawingColors light{
+      colorOf(0xffffff),
+      colorOf(0xf6f7f9),
+      colorOf(0xeceff3),
+      colorOf(0xd9dee5),
+      colorOf(0x12161c),
+      colorOf(0x4d5866),
+      colorOf(0x616c79),
+      colorOf(0xad5400),
+      colorOf(0x0b6bc2),
+      colorOf(0x17753f),
+      {colorOf(0x6b3fd4), colorOf(0x086b61), colorOf(0x7a5800), colorOf(0xa52a55), colorOf(0x3355b8),
+       colorOf(0x4a6b0a), colorOf(0x95502a), colorOf(0x5b5b68)}};
+  static const DrawingColors darkOnes{
+      colorOf(0x0d1015),
+      colorOf(0x141920),
+      colorOf(0x1b222b),
+      colorOf(0x262f3a),
+      colorOf(0xe8ecf1),
+      colorOf(0x93a0af),
+      colorOf(0x7d8997),
+      colorOf(0xff9f45),
+      colorOf(0x4cb8ff),
+      colorOf(0x5fd38d),
+      {colorOf(0xb48cff), colorOf(0x4fd6c8), colorOf(0xf2c14e), colorOf(0xff8fb1), colorOf(0x9fb8ff),
+       colorOf(0xb5d86a), colorOf(0xe3a27f), colorOf(0xc9c9d4)}};
+  return dark ? darkOnes : light;
+}
+
+render::HeatmapStyle drawnStyle(const DrawingColors& colors, double gap) {
+  render::HeatmapStyle style;
+  style.background = colors.background;
+  style.masked = mixedColor(colors.background, colors.panel, 0.7f);
+  style.maskedHatch = mixedColor(colors.background, colors.line, 0.8f);
+  style.deadHatch = colors.faint;
+  style.gap = static_cast<float>(gap);
+  return style;
+}
+
+double drawnWidth(const std::string& text, double size, bool mono) {
+  double columns = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const attention::DecodedCodePoint next = attention::decodeUtf8(text, at);
+    columns += static_cast<double>(attention::columnsOf(next.value));
+    at += next.length;
+  }
+  return columns * size * (mono ? kMonoColumn : kSansColumn);
+}
+
+std::string cutToColumns(const std::string& text, std::size_t columns) {
+  std::size_t used = 0, fits = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const attention::DecodedCodePoint next = attention::decodeUtf8(text, at);
+    used += attention::columnsOf(next.value);
+    at += next.length;
+    if (used < columns) fits = at;  // leaves space for the ellipsis
+  }
+  return used <= columns ? text : text.substr(0, fits) + "…";
+}
+
+namespace {
+
+/// Adds a sample cell with its meaning to the right.
+void addSwatch(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style, float value,
+               const std::string& word, double x, double y) {
+  const Frame sample{x, y - 6, 12, 12};
+  drawing.shapes.push_back(Swatch{sample, style, value});
+  drawing.shapes.push_back(Box{sample, colors.line, 0.75});
+  drawing.shapes.push_back(TextRun{word, x + 18, y, 10.5, colors.secondary});
+}
+
+}  // namespace
+
+void addScale(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style,
+              const ColourScale& scale) {
+  const double x = scale.x, top = scale.y + 18, height = std::max(24.0, scale.height - 18);
+  drawing.shapes.push_back(TextRun{scale.caption, x, scale.y + 4, 10.5, colors.secondary});
+  drawing.shapes.push_back(Ramp{{x, top, 12, height}, style});
+  const auto label = [&](const std::string& text, double y) {
+    if (!text.empty())
+      drawing.shapes.push_back(TextRun{text, x + 18, y, 10.5, colors.text, Anchor::start, true});
+  };
+  label(scale.high, top + 4);
+  if (height > 60) label(scale.middle, top + height / 2);
+  label(scale.low, top + height - 4);
+  double y = top + height + 20;
+  if (scale.masked) {
+    addSwatch(drawing, colors, style, render::kMaskedCell, "masked", x, y);
+    y += 18;
+  }
+  if (scale.dead) addSwatch(drawing, colors, style, render::kDeadCell, "sees no key", x, y);
+}
+
+using attention::Index;
+using attention::Matrix;
+using render::HeatmapStyle;
+
+namespace {
+
+/// Limits in pixels: along a side of a cell, and along an image's longer side.
+constexpr Index kCellPixels = 4, kImageSide = 4096;
+constexpr Index kMostRectangles = 6000;
+
+/// Draws repeat × repeat pixels per cell.
+render::Image imageOf(const Matrix& values, const HeatmapStyle& style, Index repeat) {
+  render::Image image{static_cast<int>(values.cols() * repeat), static_cast<int>(values.rows() * repeat), {}};
+  image.rgba.reserve(4 * static_cast<std::size_t>(values.size() * repeat * repeat));
+  for (Index row = 0; row < values.rows(); ++row) {
+    const std::size_t begin = image.rgba.size();
+    for (Index col = 0; col < values.cols(); ++col) {
+      const Color color = cellColor(style, values(row, col));
+      const auto byte = [](float part) { return static_cast<std::uint8_t>(std::lround(part * 255)); };
+      const std::uint8_t alpha = values(row, col) == render::kMaskedCell ? 0 : 255;
+      for (Index i = 0; i < repeat; ++i)
+        image.rgba.insert(image.rgba.end(), {byte(color.r), byte(color.g), byte(color.b), alpha});
+    }
+    const std::size_t length = image.rgba.size() - begin;
+    for (Index i = 1; i < repeat; ++i) {
+      image.rgba.resize(image.rgba.size() + length);
+      std::copy_n(image.rgba.begin() + static_cast<std::ptrdiff_t>(begin), length,
+                  image.rgba.end() - static_cast<std::ptrdiff_t>(length));
+    }
+  }
+  return image;
+}
+
+}  // namespace
+
+bool drawsRectangles(const Drawing& drawing) {
+  Index count = 0;
+  for (const Shape& shape : drawing.shapes)
+    if (const Cells* cells = std::get_if<Cells>(&shape)) count += cells->values.size();
+  return count <= kMostRectangles;
+}
+
+CellImage cellImage(const Cells& cells, double pixelsPerUnit) {
+  // Pixels of the page per cell.
+  const double pixels =
+      pixelsPerUnit * std::min(cells.frame.width / static_cast<double>(cells.values.cols()),
+                               cells.frame.height / static_cast<double>(cells.values.rows()));
+  const bool known = pixelsPerUnit > 0;
+  const auto factor = static_cast<Index>(known && pixels < 1 ? std::ceil(1 / pixels - 1e-3) : 1);
+  CellImage out{attention::maxPooled(cells.values, factor), {}};
+  // Viewers smooth enlarged images: many pixels per cell keep its edges sharp.
+  const Index longer = std::max(out.values.rows(), out.values.cols());
+  const double wanted = known ? std::ceil(pixels * static_cast<double>(factor) - 1e-3) : kCellPixels;
+  const Index repeat =
+      std::clamp<Index>(std::min(static_cast<Index>(wanted), kImageSide / longer), 1, kCellPixels);
+  out.image = imageOf(out.values, cells.style, repeat);
+  return out;
+}
+
+std::vector<Color> rampColors(const HeatmapStyle& style, int count) {
+  HeatmapStyle even = style;
+  even.low = 0;
+  even.high = 1;
+  even.logarithmic = false;
+  std::vector<Color> colors;
+  for (int i = 0; i < count; ++i)
+    colors.push_back(cellColor(even, static_cast<float>(i) / static_cast<float>(count - 1)));
+  return colors;
 }
 
 }  // namespace headscope::app

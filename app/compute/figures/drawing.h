@@ -1,18 +1,21 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "app/compute/layer/value_range.h"
+#include "app/compute/layer/snapshot.h"
 #include "attention/core/tensor.h"
 #include "render/heatmap.h"
+#include "render/image.h"
 
 namespace headscope::app {
 
-// The contents of a picture for a paper or a slide, independent of windows: written as SVG (svg.h) or pixels
-// (raster.h). Lengths are layout units, y down from the top; at scale 1 a unit is a pixel.
+// The contents of a picture for a paper or a slide, independent of windows: written as SVG
+// (picture_formats.h) or pixels (picture_formats.h). Lengths are layout units, y down from the top; at scale
+// 1 a unit is a pixel.
 
 struct Frame {
   double x = 0, y = 0, width = 0, height = 0;
@@ -116,5 +119,47 @@ bool anyIs(const attention::Matrix& values, float mark);
 /// Returns black or white, whichever reads better on `color` (WCAG 2, relative luminance).
 render::Color inkOver(const render::Color& color);
 render::Color mixedColor(const render::Color& a, const render::Color& b, float t);
+
+/// Colours by meaning, the same as in the window.
+struct DrawingColors {
+  render::Color background, panel, raised, line, text, secondary, faint, query, key, value;
+  std::array<render::Color, 8> groups;  ///< KV groups, cyclically
+};
+/// Returns the colours for print, or for dark slides.
+const DrawingColors& drawingColors(bool dark);
+/// Returns a heatmap style with colours for masked cells and dead rows, and the gap.
+render::HeatmapStyle drawnStyle(const DrawingColors& colors, double gap);
+/// Returns the width of a line of text in units: exact in the monospaced font, approximate in the other.
+double drawnWidth(const std::string& text, double size, bool mono);
+/// Cuts the text to at most `columns` columns, ending in an ellipsis if it is cut.
+std::string cutToColumns(const std::string& text, std::size_t columns);
+
+/// The space around every drawing.
+inline constexpr double kMargin = 16;
+
+/// A colour scale, upwards from (x, y + height), with its caption and end values; below it, samples of cells
+/// without a value if there are any.
+struct ColourScale {
+  double x = 0, y = 0, height = 0;
+  std::string caption = {}, low = {}, middle = {}, high = {};
+  bool masked = false, dead = false;
+};
+void addScale(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style,
+              const ColourScale& scale);
+
+/// Whether each cell of a drawing is drawn as a separate rectangle. If there are too many, each matrix is one
+/// image.
+bool drawsRectangles(const Drawing& drawing);
+
+/// A matrix as one image. Masked cells are holes in it.
+struct CellImage {
+  attention::Matrix values;  ///< max-pooled to the visible resolution
+  render::Image image;       ///< with enough pixels per value to keep its edges sharp
+};
+/// `pixelsPerUnit`: resolution of the page; 0 = unknown, keeps every cell.
+CellImage cellImage(const Cells& cells, double pixelsPerUnit);
+
+/// Returns `count` colours of a style from its low to its high end.
+std::vector<render::Color> rampColors(const render::HeatmapStyle& style, int count);
 
 }  // namespace headscope::app

@@ -1,10 +1,6 @@
-#include "app/compute/figures/glyph_font.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <initializer_list>
+#include "app/compute/figures/pdf_fonts.h"
 
 #include FT_OUTLINE_H
 

@@ -1,10 +1,6 @@
-#include "app/compute/figures/grid_drawing.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
+#include "app/compute/figures/study_figures.h"
 #include "app/scene/text/number_text.h"
 
 namespace headscope::app {

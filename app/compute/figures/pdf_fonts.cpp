@@ -2,15 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <numbers>
-#include <utility>
 
 #include "app/platform/assets.h"
-#include "app/platform/utf8.h"
-#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 

@@ -1,16 +1,68 @@
 #pragma once
 
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "app/compute/figures/drawing.h"
-#include "app/compute/figures/glyph_font.h"
-#include "app/platform/font_lookup.h"
+#include "app/platform/fonts.h"
 #include "app/platform/shaped_text.h"
 
 namespace headscope::app {
+
+/// The objects of a PDF (ISO 32000-1, 7.5), numbered from 1. The first is the catalogue.
+class PdfFile {
+ public:
+  /// Returns the number for an object that is written later.
+  int reserve();
+  /// `body`: "<< … >>" or another object in PDF syntax.
+  void write(int number, const std::string& body);
+  /// Writes a deflated stream. `entries` are added to its dictionary, next to length and filter.
+  void writeStream(int number, const std::string& entries, const std::string& bytes);
+  int add(const std::string& body);
+  int addStream(const std::string& entries, const std::string& bytes);
+  /// Returns the whole file. `info`: the number of the object with the title.
+  std::string finish(int info);
+
+ private:
+  std::string text_ = "%PDF-1.4\n%\xE2\xE3\xCF\xD3\n";
+  std::vector<std::size_t> places_;  ///< of each object; 0 until it is written
+};
+
+/// Formats a number with at most three decimals, in PDF syntax.
+std::string pdfNumber(double value);
+/// Returns UTF-8 text as a hexadecimal UTF-16 string: "<FEFF0061>"; without the byte order mark if `marked`
+/// is false.
+std::string pdfText(const std::string& utf8, bool marked = true);
+
+/// Up to 255 glyphs of a typeface as a font in a PDF: outlines in the Compact Font Format (Adobe technical
+/// notes 5176 and 5177) at 1,000 units per em, and the text of each glyph, so that text can be searched and
+/// copied. The outlines have no hints, because viewers place glyphs at fractions of pixels.
+class GlyphFont {
+ public:
+  static constexpr std::size_t kMax = 255;
+
+  /// `number`: of the font's object in the file.
+  GlyphFont(const Typeface& typeface, int number) : typeface_(typeface), number_(number) {}
+
+  /// Returns the character code, from 1, of a glyph that represents `text` (UTF-8), adding it if it is new; 0
+  /// if it is new and the font is full.
+  int code(std::uint32_t glyph, const std::string& text);
+  /// Returns the width in thousandths of an em.
+  int width(int code) const { return glyphs_[static_cast<std::size_t>(code - 1)].width; }
+  int number() const { return number_; }
+  void write(PdfFile& file) const;
+
+ private:
+  struct Glyph {
+    std::uint32_t index = 0;
+    std::string text, outline;  ///< `outline` is a Type 2 charstring
+    int width = 0;
+  };
+  Glyph glyph(std::uint32_t index) const;
+  std::string program(const std::string& name) const;
+  std::string toUnicode() const;
+
+  const Typeface& typeface_;
+  int number_;
+  std::vector<Glyph> glyphs_;
+};
 
 /// The fonts of a PDF's text: those of the window, and installed ones for characters that these lack. Not
 /// thread-safe.

@@ -1,15 +1,6 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "app/compute/figures/drawing.h"
-#include "app/compute/jobs/memory_budget.h"
-#include "attention/core/result.h"
 
 namespace headscope::app {
 
@@ -54,5 +45,27 @@ attention::Status writePicture(const std::filesystem::path& path, const Drawing&
 /// Writes a PDF with one page per drawing; all pages have the size of the first.
 attention::Status writePdf(const std::filesystem::path& path, const std::vector<Drawing>& pages,
                            const PictureSize& size);
+
+/// The subject of a picture.
+enum class PictureKind { heads, head, mask, cache, map, cost, model, patch, attribution, lens, page };
+inline constexpr std::array<std::string_view, 11> kPictureNames{
+    "heads", "head", "mask", "cache", "map", "cost", "model", "patch", "attribution", "lens", "page"};
+
+/// Returns the picture of the current page: all heads or the focused one, the mask, the map, the cache, or
+/// the costs of a model; otherwise the page itself.
+PictureKind shownPicture(const Scene& scene);
+/// Returns the scene on the page that draws such a picture. Returns an Error if the scene lacks the model it
+/// needs, or if recorded attention has nothing of the kind.
+attention::Result<Scene> paintedScene(PictureKind kind, Scene scene);
+/// Whether it is a view of the Model page.
+inline bool isOfModel(PictureKind kind) {
+  return kind == PictureKind::model || kind == PictureKind::patch || kind == PictureKind::attribution ||
+         kind == PictureKind::lens;
+}
+
+/// Returns comma-separated values (RFC 4180): the keys in the first line, then one line per query with its
+/// token and its values [queries, keys], which read back as the same floats.
+std::string matrixCsv(const attention::MatrixView& values, const std::vector<attention::Token>& queries,
+                      const std::vector<attention::Token>& keys);
 
 }  // namespace headscope::app

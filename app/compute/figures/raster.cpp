@@ -1,12 +1,9 @@
-#include "app/compute/figures/raster.h"
-
 #include <cairo.h>
 #include <librsvg/rsvg.h>
 
-#include <cstdint>
-#include <cstring>
-#include <memory>
 #include <new>
+
+#include "app/compute/figures/picture_formats.h"
 
 namespace headscope::app {
 

@@ -1,16 +1,8 @@
-#include "app/compute/figures/svg.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <set>
-
-#include "app/compute/figures/cell_image.h"
+#include "app/compute/figures/drawing.h"
+#include "app/compute/figures/picture_formats.h"
 #include "attention/formats/base64.h"
-#include "attention/text/unicode.h"
-#include "render/image.h"
 
 namespace headscope::app {
 

@@ -1,6 +1,4 @@
-#include "app/compute/layer/input_cache.h"
-
-#include <algorithm>
+#include "app/compute/layer/layer_inputs.h"
 
 namespace headscope::app {
 

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <array>
-
-#include "app/compute/layer/resources.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/compute/layer/snapshot.h"
-#include "attention/heads/detectors.h"
 #include "attention/heads/head_steps.h"
 
 namespace headscope::app {
@@ -82,5 +79,48 @@ struct HeadParts {
 attention::Result<std::shared_ptr<const HeadParts>> headParts(const HeadPartsQuestion& question,
                                                               Resources& resources,
                                                               std::stop_token stop = {});
+
+/// How a layer combines its heads, whether it is synthetic or a model's.
+struct OutputMap {
+  std::function<attention::Matrix(Index head)> columns;  ///< of W_O, [modelDim, headDim]
+  attention::Vector bias;                                ///< [modelDim]; empty = none
+  /// Maps heads [heads, n, headDim] to [n, modelDim].
+  std::function<attention::Matrix(const attention::Stack& heads, std::stop_token)> apply;
+};
+/// `layer` must outlive the result.
+OutputMap outputMapOf(const LayerParts& layer);
+
+/// A layer that can't be computed, and the head to show.
+struct FaultQuestion {
+  std::shared_ptr<const Snapshot> snapshot;  ///< with an error
+  Index sequence = 0, head = 0;
+  bool operator==(const FaultQuestion&) const = default;
+};
+
+/// The step at which a computation fails, and pictures of the steps before it.
+struct LayerFault {
+  FaultQuestion question;
+  PipelineStep step = PipelineStep::input;  ///< the first step that can't be computed
+  std::string found, expected;  ///< mismatching shapes, "12×8" and "12×256"; empty for other faults
+  std::vector<attention::Token> queries, keys;  ///< [n], [m] of the line; empty if it can't be read
+  StagePictures pictures;                       ///< of the steps before; unavailable ones are empty
+};
+
+/// Computes the steps before the fault. Pure.
+attention::Result<std::shared_ptr<const LayerFault>> layerFault(const FaultQuestion& question,
+                                                                Resources& resources,
+                                                                std::stop_token stop = {});
+
+/// Returns the text after a term's label, the same in the receipt and in the map: for a term that adds, the
+/// added value; for one that scales or caps, the resulting score; for the mask, "visible" or "masked".
+std::string stepText(const attention::ScoreStep& step);
+
+/// Returns the contribution of every additive term to one cell, one line per term: "+ ALiBi  −0.500".
+std::string addedText(const attention::AttentionConfig& config, const attention::MaskInput& mask,
+                      attention::Index head, attention::Index query, attention::Index key);
+
+/// Returns one line's text as detectors see it: its real tokens, divided by the marks on it, or else into
+/// sentences. `sequence` provides the tokens.
+attention::HeadText judgedText(const Setup& setup, const SequenceSnapshot& sequence, Index line);
 
 }  // namespace headscope::app

@@ -2,16 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "app/compute/layer/layer_config.h"
-#include "app/compute/layer/layer_file.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/compute/layer/mask_inputs.h"
 #include "app/scene/text/number_text.h"
-#include "attention/core/saturating.h"
-#include "attention/models/layer_math.h"
 
 namespace headscope::app {
 

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <stop_token>
-#include <vector>
-
 #include "app/compute/layer/layer_inputs.h"
-#include "app/compute/layer/model_pass.h"
-#include "app/compute/layer/resources.h"
+#include "app/compute/layer/line_tokens.h"
 
 namespace headscope::app {
 

@@ -1,10 +1,8 @@
-#include "app/compute/layer/model_pass.h"
+#include <fmt/core.h>
 
-#include <algorithm>
-
-#include "app/compute/layer/layer_config.h"
+#include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/line_tokens.h"
 #include "app/compute/layer/mask_inputs.h"
-#include "attention/core/score_terms.h"
 
 namespace headscope::app {
 
@@ -132,6 +130,23 @@ Result<std::shared_ptr<const attention::LayerResult>> runLayer(const Setup& setu
   auto pass = session.append(text.ids, *request, stop);
   if (!pass) return pass.error();
   return pass->layers.front();
+}
+
+std::string modelFault(const OpenModel& opened, std::span<const attention::Index> ids,
+                       attention::PassParts parts, const std::stop_token& stop) {
+  const attention::Model& model = *opened.model;
+  // Table rows that this text doesn't use can't be the cause.
+  parts.embedding = parts.embedding && !model.embed(ids, 0).allFinite();
+  auto fault = attention::findTensorFault(model, parts, stop);
+  // A head without its own tensor shares the embedding table.
+  if (!fault && parts.head) fault = attention::findTensorFault(model, {.embedding = true}, stop);
+  if (!fault)
+    return opened.name + ": its values exceed 3.4·10³⁸, the fp32 maximum, though its weights are finite.";
+  const std::string where = fault->layer >= 0 ? fmt::format("from layer {} on", fault->layer)
+                            : parts.embedding ? "from the embedding on"
+                                              : "in its predictions";
+  return fmt::format("{}: tensor {} is {} at {}, so not all numbers {} are finite.", opened.name,
+                     attention::quotedText(fault->tensor), fault->value, fault->at, where);
 }
 
 }  // namespace headscope::app

@@ -2,22 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <variant>
-
-#include "app/compute/layer/head_switches.h"
-#include "app/compute/layer/judged_text.h"
-#include "app/compute/layer/layer_config.h"
+#include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/layer_parts.h"
 #include "app/compute/layer/layer_stack.h"
-#include "app/compute/layer/line_masks.h"
+#include "app/compute/layer/line_tokens.h"
 #include "app/compute/layer/mask_inputs.h"
-#include "app/compute/layer/model_fault.h"
-#include "app/compute/layer/model_pass.h"
-#include "app/compute/layer/resources.h"
 #include "app/scene/text/number_text.h"
-#include "attention/cache/kv_cache.h"
 #include "attention/core/extremes.h"
 #include "attention/core/parallel.h"
 

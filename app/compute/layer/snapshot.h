@@ -1,19 +1,62 @@
 #pragma once
 
-#include <array>
-#include <optional>
-#include <stop_token>
-#include <vector>
-
-#include "app/compute/jobs/memory_budget.h"
-#include "app/compute/layer/pictures.h"
-#include "app/compute/layer/placed_error.h"
-#include "app/scene/scene.h"
-#include "attention/core/attention.h"
+#include "app/compute/jobs/answer.h"
+#include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/line_tokens.h"
 #include "attention/heads/detectors.h"
-#include "attention/masks/compare.h"
+#include "attention/masks/statistics.h"
 
 namespace headscope::app {
+
+/// All heads at one size: weights and scores, with masked cells and dead rows marked as in render/heatmap.h.
+/// factor × factor cells are max-pooled into one, so that a single bright cell stays visible.
+struct PictureLevel {
+  int factor = 1;
+  attention::Stack weights, scores;  ///< [heads, ⌈n/factor⌉, ⌈m/factor⌉]
+  attention::Stack dropped;          ///< the weights after dropout; empty if there is none
+  const attention::Stack& of(Quantity quantity) const {
+    return quantity == Quantity::scores                       ? scores
+           : quantity == Quantity::weights || dropped.empty() ? weights
+                                                              : dropped;
+  }
+};
+
+/// Pictures of the heads from fine to coarse, each level half the size of the one before.
+struct HeadPictures {
+  static constexpr Index kFinest = 512, kCoarsest = 48;  ///< cells along the longer side
+
+  std::vector<PictureLevel> levels;
+  std::vector<float> maxWeight;           ///< [heads], after dropout; never below the maximum before it
+  std::vector<float> minScore, maxScore;  ///< [heads], over finite scores; 0 if there are none
+  float aroundZero = 0;  ///< ends of a scale around 0 for recorded weights of which some are negative; else 0
+
+  /// Returns the finest level whose cells are at least one pixel large when the longer side of a head takes
+  /// `pixels`.
+  const PictureLevel& levelFor(float pixels) const;
+};
+
+/// `probabilities`: the weights before dropout; result.weights itself if there is none.
+HeadPictures drawPictures(const attention::AttentionResult& result, const attention::Stack& probabilities,
+                          std::stop_token stop);
+
+/// Returns one head of `values` [heads, n, m], which belong to `result`, with marks, max-pooled by `factor`:
+/// [⌈n/factor⌉, ⌈m/factor⌉].
+attention::Matrix drawHead(const attention::AttentionResult& result, const attention::Stack& values,
+                           Index head, int factor);
+
+/// The values at the ends of a colormap.
+struct ValueRange {
+  float low = 0, high = 1;
+  bool logarithmic = false;
+};
+
+/// Returns the range for one head, as set in Look.
+ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head);
+/// Returns the range for the weights of many heads on one scale: 0 to 1, or 10⁻⁴ to 1 if Look is logarithmic.
+ValueRange weightRange(const Look& look);
+render::Colormap colormapFor(const Look& look);
+/// Returns the look with colours around 0 if the pictures have negative weights.
+Look lookFor(Look look, const HeadPictures& pictures);
 
 /// How the cached decode compares with the full causal pass.
 struct DecodeCheck {
@@ -92,5 +135,75 @@ Snapshot computeSnapshot(const Setup& setup, const Limits& limits, std::stop_tok
 const PlacedError* errorAt(const Snapshot* snapshot, Place place);
 /// Returns the shown sequence, or null if there is none. `snapshot` may be null.
 const SequenceSnapshot* shownSequence(const Scene& scene, const Snapshot* snapshot);
+
+/// Returns everything computed from a scene, and its inputs, as a file that attend can read back: its arrays,
+/// its inputs (x, context, projections, mask, attn_mask) and options. Under snapshot.*, it holds what attend
+/// has no name for: the biases on the scores, the second mask and its arrays, the tokens, the scene, and, if
+/// the scene decodes, the cursor's step and the cache there. Several lines get a leading batch axis.
+/// `snapshot` must come from `scene` with the same `resources` and have sequences.
+attention::Result<attention::SafetensorsFile> snapshotFile(const Scene& scene, const Snapshot& snapshot,
+                                                           Resources& resources);
+
+/// The scene's computed layer, shared by several pages.
+class ComputedLayer {
+ public:
+  /// Both must outlive it.
+  ComputedLayer(Workers& workers, Resources& resources);
+
+  /// Replaces computeSnapshot(). Call before the first ask().
+  using Compute = std::function<Snapshot(const Setup&, Resources&, std::stop_token)>;
+  void computeWith(Compute compute) { compute_ = std::move(compute); }
+  void ask(const Setup& setup, Lane lane) {
+    asked_ = true;
+    answer_.ask(setup, lane);
+  }
+  /// Sets a function that is called on the worker with every new snapshot, for work that would delay the
+  /// frame that shows it. Call before the first ask().
+  using Prepare = std::function<void(Snapshot&, std::stop_token)>;
+  void prepareWith(Prepare prepare) { prepare_ = std::move(prepare); }
+  /// Whether ask() was called since the last takeAsked().
+  bool takeAsked() { return std::exchange(asked_, false); }
+  /// Drops the current snapshot and any computation in progress; snapshot() is null again.
+  void forget();
+  /// Takes the newest answer. Returns whether there was a new one.
+  bool take();
+  /// Returns the last snapshot taken; null before the first.
+  const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
+  bool upToDate(const Setup& setup) const { return snapshot_ && snapshot_->setup == setup; }
+  double busySeconds() const { return answer_.busySeconds(); }
+
+ private:
+  Compute compute_;
+  std::shared_ptr<const Answered<Setup, Snapshot>> taken_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  bool asked_ = false;
+  Prepare prepare_;
+  Answer<Setup, Snapshot> answer_;
+};
+
+/// Keeps the cursor inside the shown snapshot and remembers where it was meant to be. While a text is retyped
+/// it is briefly short; once the wanted position fits again, it returns.
+class CursorFit {
+ public:
+  /// Moves sequence, head, cell and decode step inside `snapshot`, the one shown, which may be of an earlier
+  /// setup. `decodes`: whether the page shows the cache at the decode step, if decoding.
+  void apply(Cursor& cursor, const Snapshot& snapshot, bool decodes);
+  /// Forgets all wanted positions. Call when a scene was opened.
+  void reset() { *this = {}; }
+
+ private:
+  /// The wanted value, and the value it was fitted to in the last frame.
+  template <typename T>
+  struct Wanted {
+    std::optional<T> fitted;
+    T wanted{};
+    const T& of(const T& now) {
+      if (now != fitted) wanted = now;
+      return wanted;
+    }
+  };
+  Wanted<Index> sequence_, focus_, step_;
+  Wanted<Cell> cell_;
+};
 
 }  // namespace headscope::app

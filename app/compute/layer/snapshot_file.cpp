@@ -1,20 +1,12 @@
-#include "app/compute/layer/snapshot_file.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
-#include <functional>
 #include <nlohmann/json.hpp>
 
-#include "app/compute/layer/head_switches.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/compute/layer/layer_stack.h"
 #include "app/compute/layer/mask_inputs.h"
-#include "app/scene/models/open_model.h"
+#include "app/compute/layer/snapshot.h"
 #include "app/scene/scene_json.h"
-#include "attention/cache/kv_cache.h"
-#include "attention/core/score_terms.h"
-#include "attention/formats/layers/attention_file.h"
 
 namespace headscope::app {
 

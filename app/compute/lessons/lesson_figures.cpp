@@ -1,19 +1,10 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
-#include "app/compute/cache/cache_cost.h"
-#include "app/compute/cache/cache_field.h"
+#include "app/compute/cache/cache_studies.h"
 #include "app/compute/cost/cost_figures.h"
 #include "app/compute/layer/mask_inputs.h"
 #include "app/compute/lessons/lesson_values.h"
-#include "attention/cache/model_cost.h"
-#include "attention/formats/quote.h"
-#include "attention/masks/statistics.h"
 #include "attention/models/config/model_catalogue.h"
-#include "attention/models/config/model_shape_reader.h"
 
 namespace headscope::app {
 

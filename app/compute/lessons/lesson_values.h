@@ -7,14 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "app/compute/heads/mistake_study.h"
+#include "app/compute/heads/lab_studies.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/compute/layer/layer_parts.h"
-#include "app/compute/layer/resources.h"
 #include "app/compute/layer/snapshot.h"
 #include "app/compute/model/model_study.h"
 #include "app/compute/model/pair_study.h"
 #include "app/scene/lessons/lesson.h"
-#include "app/scene/lessons/lesson_names.h"
 #include "attention/expressions/expression.h"
 
 namespace headscope::app {
@@ -49,7 +48,7 @@ class StepValues {
   attention::Result<attention::Array> ofMistake(const std::string& name);
   attention::Result<attention::Array> ofMask(const std::string& name, Index tokens, Index block);
   attention::Result<std::shared_ptr<const ModelStudy>> model();
-  // Defined in lesson_answers.cpp: comparisons of answers and texts.
+  // Defined in lesson_values.cpp: comparisons of answers and texts.
   attention::Result<attention::Array> ofAnswer(const std::string& name);
   attention::Result<std::shared_ptr<const PairStudy>> pair();
   attention::Result<attention::Array> guessed(bool rank, const attention::Array& at, const std::string& word);

@@ -1,10 +1,4 @@
-#include "app/compute/map/generated_text.h"
-
-#include <algorithm>
-#include <array>
-#include <string>
-#include <string_view>
-
+#include "app/compute/map/map_source.h"
 #include "attention/core/random.h"
 
 namespace headscope::app {

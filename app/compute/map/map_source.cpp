@@ -1,19 +1,10 @@
 #include "app/compute/map/map_source.h"
 
-#include <algorithm>
-
-#include "app/compute/layer/layer_config.h"
-#include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/layer_parts.h"
 #include "app/compute/layer/layer_stack.h"
 #include "app/compute/layer/mask_inputs.h"
-#include "app/compute/layer/model_fault.h"
-#include "app/compute/layer/model_pass.h"
-#include "app/compute/layer/score_text.h"
-#include "app/compute/map/generated_text.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/positions.h"
-#include "attention/formats/files/regular_file.h"
-#include "attention/formats/layers/qk_file.h"
 
 namespace headscope::app {
 

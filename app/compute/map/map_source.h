@@ -1,15 +1,18 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "app/compute/layer/resources.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/scene/scene.h"
 #include "attention/core/head_map.h"
 #include "attention/core/score_terms.h"
+#include "attention/core/tensor.h"
+#include "attention/text/tokenizer.h"
 
 namespace headscope::app {
 
@@ -61,5 +64,11 @@ struct MapScore {
 MapScore mapScore(const attention::HeadField& field, Index query, Index key);
 /// Formats a cell's score, one line per term.
 std::string mapScoreText(const attention::HeadField& field, Index query, Index key);
+
+/// Returns a generated text of exactly `tokens` tokens, determined by `seed`. Its chapters repeat a few
+/// names, things and places, so that heads that attend to an earlier occurrence, a neighbour or the end of a
+/// sentence find a target at any distance.
+std::vector<attention::Token> generatedText(attention::Index tokens, std::uint64_t seed,
+                                            attention::Tokenization how);
 
 }  // namespace headscope::app

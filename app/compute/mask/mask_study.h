@@ -1,14 +1,18 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "app/compute/layer/input_cache.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/scene/scene.h"
+#include "attention/core/mask.h"
+#include "attention/core/result.h"
 #include "attention/masks/statistics.h"
+#include "render/image.h"
 
 namespace headscope::app {
 
@@ -91,5 +95,15 @@ std::vector<Index> variantsOf(const ReachQuestion& question);
 
 /// Draws one variant, pooled over factor × factor cells.
 attention::Matrix drawMask(const attention::MaskFormula& mask, Index variant, Index factor);
+
+/// Draws a mask, light where visible. One pixel covers cellsPerPixel() × cellsPerPixel() cells, the fewest
+/// that keep both sides within 4,096 pixels. Its brightness is their visible share; a pixel with any visible
+/// cell is never dark.
+render::Image maskImage(const attention::MaskFormula& mask, attention::Index variant);
+attention::Index cellsPerPixel(const attention::MaskFormula& mask);
+
+/// Writes maskImage() as a PNG file.
+attention::Status writeMaskPicture(const std::filesystem::path& path, const attention::MaskFormula& mask,
+                                   attention::Index variant);
 
 }  // namespace headscope::app

@@ -1,9 +1,4 @@
-#include "app/compute/model/patch_grid.h"
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
+#include "app/compute/model/pair_study.h"
 #include "attention/core/extremes.h"
 
 namespace headscope::app {

@@ -2,17 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <set>
-
-#include "app/compute/heads/head_copying.h"
+#include "app/compute/heads/head_studies.h"
 #include "app/compute/model/layer_summary.h"
-#include "attention/formats/csv_reader.h"
 #include "attention/formats/json_tree.h"
-#include "attention/formats/quote.h"
-#include "attention/heads/detectors.h"
 
 namespace headscope::app {
 

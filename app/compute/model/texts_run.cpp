@@ -1,14 +1,7 @@
-#include "app/compute/model/texts_run.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "app/compute/jobs/caught_error.h"
+#include "app/compute/model/text_study.h"
 #include "app/scene/text/number_text.h"
-#include "attention/heads/detectors.h"
 
 namespace headscope::app {
 

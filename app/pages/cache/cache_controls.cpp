@@ -1,20 +1,11 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/layer/layer_inputs.h"
 #include "app/kit/rows.h"
-#include "app/pages/cache/cache_state.h"
-#include "app/pages/common/kind_choice.h"
+#include "app/pages/cache/cache_page.h"
 #include "app/pages/common/model_facts.h"
-#include "app/pages/common/unknown_words.h"
-#include "app/scene/models/open_model.h"
-#include "app/scene/text/byte_text.h"
-#include "app/scene/text/number_prose.h"
+#include "app/pages/common/token_chips.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/text/text_box.h"
-#include "attention/cache/model_cost.h"
 
 namespace headscope::app::cache_page {
 

@@ -2,15 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "app/compute/layer/layer_inputs.h"
-#include "app/pages/common/layer_status.h"
+#include "app/pages/common/model_facts.h"
 #include "app/scene/mask_rules.h"
-#include "app/scene/models/open_model.h"
-#include "app/scene/text/byte_text.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/panel.h"
 
 namespace headscope::app::cache_page {
 

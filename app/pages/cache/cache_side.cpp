@@ -1,15 +1,10 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/compute/cost/cost_figures.h"
 #include "app/kit/rows.h"
-#include "app/pages/cache/cache_state.h"
-#include "app/scene/text/byte_text.h"
+#include "app/pages/cache/cache_page.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
-#include "attention/formats/quote.h"
 #include "attention/models/config/model_catalogue.h"
 
 namespace headscope::app::cache_page {

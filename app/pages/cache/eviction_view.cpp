@@ -1,22 +1,13 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/plots/thinning.h"
-#include "app/pages/cache/cache_state.h"
+#include "app/compute/plots/plot_data.h"
+#include "app/pages/cache/cache_page.h"
 #include "app/platform/track.h"
-#include "app/scene/text/byte_text.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/colour_bar.h"
 #include "app/widgets/field_controls.h"
-#include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 #include "app/widgets/plot.h"
-#include "attention/cache/model_cost.h"
 #include "attention/core/extremes.h"
-#include "attention/core/noun.h"
 
 namespace headscope::app::cache_page {
 

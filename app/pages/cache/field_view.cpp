@@ -1,14 +1,9 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <span>
-
-#include "app/pages/cache/cache_state.h"
+#include "app/pages/cache/cache_page.h"
 #include "app/platform/track.h"
-#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 
 namespace headscope::app::cache_page {
 

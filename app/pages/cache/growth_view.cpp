@@ -1,18 +1,11 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/plots/thinning.h"
-#include "app/pages/cache/cache_state.h"
+#include "app/compute/plots/plot_data.h"
+#include "app/pages/cache/cache_page.h"
 #include "app/platform/track.h"
-#include "app/scene/text/byte_text.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
-#include "attention/cache/model_cost.h"
 
 namespace headscope::app::cache_page {
 

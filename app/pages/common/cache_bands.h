@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "app/compute/cache/cache_picture.h"
+#include "app/compute/cache/cache_studies.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/view.h"
 

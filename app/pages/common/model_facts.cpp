@@ -2,19 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <map>
 #include <numeric>
 
 #include "app/kit/rows.h"
 #include "app/platform/track.h"
-#include "app/scene/models/model_cache.h"
-#include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "attention/models/config/families.h"
 
 namespace headscope::app {
 
@@ -148,6 +142,125 @@ void scopeChoice(Scene& scene, View& view) {
                "Apply masks, biases, sharpness, soft-cap and dropout to all layers, or only to the layer "
                "other pages show."))
     subject.scope = chosen ? EditScope::one : EditScope::all;
+}
+
+std::string layerShape(const Scene& scene, bool causal) {
+  const ModelSetup& model = scene.setup.model;
+  static constexpr std::array kNames{"MHA", "GQA", "MQA"};
+  const SubjectSetup& subject = scene.setup.subject;
+  const std::string of = subject.opened ? fmt::format("{} layer {} · ", subject.opened->name, subject.layer)
+                         : isStack(scene.setup) ? fmt::format("layer {} of {} · ", shownLayer(scene.setup),
+                                                              layerCount(scene.setup))
+                                                : "";
+  if (subject.opened && subject.opened->config().latent.rank > 0)
+    return of + fmt::format("MLA, {} heads · d {}", model.heads, model.modelDim) +
+           (causal ? " · causal" : "");
+  std::string text = of + fmt::format("{} {}/{} · d {}", kNames[static_cast<std::size_t>(kindOf(model))],
+                                      model.heads, model.kvHeads, model.modelDim);
+  if (isCross(scene.setup))
+    text += " · cross";
+  else if (causal)
+    text += " · causal";
+  return text;
+}
+
+std::optional<std::string> layerError(const Snapshot* snapshot) {
+  return snapshot && snapshot->error ? std::optional(snapshot->error->message) : std::nullopt;
+}
+
+void fitHover(Crosshair& hover, const Scene& scene, const Snapshot& snapshot) {
+  const SequenceSnapshot& sequence = *shownSequence(scene, &snapshot);
+  if (hover.query >= static_cast<Index>(sequence.queries.size())) hover.query = -1;
+  if (hover.key >= static_cast<Index>(sequence.keys.size())) hover.key = -1;
+  if (hover.head >= snapshot.config.heads) hover.head = -1;
+}
+
+PageStatus layerStatus(const PageServices& services, const Scene& scene) {
+  PageStatus status;
+  const Snapshot* snapshot = services.layer.snapshot().get();
+  const bool timings = services.view.showTimings;
+  if (snapshot && timings) status.figures.push_back({"compute", timeText(snapshot->seconds), 0});
+  if (snapshot) status.figures.push_back({"matrices", bytesText(static_cast<double>(snapshot->bytes)), 0});
+  if (timings)  // of the machine's memory
+    status.figures.push_back({"of", bytesText(static_cast<double>(services.resources.memory.total())), 420});
+  const auto off =
+      std::ranges::count(scene.setup.subject.switchedOff, shownLayer(scene.setup), &SwitchedHead::layer);
+  if (off > 0) status.figures.push_back({"switched off", countedText(off, "head"), 0});
+  if (snapshot) status.notFinite = snapshot->notFinite;
+  status.shape = layerShape(scene, snapshot && snapshot->causal);
+  status.busySeconds = services.layer.busySeconds();
+  status.busyWords = "computing for " + timeText(status.busySeconds);
+  status.canStop = true;
+  status.hasPicture = snapshot != nullptr;
+  return status;
+}
+
+namespace {
+
+/// Why the heads can't use this kind of key sharing, or "".
+std::string kindRefusal(const Setup& setup, AttentionKind kind) {
+  ModelSetup trial = setup.model;
+  if (kind == AttentionKind::gqa && divisors(trial.heads).size() <= 2)
+    return fmt::format("{0} heads have no divisor between 1 and {0}, so there are no groups", trial.heads);
+  trial.kvHeads = kvHeadsFor(kind, trial.heads);
+  return plantedRefusal(setup, trial).empty()
+             ? ""
+             : fmt::format(
+                   "{} of these heads would share keys of {}, too few for their planted "
+                   "behaviours. Raise the model dim or choose random weights.",
+                   trial.heads / trial.kvHeads, countedText(trial.headDim, "dimension"));
+}
+
+}  // namespace
+
+std::string plantedRefusal(const Setup& setup, const ModelSetup& model) {
+  Setup trial = setup;
+  trial.model = model;
+  const std::string misfit = plantedMisfit(trial);
+  return misfit.empty() ? "" : "Planted: " + misfit + ".";
+}
+
+void kindChoice(Setup& setup, View& view, const std::string& locked) {
+  ModelSetup& model = setup.model;
+  std::vector<Choice> choices{{"MHA", locked, "mha"}, {"GQA", locked, "gqa"}, {"MQA", locked, "mqa"}};
+  for (std::size_t kind = 0; kind < choices.size() && locked.empty(); ++kind)
+    choices[kind].disabledReason = kindRefusal(setup, static_cast<AttentionKind>(kind));
+  int chosen = static_cast<int>(kindOf(model));
+  const auto& opened = setup.subject.opened;
+  if (const Index rank = opened ? opened->config().latent.rank : 0; rank > 0) {
+    chosen = static_cast<int>(choices.size());
+    choices.push_back({"MLA", locked, "mla"});
+  }
+  if (segmented(view, "kind", choices, chosen,
+                "MHA: each query head has its own keys and values. GQA: groups of heads share them. MQA: all "
+                "heads share one pair. The cache shrinks to kv_heads / heads."))
+    model.kvHeads = kvHeadsFor(static_cast<AttentionKind>(chosen), model.heads);
+}
+
+std::vector<Action> kindActions(View& view) {
+  struct Named {
+    AttentionKind kind;
+    const char *id, *name;
+  };
+  std::vector<Action> actions;
+  for (const Named& named :
+       {Named{AttentionKind::mha, "kind.mha", "Use MHA: each head has its own keys and values"},
+        Named{AttentionKind::gqa, "kind.gqa", "Use GQA: groups of heads share keys and values"},
+        Named{AttentionKind::mqa, "kind.mqa", "Use MQA: all heads share one pair of keys and values"}})
+    actions.push_back({.id = named.id,
+                       .name = named.name,
+                       .section = "Settings",
+                       .whileTyping = true,
+                       .run = [&view, kind = named.kind](Scene& scene) {
+                         Setup& setup = scene.setup;
+                         const std::string reason = !setup.subject.model.empty() ? "Set by the opened model."
+                                                    : setup.weights.source == WeightSource::file
+                                                        ? "Set by the weights file."
+                                                        : kindRefusal(setup, kind);
+                         if (!reason.empty()) return view.messages.fail(reason);
+                         setup.model.kvHeads = kvHeadsFor(kind, setup.model.heads);
+                       }});
+  return actions;
 }
 
 }  // namespace headscope::app

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <optional>
-
-#include "app/scene/scene.h"
-#include "app/widgets/view.h"
+#include "app/pages/common/page.h"
 
 namespace headscope::app {
 
@@ -18,5 +15,26 @@ void scopeChoice(Scene& scene, View& view);
 
 /// A sentence saying that the scene's tokens are, or will be, an image's patches; empty for text.
 std::string patchesText(const Scene& scene);
+
+/// A short description of the layer: "GQA 8/2 · d 256 · causal". `causal`: no query sees a later key.
+std::string layerShape(const Scene& scene, bool causal);
+
+/// Why the layer has no picture, as a sentence. `snapshot` may be null.
+std::optional<std::string> layerError(const Snapshot* snapshot);
+
+/// Clears the parts of `hover` that no longer exist. `snapshot` must have sequences.
+void fitHover(Crosshair& hover, const Scene& scene, const Snapshot& snapshot);
+
+/// The status line of a page that shows the scene's layer.
+PageStatus layerStatus(const PageServices& services, const Scene& scene);
+
+/// Why the planted patterns don't fit in a layer of these sizes, or "".
+std::string plantedRefusal(const Setup& setup, const ModelSetup& model);
+
+/// A choice of MHA, GQA or MQA; `locked` says why none can be chosen, or is empty.
+void kindChoice(Setup& setup, View& view, const std::string& locked);
+
+/// Actions for MHA, GQA and MQA; an unavailable one reports why when run.
+std::vector<Action> kindActions(View& view);
 
 }  // namespace headscope::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -9,18 +10,46 @@
 #include <vector>
 
 #include "app/compute/jobs/file_queue.h"
-#include "app/compute/jobs/folder_reads.h"
-#include "app/compute/layer/layer.h"
-#include "app/compute/layer/resources.h"
-#include "app/pages/common/requester.h"
+#include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/snapshot.h"
 #include "app/scene/document.h"
 #include "app/widgets/actions.h"
-#include "app/widgets/caption.h"
-#include "app/widgets/layout.h"
-#include "app/widgets/outcome.h"
+#include "app/widgets/dialog.h"
+#include "app/widgets/panel.h"
 #include "app/widgets/view.h"
 
 namespace headscope::app {
+
+/// The document that requested a file. The contents go to this document only, however long the read takes.
+class Requester {
+ public:
+  /// Returns the document being worked on at the time of the call.
+  using Working = std::function<std::shared_ptr<Document>()>;
+  /// Captures the document being worked on now.
+  explicit Requester(Working working)
+      : working_(std::move(working)), document_(working_()), file_(working_()->file()) {}
+
+  /// The document's scene; null if it was closed or replaced by another scene.
+  const Scene* scene() const;
+  /// Whether the document is still the one being worked on.
+  bool inFront() const { return document_.lock() == working_(); }
+  /// Applies `change` to the scene as one undo step. If the document isn't in front, its visible page doesn't
+  /// change. Returns an Error, naming `file`, if the document is gone.
+  attention::Status edit(const std::string& file, const std::function<void(Scene&)>& change) const;
+
+ private:
+  std::shared_ptr<Document> alive() const;
+
+  Working working_;
+  std::weak_ptr<Document> document_;
+  std::weak_ptr<SceneFile> file_;
+};
+
+/// Something that advances by itself, one step at a time.
+struct Playback {
+  bool on = false;
+  double since = 0;  ///< View::time of the last step
+};
 
 /// A page's names and shortcut.
 struct PageInfo {
@@ -164,6 +193,29 @@ class Page {
 struct PageRow {
   PageInfo info;
   std::unique_ptr<Page> (*make)(PageServices&);
+};
+
+/// A scene that a page stages next to the window's own: as written, and as the person changed it. Used by
+/// lessons and talks.
+class PageStage {
+ public:
+  /// The staged document; null if none.
+  const std::shared_ptr<Document>& document() const { return document_; }
+  /// The scene as it was staged.
+  const Scene& written() const { return written_; }
+  /// Whether the document differs from written().
+  bool changed() const { return document_ && !sameDocument(document_->scene(), written_); }
+
+  /// Stages `written`, continuing with `left`, which take() returned earlier for this scene; may be null.
+  void put(Scene written, std::shared_ptr<Document> left = nullptr);
+  /// Restores written() as one undo step.
+  void restore();
+  /// Empties the stage. Returns its document if it has anything to undo or redo, else null.
+  std::shared_ptr<Document> take();
+
+ private:
+  std::shared_ptr<Document> document_;
+  Scene written_;
 };
 
 }  // namespace headscope::app

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "app/scene/models/open_model.h"
+#include "app/widgets/dialog.h"
 #include "app/widgets/view.h"
 
 namespace headscope::app {
@@ -22,5 +25,23 @@ void tokenChips(View& view, const std::string& name, const std::vector<attention
 
 /// The height of the chips in a box of `width`, in pixels.
 float tokenChipsHeight(const View& view, const std::vector<attention::Token>& tokens, float width);
+
+/// Lists the words of the scene's text that a model with a word vocabulary splits into pieces, with buttons
+/// for its vocabulary and example texts. Draws nothing if there are no such words.
+void unknownWords(const Scene& scene, View& view);
+
+/// The id of the action that shows an example of a skill.
+std::string exampleAction(const LearnedSkill& skill);
+
+/// All words that the small model has as single tokens; a click appends one to the text.
+class WordList : public Dialog {
+ public:
+  explicit WordList(std::shared_ptr<const Learned> learned) : learned_(std::move(learned)) {}
+  std::string name() const override { return "words"; }
+  void draw(Scene& scene, View& view, bool opening) override;
+
+ private:
+  std::shared_ptr<const Learned> learned_;
+};
 
 }  // namespace headscope::app

@@ -1,17 +1,11 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/cost/cost_terms.h"
-#include "app/compute/cost/cost_words.h"
-#include "app/pages/cost/cost_state.h"
+#include "app/pages/cost/cost_page.h"
 #include "app/platform/track.h"
-#include "app/scene/text/byte_text.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/text/first_fitting.h"
+#include "app/widgets/text/draw_text.h"
 
 namespace headscope::app::cost_page {
 

@@ -1,16 +1,10 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/cost/cost_words.h"
-#include "app/pages/cost/cost_state.h"
+#include "app/pages/cost/cost_page.h"
 #include "app/platform/track.h"
-#include "app/scene/text/byte_text.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 #include "app/widgets/text/text_box.h"
 
 namespace headscope::app::cost_page {

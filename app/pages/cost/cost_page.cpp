@@ -2,15 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "app/pages/cost/machine_editor.h"
-#include "app/platform/configuration.h"
-#include "app/scene/text/byte_text.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/file_picker.h"
-#include "app/widgets/panel.h"
-#include "attention/models/config/model_shape_reader.h"
 
 namespace headscope::app::cost_page {
 

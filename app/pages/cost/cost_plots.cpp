@@ -1,13 +1,8 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-
-#include "app/compute/cost/cost_plot.h"
-#include "app/compute/cost/cost_terms.h"
-#include "app/pages/cost/cost_state.h"
+#include "app/pages/cost/cost_page.h"
 #include "app/platform/track.h"
-#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/plot.h"
@@ -99,6 +94,222 @@ void plots(Scene& scene, State& page, const ImRect& area, bool small) {
     }
   }
   if (page.tokensLit != before) view.redraw(2);
+}
+
+namespace {
+
+constexpr double kGiga = 1e9;
+
+/// A segment of the ruler, from left to right.
+struct Segment {
+  std::string label;
+  double bytes;
+  std::uint32_t color;
+};
+
+std::vector<Segment> segmentsOf(const View& view, const CostFigures& figures) {
+  const Theme& theme = *view.theme;
+  std::vector<Segment> segments;
+  const std::uint32_t grey = theme.light ? theme.secondary : mixed(theme.line, theme.secondary, 0.35f);
+  segments.push_back({"weights", static_cast<double>(figures.cost.weightsPerGpu), grey});
+  const double cache = figures.serving.memory.cache;
+  if (figures.shape.isLatent()) {
+    segments.push_back({"latent", cache, theme.key});
+  } else if (!costLayers(figures).empty()) {
+    segments.push_back({"cache", cache, theme.key});
+  } else {
+    segments.push_back({"K", cache / 2, theme.key});
+    segments.push_back({"V", cache / 2, theme.value});
+  }
+  segments.push_back({"activations", figures.serving.memory.activations, theme.faint});
+  return segments;
+}
+
+void paintSegments(const View& view, Canvas list, const CostFigures& figures, const ImRect& bar,
+                   double most) {
+  float x = bar.Min.x;
+  for (const Segment& segment : segmentsOf(view, figures)) {
+    const float width = static_cast<float>(segment.bytes / most) * bar.GetWidth();
+    const ImRect part(x, bar.Min.y, std::min(x + width, bar.Max.x), bar.Max.y);
+    x += width;
+    if (part.GetWidth() <= 0.5f) continue;
+    list.AddRectFilled(part.Min, part.Max, segment.color);
+    const std::string number = fourDigitBytes(segment.bytes);
+    const std::uint32_t ink = inkOn(unpacked(segment.color));
+    const float name = textWidth(view.fonts->bold, segment.label),
+                value = textWidth(view.fonts->mono, number);
+    const float gap = view.px(7), y = bar.GetCenter().y;
+    if (part.GetWidth() > name + value + gap + view.px(16)) {
+      const float left = part.GetCenter().x - (name + gap + value) / 2;
+      paintText(list, view.fonts->bold, ImVec2(left, y), ink, segment.label);
+      paintText(list, view.fonts->mono, ImVec2(left + name + gap, y), ink, number);
+    } else if (part.GetWidth() > name + view.px(6)) {
+      paintText(list, view.fonts->bold, part.GetCenter(), ink, segment.label, Align::center);
+    }
+    track("ruler." + segment.label, part.Min, part.Max);
+    if (ImGui::IsWindowHovered() && part.Contains(ImGui::GetIO().MousePos))
+      tooltipBeside(view,
+                    segment.label == "weights"       ? weightsTerms(figures)
+                    : segment.label == "activations" ? activationTerms(figures)
+                                                     : cachePerGpuTerms(figures),
+                    part);
+  }
+}
+
+/// Draws the cards' capacities: bright if the model fits, grey if not. Of overlapping labels, the selected
+/// card's wins, then those of cards that fit.
+void paintCards(const View& view, Canvas list, const State& page, const ImRect& bar, double most) {
+  const Theme& theme = *view.theme;
+  const double bytes = page.figures.gpuBytes();
+  std::set<double> sizes;
+  for (const attention::Machine& machine : page.catalogue.machines) sizes.insert(machine.memoryGb);
+  struct Card {
+    double gb;
+    bool fits, chosen;
+  };
+  std::vector<Card> cards;
+  for (const double gb : sizes)
+    cards.push_back({gb, fitsInto(bytes, gb), gb == page.figures.machine.memoryGb});
+  std::stable_sort(cards.begin(), cards.end(), [](const Card& a, const Card& b) {
+    return std::pair(a.chosen, a.fits) > std::pair(b.chosen, b.fits);
+  });
+  std::vector<std::pair<float, float>> taken, takenFree;
+  const auto claims = [&](std::vector<std::pair<float, float>>& places, float from, float to) {
+    for (const auto& [a, b] : places)
+      if (from < b + view.px(8) && to > a - view.px(8)) return false;
+    places.emplace_back(from, to);
+    return true;
+  };
+  float firstFit = bar.Max.x;
+  for (const Card& card : cards) {
+    if (usableBytes(card.gb) > most) continue;
+    const float x = std::round(bar.Min.x + static_cast<float>(usableBytes(card.gb) / most) * bar.GetWidth());
+    if (card.fits) firstFit = std::min(firstFit, x);
+    const float top = card.fits ? bar.Min.y - view.px(4) : bar.Max.y - view.px(4);
+    list.AddRectFilled(ImVec2(x - view.px(card.fits ? 1 : 0.5f), top),
+                       ImVec2(x + view.px(card.fits ? 1 : 0.5f), bar.Max.y + view.px(10)),
+                       card.fits ? theme.text : theme.secondary);
+    ImFont* font = card.fits ? view.fonts->bold : view.fonts->mono;
+    const std::string label = roundedText(card.gb) + " GB";
+    const float half = textWidth(font, label) / 2, y = bar.Max.y + view.px(22);
+    const float pad = card.chosen ? view.px(8) : 0;
+    const float middle = std::clamp(x, bar.Min.x + half + pad, bar.Max.x - half - pad);
+    if (!claims(taken, middle - half, middle + half)) continue;
+    if (card.chosen)
+      list.AddRectFilled(ImVec2(middle - half - pad, y - view.px(12)),
+                         ImVec2(middle + half + pad, y + view.px(12)), theme.raised, view.px(5));
+    paintText(list, font, ImVec2(middle, y), card.fits ? theme.text : theme.secondary, label, Align::center);
+    if (!card.fits) continue;
+    const std::string free = fourDigitBytes(usableBytes(card.gb) - bytes) + " free";
+    const float room = textWidth(view.fonts->text, free) / 2;
+    const float at = std::clamp(middle, bar.Min.x + room, bar.Max.x - room);
+    if (claims(takenFree, at - room, at + room))
+      paintText(list, view.fonts->text, ImVec2(at, y + view.px(22)), theme.secondary, free, Align::center);
+  }
+  const bool anyFits = std::any_of(cards.begin(), cards.end(), [](const Card& card) { return card.fits; });
+  const std::string tooSmall =
+      anyFits ? "too small at " + countedText(page.figures.request.tensorParallel, "GPU")
+      : page.figures.tooLarge()
+          ? "No GPU holds this."
+          : fmt::format("Needs {:.0f} of the largest GPUs",
+                        std::ceil(bytes * static_cast<double>(page.figures.request.tensorParallel) /
+                                  usableBytes(*sizes.rbegin())));
+  if (firstFit - bar.Min.x > textWidth(view.fonts->text, tooSmall) + view.px(90) || !anyFits)
+    paintText(list, view.fonts->text, ImVec2(bar.Min.x, bar.Max.y + view.px(44)), theme.secondary, tooSmall);
+}
+
+void tile(Scene& scene, State& page, const GpuChoice& choice, const ImRect& area, bool small) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const std::string name = fmt::format("gpus.{}", choice.gpus);
+  const bool clicked = hitArea(name, area);
+  const bool enabled = choice.reason.empty(), hovered = ImGui::IsItemHovered();
+  const bool chosen = choice.gpus == page.figures.request.tensorParallel;
+  if (clicked && enabled) scene.cost.gpus = choice.gpus;
+  if (chosen || (hovered && enabled)) list.AddRectFilled(area.Min, area.Max, theme.raised, view.px(8));
+  compat::rectOutline(list, area.Min, area.Max, chosen ? theme.text : theme.line, view.px(8),
+                      view.px(chosen ? 1.6f : 1));
+  if (hovered) tooltipBeside(view, enabled ? holdsTerms(choice.memory) : choice.reason, area);
+  const float pad = view.px(area.GetWidth() < view.px(100) ? 5 : 14);
+  const float left = area.Min.x + pad, right = area.Max.x - pad;
+  const float y = small ? area.GetCenter().y : area.Min.y + view.px(21);
+  std::string title = countedText(choice.gpus, "GPU");
+  std::string fits = choice.fitsGb ? roundedText(*choice.fitsGb) + " GB" : "none";
+  float word = textWidth(view.fonts->bold, fits);
+  if (enabled && left + textWidth(view.fonts->bold, title) + view.px(8) > right - word) {
+    // Only in the smallest windows; the labels above show that cards are measured in GB.
+    title = fmt::format("{}×", choice.gpus);
+    if (choice.fitsGb) fits = roundedText(*choice.fitsGb);
+    word = textWidth(view.fonts->bold, fits);
+  }
+  const float titleWidth =
+      paintText(list, view.fonts->bold, ImVec2(left, y), enabled ? theme.text : theme.faint, title);
+  if (!enabled) {
+    paintFitted(view, list, view.fonts->text, ImVec2(right, y), right - left - titleWidth - view.px(8),
+                theme.faint, "uneven split", Align::right);
+    return;
+  }
+  paintText(list, view.fonts->bold, ImVec2(right, y), choice.fitsGb ? theme.text : theme.secondary, fits,
+            Align::right);
+  if (right - word - view.px(36) > left + titleWidth)
+    paintText(list, view.fonts->text, ImVec2(right - word - view.px(6), y), theme.secondary, "fits",
+              Align::right);
+  if (small) return;
+  const double bytes = choice.memory.needed();
+  const float below = area.Min.y + view.px(45);
+  const std::string each = fourDigitBytes(bytes) + (choice.gpus > 1 && bytes < 0x1p63 ? " each" : "");
+  const float eachWidth = paintText(list, view.fonts->mono, ImVec2(left, below), theme.secondary, each);
+  const float room = right - left - eachWidth - view.px(8);
+  if (choice.copies > 1 && room > view.px(50))
+    paintFitted(view, list, view.fonts->small, ImVec2(right, below), room, theme.secondary,
+                page.figures.shape.isLatent() ? "latent on each"
+                : choice.copies == 2          ? "each kv head twice"
+                                              : fmt::format("each kv head {}×", choice.copies),
+                Align::right);
+}
+
+}  // namespace
+
+float gpuRuler(Scene& scene, State& page, const ImRect& area, bool small) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const CostFigures& figures = page.figures;
+  const float titleY = area.Min.y + view.px(small ? 14 : 26);
+  const std::string title = costHolds(figures);
+  float x = area.Min.x + paintText(list, view.fonts->title, ImVec2(area.Min.x, titleY), theme.text, title) +
+            view.px(12);
+  track("ruler.heading", ImVec2(area.Min.x, titleY - view.px(10)), ImVec2(area.Max.x, titleY + view.px(10)));
+  const std::string sold =
+      fmt::format("{} % of a GPU is usable: {} gives {}", roundedText(attention::kUsableShare * 100),
+                  machineText(figures.machine, " "), fourDigitBytes(usableBytes(figures.machine.memoryGb)));
+  const float soldWidth = textWidth(view.fonts->text, sold);
+  const bool both =
+      area.Max.x - x > soldWidth + textWidth(view.fonts->text, costShare(figures)) + view.px(30);
+  paintFitted(view, list, view.fonts->text, ImVec2(x, titleY),
+              area.Max.x - x - (both ? soldWidth + view.px(30) : 0), theme.secondary, costShare(figures));
+  if (both)
+    paintText(list, view.fonts->text, ImVec2(area.Max.x, titleY), theme.secondary, sold, Align::right);
+  const ImRect bar(area.Min.x, titleY + view.px(small ? 18 : 24), area.Max.x,
+                   titleY + view.px(small ? 46 : 62));
+  list.AddRectFilled(bar.Min, bar.Max, theme.panel);
+  double most = 200 * kGiga;
+  // The axis grows beyond the largest card if the model or the selected machine is larger.
+  while (most < std::max(figures.gpuBytes() * 1.05, usableBytes(figures.machine.memoryGb))) most *= 2;
+  if (!figures.tooLarge()) paintSegments(view, list, figures, bar, most);
+  paintCards(view, list, page, bar, most);
+  const float tiles = bar.Max.y + view.px(small ? 56 : 76);
+  // In a small window tiles are high only if they fit and too little space remains for plots below.
+  const float spare = area.Max.y - tiles;
+  const bool low = small && (spare < view.px(80) || spare > view.px(190));
+  const float height = view.px(low ? 34 : 66);
+  const float space = view.px(small ? 8 : 12), each = (area.GetWidth() - 4 * space) / 5;
+  for (std::size_t i = 0; i < page.gpus.size(); ++i) {
+    const float left = area.Min.x + static_cast<float>(i) * (each + space);
+    tile(scene, page, page.gpus[i], ImRect(left, tiles, left + each, tiles + height), low);
+  }
+  return tiles + height + view.px(small ? 12 : 34);
 }
 
 }  // namespace headscope::app::cost_page

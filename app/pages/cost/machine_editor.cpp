@@ -1,13 +1,8 @@
-#include "app/pages/cost/machine_editor.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdlib>
 
-#include "app/platform/configuration.h"
+#include "app/pages/cost/cost_page.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"

@@ -1,15 +1,11 @@
 #include <fmt/core.h>
 
-#include <array>
-
-#include "app/pages/head_lab/head_lab_tab.h"
+#include "app/pages/head_lab/head_lab_page.h"
 #include "app/platform/track.h"
-#include "app/scene/field.h"
+#include "app/scene/fields.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
-#include "attention/formats/quote.h"
 
 namespace headscope::app::head_lab_page {
 

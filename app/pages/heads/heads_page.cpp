@@ -2,16 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <chrono>
-#include <tuple>
-
-#include "app/compute/cache/cache_picture.h"
-#include "app/compute/figures/matrix_csv.h"
-#include "app/compute/plots/thinning.h"
-#include "app/pages/common/kind_choice.h"
-#include "app/pages/common/layer_status.h"
-#include "app/pages/heads/table_editor.h"
+#include "app/compute/figures/picture_file.h"
+#include "app/compute/plots/plot_data.h"
+#include "app/pages/common/model_facts.h"
 
 namespace headscope::app::heads_page {
 

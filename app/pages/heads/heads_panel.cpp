@@ -1,22 +1,11 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/layer/head_switches.h"
-#include "app/pages/heads/grid.h"
-#include "app/pages/heads/heads_state.h"
+#include "app/pages/heads/heads_page.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
-#include "app/widgets/figure_legend.h"
-#include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
-#include "app/widgets/sink_bars.h"
-#include "app/widgets/text/token_labels.h"
-#include "attention/core/receipt.h"
 
 namespace headscope::app::heads_page {
 

@@ -1,19 +1,9 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "app/compute/layer/layer_inputs.h"
-#include "app/compute/layer/layer_weights.h"
-#include "app/pages/common/kind_choice.h"
 #include "app/pages/common/model_facts.h"
-#include "app/pages/heads/heads_state.h"
-#include "app/scene/model_fit.h"
+#include "app/pages/heads/heads_page.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
-#include "app/widgets/panel.h"
-#include "attention/core/noun.h"
 
 namespace headscope::app::heads_page {
 

@@ -1,20 +1,13 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "app/compute/layer/score_text.h"
-#include "app/pages/heads/heads_state.h"
+#include "app/compute/layer/layer_parts.h"
+#include "app/pages/heads/heads_page.h"
 #include "app/platform/track.h"
 #include "app/scene/fields.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 #include "attention/core/extremes.h"
-#include "attention/core/receipt.h"
-#include "attention/core/score_terms.h"
 
 namespace headscope::app::heads_page {
 

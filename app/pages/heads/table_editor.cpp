@@ -1,10 +1,8 @@
-#include "app/pages/heads/table_editor.h"
-
 #include <fmt/core.h>
 
-#include <cmath>
 #include <cstdlib>
 
+#include "app/pages/heads/heads_page.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"

@@ -1,17 +1,10 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "app/pages/lessons/lessons_state.h"
+#include "app/pages/lessons/lessons_page.h"
 #include "app/platform/track.h"
-#include "app/scene/fields.h"
 #include "app/scene/mask_rules.h"
-#include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/field_controls.h"
-#include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
-#include "app/widgets/pattern_sliders.h"
 
 namespace headscope::app::lessons_page {
 

@@ -1,17 +1,11 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "app/pages/lessons/lessons_state.h"
+#include "app/pages/lessons/lessons_page.h"
 #include "app/platform/track.h"
-#include "app/scene/text/number_text.h"
-#include "app/widgets/cells.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
+#include "app/widgets/heat_parts.h"
 #include "app/widgets/text/text_box.h"
 #include "attention/core/extremes.h"
-#include "attention/text/unicode.h"
 
 namespace headscope::app::lessons_page {
 

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <utility>
-
 namespace headscope::app::lessons_page {
 
 namespace {

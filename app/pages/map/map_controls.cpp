@@ -1,20 +1,16 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
 #include <numeric>
 
 #include "app/kit/rows.h"
 #include "app/pages/common/model_facts.h"
-#include "app/pages/common/unknown_words.h"
+#include "app/pages/common/token_chips.h"
 #include "app/pages/map/map_page.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/heat_tile.h"
-#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 

@@ -1,9 +1,5 @@
 #include "app/pages/map/map_job.h"
 
-#include <algorithm>
-#include <utility>
-
-#include "app/compute/jobs/caught_error.h"
 #include "render/heatmap.h"
 
 namespace headscope::app::map_page {

@@ -1,17 +1,148 @@
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <compare>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "app/compute/jobs/workers.h"
+#include "app/compute/jobs/answer.h"
+#include "app/compute/jobs/memory_budget.h"
 #include "app/compute/map/map_source.h"
-#include "app/pages/map/map_overview.h"
+#include "attention/core/head_map.h"
 
 namespace headscope::app::map_page {
+
+using attention::Index;
+using attention::Pooling;
+
+/// Pixels along a tile's side. At level L a pixel covers 2^L × 2^L cells.
+inline constexpr Index kTileSide = 256;
+
+/// A tile's place in a head.
+struct TilePlace {
+  int level = 0;
+  Index row = 0, col = 0;  ///< in tiles
+  auto operator<=>(const TilePlace&) const = default;
+};
+
+/// Identifies a tile of one head under one pooling.
+struct TileKey {
+  std::uint64_t field = 0;  ///< which head of which scene; numbered by the job that maps them
+  Pooling pooling = Pooling::max;
+  TilePlace place;
+  auto operator<=>(const TileKey&) const = default;
+};
+
+struct Tile {
+  std::shared_ptr<const attention::Matrix> values;  ///< [≤ kTileSide, ≤ kTileSide], marks as render/heatmap.h
+  float most = 0;                                   ///< the largest finite value, at least 0
+  bool preview = false;                             ///< not all of it is exact
+  std::uint64_t revision = 0;                       ///< unique for each stored tile
+};
+
+/// Tiles within a memory budget. Evicts the least recently seen first, but no visible ones. Thread-safe.
+class TileCache {
+ public:
+  /// Kept tiles also count as used in `memory`.
+  explicit TileCache(std::uint64_t budget, MemoryBudget memory = MemoryBudget(0))
+      : budget_(budget), memory_(std::move(memory)) {}
+
+  /// Returns the tile if it is there, and marks it as seen.
+  std::optional<Tile> find(const TileKey& key);
+  bool has(const TileKey& key) const;
+  /// Stores a tile, replacing an older one with that key. Returns false, without storing it, if visible tiles
+  /// take all the space.
+  bool put(const TileKey& key, attention::Matrix values, bool preview);
+  /// Sets the visible tiles, until the next call.
+  void keepInView(const std::vector<TileKey>& keys);
+  /// Drops the tiles of all other heads.
+  void keepOnly(std::uint64_t field);
+
+  std::uint64_t budget() const { return budget_; }
+  std::uint64_t bytes() const;
+  std::uint64_t peakBytes() const;  ///< peak of bytes()
+  std::size_t tiles() const;
+
+ private:
+  struct Entry {
+    Tile tile;
+    std::uint64_t bytes = 0, seen = 0;
+    MemoryShare memory;
+  };
+  bool makeRoom(std::uint64_t needed);
+
+  const std::uint64_t budget_;
+  const MemoryBudget memory_;
+  mutable std::mutex mutex_;
+  std::map<TileKey, Entry> entries_;
+  std::set<TileKey> inView_;
+  std::uint64_t bytes_ = 0, mostBytes_ = 0, clock_ = 0, revision_ = 0;
+};
+
+inline Index factorOf(int level) {
+  return Index{1} << level;
+}
+/// The number of pixels, or tiles, along a side of `cells` cells.
+inline Index pixelsAt(Index cells, int level) {
+  return (cells + factorOf(level) - 1) / factorOf(level);
+}
+inline Index tilesAt(Index cells, int level) {
+  return (pixelsAt(cells, level) + kTileSide - 1) / kTileSide;
+}
+
+/// The finest level at which a head is kept as a whole, and the level at which it is a single tile.
+struct OverviewLevels {
+  int finest = 0, single = 0;
+};
+OverviewLevels overviewLevels(Index queries, Index keys);
+
+/// A whole head, always kept, at up to 1,024 pixels per side: first as a preview, then exactly, band by band.
+/// All coarser levels are pooled from it.
+class Overview {
+ public:
+  Overview() = default;
+  Overview(Index queries, Index keys);
+
+  const OverviewLevels& levels() const { return levels_; }
+  /// Whether every row has at least a preview.
+  bool has(Pooling pooling) const { return complete() || previewed_[static_cast<std::size_t>(pooling)]; }
+  bool complete() const { return rows_ > 0 && exactRows_ == rows_; }
+  double share() const { return static_cast<double>(exactRows_) / static_cast<double>(rows_); }
+  /// The first row of pixels that isn't exact yet.
+  Index nextRow() const { return exactRows_; }
+  Index rows() const { return rows_; }
+
+  /// Sets an estimate of all rows; exact rows stay.
+  void setPreview(Pooling pooling, const attention::Matrix& estimate);
+  /// Adds exact rows of pixels from nextRow() on, with dead rows marked.
+  void addBand(const attention::Matrix& max, const attention::Matrix& mean);
+
+  /// A tile of the finest level or of a coarser one. Sets `preview` to whether any of it is inexact.
+  attention::Matrix tile(Pooling pooling, const TilePlace& place, bool& preview) const;
+  /// All tiles, from coarse to fine; limited to those that contain rows of pixels first … end−1.
+  std::vector<TilePlace> tiles(Index first, Index end) const;
+  std::vector<TilePlace> tiles() const { return tiles(0, rows_); }
+
+ private:
+  attention::Matrix& values(Pooling pooling) { return pooling == Pooling::max ? max_ : mean_; }
+  const attention::Matrix& values(Pooling pooling) const { return pooling == Pooling::max ? max_ : mean_; }
+  float pooledMean(Index row, Index col, Index side) const;
+  float pooledMax(Index row, Index col, Index side) const;
+
+  Index queries_ = 0, keys_ = 0, rows_ = 0, cols_ = 0, exactRows_ = 0;
+  OverviewLevels levels_;
+  attention::Matrix max_, mean_;     ///< [rows, cols] at the finest level; empty until known
+  std::array<bool, 2> previewed_{};  ///< indexed by pooling
+};
 
 /// One head's map without its tiles.
 struct MapSnapshot {

@@ -1,10 +1,12 @@
 #include "app/pages/map/map_page.h"
 
-#include <algorithm>
+#include <bit>
+#include <charconv>
 
-#include "app/pages/common/layer_status.h"
+#include "app/compute/plots/plot_data.h"
+#include "app/pages/common/model_facts.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/file_picker.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::app::map_page {
 
@@ -163,6 +165,171 @@ std::vector<Action> Page::actions() {
               "zoom out reset"),
           action("map.copy_place", "Copy the position of the marked cell",
                  [this](Scene& scene) { copyPlace(scene); })};
+}
+
+ImRect MapWindow::cells() const {
+  return {std::max(area.Min.x, x(0)), std::max(area.Min.y, y(0)),
+          std::min(area.Max.x, x(static_cast<double>(m))), std::min(area.Max.y, y(static_cast<double>(n)))};
+}
+
+int MapWindow::level() const {
+  // A size slightly below a pixel still counts as one pixel.
+  return std::countr_zero(
+      static_cast<std::uint64_t>(powerOfTwoStep(1, cellsPerPixel * (1 - 1e-6), std::max<Index>({n, m, 1}))));
+}
+
+double wholeZoom(const ImRect& area, Index n, Index m) {
+  return std::max(static_cast<double>(n) / static_cast<double>(std::max(1.0f, area.GetHeight())),
+                  static_cast<double>(m) / static_cast<double>(std::max(1.0f, area.GetWidth())));
+}
+
+namespace {
+
+/// The first visible cell for a wanted middle, with `all` cells inside the window or filling it.
+double firstCell(double& middle, double shown, double all) {
+  const double one = shown / 2, other = all - shown / 2;
+  middle = std::clamp(middle, std::min(one, other), std::max(one, other));
+  return middle - shown / 2;
+}
+
+}  // namespace
+
+MapWindow mapWindow(MapCursor& cursor, const View& view, const ImRect& area, Index n, Index m) {
+  MapWindow window;
+  window.area = area;
+  window.n = n;
+  window.m = m;
+  const double whole = wholeZoom(area, n, m);
+  const double closest = window.closest = std::min(whole, 1 / static_cast<double>(view.px(96)));
+  const bool all = cursor.cellsPerPixel <= 0 || cursor.cellsPerPixel >= whole * (1 - 1e-9);
+  if (all) {
+    cursor.cellsPerPixel = 0;
+    cursor.row = static_cast<double>(n) / 2;
+    cursor.col = static_cast<double>(m) / 2;
+  }
+  window.cellsPerPixel = all ? whole : std::max(cursor.cellsPerPixel, closest);
+  if (!all) cursor.cellsPerPixel = window.cellsPerPixel;
+  // While presenting, a short text fills the screen: its cells may be wider than high.
+  constexpr Index kShort = 64;
+  constexpr double kWidest = 1.6;
+  if (all && view.present && std::max(n, m) <= kShort)
+    window.wide = std::clamp(area.GetWidth() * whole / static_cast<double>(m), 1.0, kWidest);
+  window.row = firstCell(cursor.row, area.GetHeight() * window.cellsPerPixel, static_cast<double>(n));
+  window.col =
+      firstCell(cursor.col, area.GetWidth() * window.cellsPerPixel / window.wide, static_cast<double>(m));
+  return window;
+}
+
+void zoomMap(MapCursor& cursor, const MapWindow& window, double factor, ImVec2 about) {
+  // Stops at the closest zoom, so that the cell under the pointer stays there.
+  const double next = std::max(window.cellsPerPixel * factor, window.closest);
+  const double fromMiddleX = about.x - window.area.GetCenter().x,
+               fromMiddleY = about.y - window.area.GetCenter().y;
+  cursor.row = window.rowAt(about.y) - fromMiddleY * next;
+  cursor.col = window.colAt(about.x) - fromMiddleX * next;
+  cursor.cellsPerPixel = next;
+}
+
+void panMap(MapCursor& cursor, const MapWindow& window, float dx, float dy) {
+  cursor.col += static_cast<double>(dx) * window.cellsPerPixel / window.wide;
+  cursor.row += static_cast<double>(dy) * window.cellsPerPixel;
+}
+
+void goToCell(MapCursor& cursor, const View& view, Index query, Index key) {
+  cursor.query = query;
+  cursor.key = key;
+  cursor.row = static_cast<double>(query) + 0.5;
+  cursor.col = static_cast<double>(key) + 0.5;
+  const double readable = 1 / static_cast<double>(view.px(24));
+  if (cursor.cellsPerPixel <= 0 || cursor.cellsPerPixel > readable) cursor.cellsPerPixel = readable;
+}
+
+std::string zoomText(const MapWindow& window) {
+  const auto number = [](double value) { return numberText(value, value < 10 ? 2 : 3); };
+  if (window.cellsPerPixel >= 1) {
+    const std::string side = number(window.cellsPerPixel);
+    return "1 pixel = " + side + " × " + side + " cells";
+  }
+  return "1 cell = " + number(window.cellPixels()) + " pixels";
+}
+
+Index labelStep(const MapWindow& window, float room) {
+  return roundStep(1, static_cast<double>(room) * window.cellsPerPixel, std::max(window.n, window.m));
+}
+
+std::vector<CaptionPart> captionOf(const State& page) {
+  const MapSnapshot* state = page.state.get();
+  if (!state || state->empty || !state->text) return {};
+  const Theme& theme = *page.view.theme;
+  const auto count = [](Index cells) { return countText(static_cast<std::uint64_t>(cells)); };
+  return {
+      {count(state->queries) + " queries", theme.query},
+      {" over ", theme.text},
+      {count(state->keys) + " keys", theme.key},
+      {" in one head: " + count(state->queries) + " × " + count(state->keys) + " weights, " +
+           bytesText(static_cast<double>(state->queries) * static_cast<double>(state->keys) * sizeof(float)) +
+           " if stored at once.",
+       theme.text}};
+}
+
+using attention::Error;
+using attention::Result;
+
+namespace {
+
+std::string trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
+}
+
+/// Returns the position given as a number, or the next position after `from` (wrapping around) whose token
+/// contains the text.
+Result<Index> findOne(const std::string& part, const std::vector<attention::Token>& tokens, Index count,
+                      Index from, const char* what) {
+  Index number = 0;
+  const auto parsed = std::from_chars(part.data(), part.data() + part.size(), number);
+  const bool whole = parsed.ptr == part.data() + part.size();
+  if (whole && parsed.ec != std::errc::invalid_argument) {
+    if (parsed.ec == std::errc() && number >= 0 && number < count) return number;
+    return Error{std::string(what) + " " + part + " doesn't exist; expected 0 to " +
+                 countText(static_cast<std::uint64_t>(count - 1)) + "."};
+  }
+  if (tokens.empty()) return Error{"No text to search. Enter numbers: query, key."};
+  const std::string wanted = attention::lowerCase(part);
+  for (Index step = 1; step <= count; ++step) {
+    const Index at = (std::max<Index>(from, -1) + step) % count;
+    if (attention::lowerCase(tokens[static_cast<std::size_t>(at)].text).find(wanted) != std::string::npos)
+      return at;
+  }
+  return Error{std::string("No ") + what + " contains “" + part + "”."};
+}
+
+}  // namespace
+
+Result<Destination> findPlace(const std::string& line, const MapSnapshot& state, const MapCursor& from) {
+  // A lone comma is searched for as a token.
+  const std::size_t comma = line.size() > 1 ? line.find(',') : std::string::npos;
+  const std::string first = trimmed(std::string_view(line).substr(0, comma));
+  const std::string second =
+      comma == std::string::npos ? "" : trimmed(std::string_view(line).substr(comma + 1));
+  if (first.empty() && second.empty())
+    return Error{"Type query, key as numbers such as 120, 40, or as parts of tokens."};
+  Destination place{std::clamp<Index>(from.query, 0, state.queries - 1),
+                    std::clamp<Index>(from.key, 0, state.keys - 1)};
+  if (!first.empty()) {
+    const Result<Index> query = findOne(first, state.text->queries, state.queries, from.query, "query");
+    if (!query) return query.error();
+    place.query = *query;
+    // Both axes show the same text, so a single word means a position on the diagonal.
+    if (comma == std::string::npos && state.text->one) place.key = std::min(*query, state.keys - 1);
+  }
+  if (!second.empty()) {
+    const Result<Index> key = findOne(second, state.text->keys, state.keys, from.key, "key");
+    if (!key) return key.error();
+    place.key = *key;
+  }
+  return place;
 }
 
 }  // namespace headscope::app::map_page

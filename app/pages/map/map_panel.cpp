@@ -1,14 +1,11 @@
-#include <algorithm>
-#include <cmath>
 
 #include "app/pages/map/map_page.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/figure_legend.h"
+#include "app/widgets/heat_parts.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 
 namespace headscope::app::map_page {
 

@@ -1,8 +1,6 @@
-#include <algorithm>
 
-#include "app/pages/mask/mask_state.h"
+#include "app/pages/mask/mask_page.h"
 #include "app/platform/track.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app::mask_page {

@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "app/kit/rows.h"
-#include "app/pages/mask/mask_state.h"
+#include "app/pages/mask/mask_page.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"

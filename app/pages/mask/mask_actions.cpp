@@ -2,15 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "app/compute/jobs/memory_budget.h"
 #include "app/compute/layer/mask_inputs.h"
-#include "app/compute/mask/mask_picture.h"
-#include "app/pages/mask/mask_dialogs.h"
 #include "app/pages/mask/mask_page.h"
-#include "app/widgets/file_picker.h"
-#include "attention/formats/masks/mask_file.h"
 
 namespace headscope::app::mask_page {
 

@@ -1,8 +1,10 @@
 #include "app/pages/mask/mask_page.h"
 
-#include <algorithm>
+#include <fmt/core.h>
 
-#include "app/pages/common/layer_status.h"
+#include "app/pages/common/model_facts.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/paint.h"
 
 namespace headscope::app::mask_page {
 
@@ -198,6 +200,119 @@ std::size_t Page::gpuBytes() const {
   std::size_t total = 0;
   for (const EasedTextures& surface : page_.surfaces) total += surface.bytes();
   return total;
+}
+
+namespace {
+
+std::string quoted(const std::vector<attention::Token>& tokens, Index at) {
+  return "“" + tokens[static_cast<std::size_t>(at)].text + "”";
+}
+
+/// The number of keys that a query sees.
+Index seenBy(const attention::MaskFormula& mask, Index variant, Index query) {
+  attention::KeyRuns runs;
+  mask.visibleRuns(variant, query, runs);
+  Index seen = 0;
+  for (const attention::KeyRun& run : runs) seen += run.end - run.begin;
+  return seen;
+}
+
+}  // namespace
+
+std::vector<CaptionPart> captionOf(const Scene& scene, const State& page) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  const MaskStudy* study = page.study;
+  if (!study || !study->line()) return {};
+  const StudiedMask* mask = editedStudy(scene, page);
+  if (!mask || !mask->formula) return {};
+  const LineTokens& line = *study->line();
+  const auto last = [](const auto& tokens) { return static_cast<Index>(tokens.size()) - 1; };
+  const Cell& chosen = scene.cursor.cell;
+  const Index query =
+      std::clamp<Index>(view.hover.query >= 0 ? view.hover.query : chosen.query, 0, last(line.queries));
+  const Index key = std::clamp<Index>(view.hover.key >= 0 ? view.hover.key : chosen.key, 0, last(line.keys));
+  const bool visible = mask->formula->visible(mask->variant, query, key);
+  return {{quoted(line.queries, query), theme.query},
+          {visible ? " sees " : " doesn't see ", theme.text},
+          {quoted(line.keys, key), theme.key},
+          {fmt::format(", and {} of {} overall: {}", seenBy(*mask->formula, mask->variant, query),
+                       countedText(std::ssize(line.keys), "key"),
+                       mask->formulaText.empty() ? "all visible" : mask->formulaText),
+           theme.text},
+          {mask->formulaLegend.empty() ? "" : "   " + mask->formulaLegend, theme.secondary}};
+}
+
+using attention::Layer;
+
+namespace {
+
+bool editsOther(const Scene& scene) {
+  return scene.cursor.studio.editsOther && scene.setup.mask.compare;
+}
+
+}  // namespace
+
+const SharedLayers& shownLayers(const Scene& scene) {
+  return editsOther(scene) ? scene.setup.mask.other : scene.setup.mask.layers;
+}
+
+attention::MaskLayers& editedLayers(Scene& scene) {
+  return (editsOther(scene) ? scene.setup.mask.other : scene.setup.mask.layers).edit();
+}
+
+const StudiedMask* editedStudy(const Scene& scene, const State& page) {
+  const MaskStudy* study = page.study;
+  if (!study || !study->line()) return nullptr;
+  if (editsOther(scene)) return study->other ? &*study->other : nullptr;
+  return &study->mask;
+}
+
+MaskedText maskedText(const State& page) {
+  if (page.study && page.study->line()) {
+    const attention::MaskGeometry& geometry = page.study->geometry;
+    return {std::max<Index>(2, std::max(geometry.queries, geometry.keys)), &geometry};
+  }
+  const Snapshot* snapshot = page.snapshot.get();
+  if (!snapshot || snapshot->sequences.empty()) return {};
+  return {std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size())), nullptr};
+}
+
+render::HeatmapStyle maskStyle(const View& view) {
+  render::HeatmapStyle style = styleFor(view, Look{});
+  const Theme& theme = *view.theme;
+  style.tint = render::Tint{unpacked(mixed(theme.background, theme.text, theme.light ? 0.18f : 0.22f)),
+                            unpacked(mixed(theme.background, theme.text, theme.light ? 0.62f : 0.8f))};
+  return style;
+}
+
+render::HeatmapStyle signedStyle(const View& view) {
+  Look look;
+  look.quantity = Quantity::scores;
+  look.scoreColormap = render::Colormap::diverging;
+  return styleFor(view, look);
+}
+
+void verdictTooltip(State& page, const StudiedMask& mask, Index query, Index key) {
+  View& view = page.view;
+  // Use the layers from which the mask was compiled: the scene's may have changed already.
+  const MaskSetup& studied = page.study->question.setup.mask;
+  const attention::MaskLayers& layers = &mask == &page.study->mask ? studied.layers : studied.other;
+  const LineTokens& line = *page.study->line();
+  const auto word = [](const std::vector<attention::Token>& tokens, Index at) {
+    return tokens[static_cast<std::size_t>(at)].text;
+  };
+  const attention::MaskFormula& whole = *mask.formula;
+  std::string text = word(line.queries, query) + " → " + word(line.keys, key) + ": " +
+                     (whole.visible(mask.variant, query, key) ? "visible" : "masked");
+  for (std::size_t i = 0; i < std::min(layers.size(), mask.layers.size()); ++i) {
+    if (!mask.layers[i]) continue;
+    const attention::MaskFormula& alone = *mask.layers[i];
+    const Index variant = alone.variantOf(std::min(page.study->question.head, alone.heads() - 1));
+    text += std::string("\n") + (alone.visible(variant, query, key) ? "•  " : "–  ") + layerTitle(layers[i]) +
+            (alone.visible(variant, query, key) ? " shows it" : " masks it");
+  }
+  tooltip(view, text);
 }
 
 }  // namespace headscope::app::mask_page

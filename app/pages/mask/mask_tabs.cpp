@@ -1,19 +1,9 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <functional>
-
-#include "app/compute/layer/model_pass.h"
-#include "app/compute/layer/score_text.h"
-#include "app/pages/mask/mask_state.h"
+#include "app/pages/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/figure_legend.h"
-#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
-#include "attention/masks/expression.h"
-#include "render/heatmap.h"
 
 namespace headscope::app::mask_page {
 

@@ -1,18 +1,11 @@
-#include "app/pages/model/answer_views.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/figures/answer_figures.h"
+#include "app/pages/model/model_answers.h"
 #include "app/platform/track.h"
-#include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/drawing_paint.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 
 namespace headscope::app::model_page {
 

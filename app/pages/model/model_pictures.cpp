@@ -1,12 +1,8 @@
 #include "app/pages/model/model_pictures.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/plots/thinning.h"
+#include "app/compute/plots/plot_data.h"
 #include "app/pages/model/model_state.h"
 #include "attention/core/extremes.h"
-#include "attention/core/max_pool.h"
 
 namespace headscope::app::model_page {
 

@@ -1,10 +1,15 @@
-// What the page asks for: first the study of the text, then slower answers once the pointer rests.
+#include <fmt/core.h>
 
 #include "app/pages/model/model_page.h"
-#include "app/pages/model/model_parts.h"
-#include "app/scene/models/open_model.h"
+#include "app/pages/model/overview/overview_parts.h"
+#include "app/platform/track.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/text_box.h"
 
 namespace headscope::app::model_page {
+
+// What the page asks for: first the study of the text, then slower answers once the pointer rests.
 
 void Page::forgetModel() {
   page_.study.reset();
@@ -99,6 +104,102 @@ void Page::askAboutRecorded(const Scene& scene) {
   else
     pairs_.cancel();
   heads_.askRecorded(scene, page_.study);
+}
+
+// Text generation: appending tokens one at a time, and replacing a generated word.
+
+bool writeOn(Scene& scene, const ModelStudy& study) {
+  const GenerationSetup& setup = scene.generation;
+  if (study.lastLogits.size() == 0) return false;
+  const attention::ModelConfig& config = study.opened->config();
+  if (study.tokens() >= config.positionLimit().value_or(kMaxTokens) || study.tokens() >= kMaxTokens)
+    return false;
+  const auto ends = [&](Index id) {
+    return std::find(config.endTokens.begin(), config.endTokens.end(), id) != config.endTokens.end();
+  };
+  if (study.tokens() > study.text.typed && ends(study.text.ids.back())) return false;
+  Eigen::RowVectorXf logits = study.lastLogits.row(0);
+  applyRules(config.generation, {study.text.ids, study.text.given, config.endTokens}, logits);
+  const auto id =
+      attention::chooseToken(logits, {setup.temperature, setup.topK, setup.topP, setup.seed}, study.tokens());
+  if (!id) return false;
+  scene.setup.subject.written.push_back(*id);
+  return true;
+}
+
+void advanceWriting(Scene& scene, State& page, const StudyRun& run) {
+  View& view = page.view;
+  if (!page.writing.on) return;
+  view.controls.continuousEdit = "writing";  // one run of generation is one undo step
+  if (view.time - page.writing.wroteAt < kWriteInterval || !page.study || !page.run.problem.empty() ||
+      !run.upToDate(modelQuestion(scene.setup)))
+    return;
+  page.writing.on = page.writing.followsLast = writeOn(scene, *page.study);
+  page.writing.wroteAt = view.time;
+  page.writing.stripFrom = -1;
+}
+
+void changeToken(Scene& scene, State& page) {
+  EditedToken& edit = page.writing.edit;
+  if (!std::exchange(edit.entered, false) || !page.ready() || edit.token < page.study->text.typed ||
+      edit.token >= page.tokens())
+    return;
+  const auto ids =
+      idsInPlace(*scene.setup.subject.opened->tokenizer, page.study->text.ids, edit.token, edit.text);
+  if (!ids) {
+    edit.problem = ids.error().message;
+    edit.justOpened = true;
+    return;
+  }
+  auto& written = scene.setup.subject.written;
+  written.resize(static_cast<std::size_t>(edit.token - page.study->text.typed));
+  written.insert(written.end(), ids->begin(), ids->end());
+  page.writing.on = edit.wasWriting;
+  page.writing.wroteAt = page.view.time;
+  page.writing.followsLast = true;
+  page.writing.stripFrom = -1;
+  edit = {};
+}
+
+// Replacing a generated word, after which generation continues from there.
+
+std::string cannotChange(const State& page, Index token) {
+  if (!page.ready()) return "Reading the text…";
+  if (token < page.study->text.typed)
+    return "This word was typed. Edit it in the text; only generated words can be changed here";
+  return "";
+}
+
+void openTokenEdit(State& page, Index token) {
+  if (!cannotChange(page, token).empty()) return;
+  page.writing.edit = {token, page.token(token), page.token(token), true, page.writing.on, false, ""};
+  page.writing.on = false;
+  page.writing.stripFrom = page.writing.stripFrom < 0 ? -1 : std::min(page.writing.stripFrom, token);
+  page.view.redraw();
+}
+
+void tokenEditBox(View& view, Writing& writing, const ImRect& word) {
+  EditedToken& edit = writing.edit;
+  const bool opened = std::exchange(edit.justOpened, false);
+  ImGui::SetCursorScreenPos(ImVec2(word.Min.x, word.GetCenter().y - view.px(14)));
+  const bool entered =
+      lineBox(view, "strip.edit", edit.text, std::max(word.GetWidth(), view.px(110)), opened, "");
+  const bool left = !opened && ImGui::IsItemDeactivated();
+  const bool escaped =
+      std::any_of(view.input.events.begin(), view.input.events.end(), [](const InputEvent& event) {
+        return event.kind == InputEvent::Kind::key && event.down && event.key == Key::escape;
+      });
+  const bool changed = edit.text != edit.before && !escaped;
+  if ((entered || left) && !changed) {
+    writing.on = edit.wasWriting;
+    writing.edit = {};
+    return;
+  }
+  edit.entered = entered || left;
+  if (!edit.problem.empty()) {
+    ImGui::SetCursorScreenPos(ImVec2(word.Min.x, word.Max.y + view.px(6)));
+    problem(view, edit.problem);
+  }
 }
 
 }  // namespace headscope::app::model_page

@@ -2,25 +2,16 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <limits>
-
-#include "app/compute/jobs/bytes_read.h"
 #include "app/kit/rows.h"
 #include "app/pages/common/model_facts.h"
 #include "app/pages/common/token_chips.h"
-#include "app/pages/common/unknown_words.h"
-#include "app/pages/model/answer_views.h"
+#include "app/pages/model/model_answers.h"
 #include "app/pages/model/model_state.h"
 #include "app/platform/track.h"
 #include "app/scene/mask_rules.h"
-#include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/cells.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
-#include "app/widgets/pattern_sliders.h"
 #include "app/widgets/text/text_box.h"
 
 namespace headscope::app::model_page {

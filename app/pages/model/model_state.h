@@ -1,28 +1,35 @@
 #pragma once
 
-#include <cmath>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "app/compute/heads/head_composition.h"
-#include "app/compute/heads/head_copying.h"
-#include "app/compute/jobs/answer.h"
-#include "app/compute/layer/value_range.h"
-#include "app/compute/model/head_losses.h"
-#include "app/compute/model/model_predictions.h"
-#include "app/compute/model/recorded_receipt.h"
+#include "app/compute/heads/head_studies.h"
+#include "app/compute/model/text_study.h"
 #include "app/pages/model/model_pictures.h"
-#include "app/pages/model/pair_answers.h"
-#include "app/pages/model/study_state.h"
-#include "app/scene/models/model_cache.h"
-#include "app/widgets/caption.h"
-#include "app/widgets/colour_bar.h"
-#include "app/widgets/layout.h"
+#include "app/widgets/heat_parts.h"
+#include "app/widgets/panel.h"
 
 namespace headscope::app::model_page {
+
+/// State of the view of many texts.
+struct StudyState {
+  bool shown = false;  ///< the view is on screen
+  TextsRun::Progress progress;
+  std::shared_ptr<const TextFile> file;  ///< null before one is opened
+  std::string name;                      ///< CompareSetup::texts of `file`, or of the one being read
+  bool begins = false;                   ///< the run over the file starts when the view is next shown
+  std::string problem;                   ///< why the file can't be read
+  bool stale = false;                    ///< the model has changed since the results were computed
+
+  std::size_t first = 0;  ///< the table's top row
+
+  /// The key of `texts`: the texts with the chosen head's largest values in a column.
+  struct Found {
+    std::shared_ptr<const TextsStudy> study;
+    std::string column;
+    std::pair<Index, Index> head{-1, -1};
+    bool operator==(const Found&) const = default;
+  };
+  Found found;
+  std::vector<TextOfHead> texts;
+};
 
 /// A forecast of the top prediction's probability without some heads.
 struct Forecast {

@@ -2,15 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/pages/model/answer_views.h"
+#include "app/pages/model/model_answers.h"
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/drawing_paint.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 
 namespace headscope::app::model_page {
 

@@ -2,17 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "app/pages/model/model_state.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/colour_bar.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 
 namespace headscope::app::model_page {
 

@@ -2,20 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/figures/study_figures.h"
-#include "app/compute/plots/plot_labels.h"
-#include "app/pages/model/answer_views.h"
+#include "app/pages/model/model_answers.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
-#include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/drawing_paint.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 #include "app/widgets/plot.h"
 
 namespace headscope::app::model_page {

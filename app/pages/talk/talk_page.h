@@ -1,12 +1,63 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "app/pages/common/page.h"
-#include "app/pages/talk/talk_state.h"
-#include "app/pages/talk/view_travel.h"
+#include "app/scene/fields.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/view.h"
 
 namespace headscope::app::talk_page {
+
+/// A change to the talk, applied at the start of the next frame. Those that need a view use the current one.
+enum class Move { next, back, first, last, earlier, later, duplicate, remove, keep, restore };
+
+/// The page's view state, which its panels may change.
+struct State {
+  explicit State(View& window) : view(window) {}
+
+  View& view;
+  PageStage stage;           ///< the current view
+  int at = 0, count = 0;     ///< index of the current view, and the number of views
+  std::optional<Move> move;  ///< requested in this frame
+  std::optional<int> goTo;   ///< index of a requested view
+  bool focusName = false;    ///< moves the keyboard focus to the name box
+  bool shows = false;        ///< scrolls the strip to the current view
+  int dragged = -1;          ///< the view being dragged along the strip; −1 = none
+};
+
+/// The height of the strip of views in pixels.
+float stripHeight(const View& view, float windowHeight);
+/// Draws the views side by side, and on the right the name and notes of the current one. `own` is the
+/// window's scene, which holds the talk.
+void strip(State& page, Scene& own, const ImRect& area);
+
+/// The animation between two views of a talk that differ only in numbers: the visible part of the map, a
+/// slider's value, the step of a decode. Every scene on the way is one that a person could have set, and is
+/// fully computed. If the views differ in anything else, there is no animation.
+class ViewTravel {
+ public:
+  /// Starts the animation `from` → `to`, taking `seconds` from `now` on. advance() must first be given `to`.
+  /// Returns whether there is anything to animate.
+  bool begin(const Scene& from, const Scene& to, double now, double seconds = kWalkSeconds);
+  bool active() const { return !ways_.empty(); }
+  /// Sets the numbers of `scene` to their values at `now`, except any that the person has changed.
+  void advance(Scene& scene, double now);
+  /// Sets them to their final values.
+  void finish(Scene& scene) { advance(scene, beganAt_ + 2 * seconds_); }
+
+ private:
+  struct Way {
+    const Field* field;
+    double from, to;
+    double last;  ///< as last put into the scene
+  };
+  std::vector<Way> ways_;
+  double beganAt_ = 0, seconds_ = kWalkSeconds;
+};
 
 /// The scene's talk: one view at a time on the stage, above the strip of all views. While presenting, only
 /// the view is shown. Changes made on the stage are reverted when another view is shown, unless they are kept

@@ -1,9 +1,9 @@
-#include "app/platform/font_lookup.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <vector>
+
+#include "app/platform/fonts.h"
 
 // Looks up the fonts packed into the page.
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "app/platform/imgui_compat.h"
-#include "app/platform/touches.h"
+#include "app/platform/input_queue.h"
+#include "app/platform/shaped_text.h"
 #include "app/platform/track.h"
-#include "app/platform/utf8.h"
 #include "app/platform/web/page.h"
 
 // Implements the window as the page's canvas. The browser calls back for each event; nothing waits.

@@ -2,18 +2,61 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/scene/lessons/lesson_text.h"
 #include "app/scene/scene.h"
 #include "attention/expressions/expression.h"
 
 namespace headscope::app {
+
+/// The format of a computed number in a sentence.
+struct NumberFormatText {
+  enum class Kind { plain, decimals, thousands, percent, bytes } kind = Kind::plain;
+  int digits = -1;  ///< after the point; −1 = as few as needed
+  bool operator==(const NumberFormatText&) const = default;
+};
+
+/// Sentences with computed numbers: "puts {W[1][11][0]:.2} on". The rest is kept as written, with **bold**,
+/// `code`, $formula$, [word](query) and [1](mark). Braces inside $…$ belong to the formula; \{ and \} are
+/// literal braces, and \$ starts no formula.
+class LessonText {
+ public:
+  /// Literal text, optionally followed by a number.
+  struct Piece {
+    std::string literal;
+    std::optional<attention::Expression> value;
+    NumberFormatText format;
+    bool operator==(const Piece&) const = default;
+  };
+
+  LessonText() = default;
+  /// Returns an Error for an unbalanced brace, or for an expression or format that is refused.
+  static attention::Result<LessonText> parse(std::string_view text);
+
+  const std::vector<Piece>& pieces() const { return pieces_; }
+  bool empty() const { return pieces_.empty(); }
+  bool operator==(const LessonText&) const = default;
+
+  using Evaluate = std::function<attention::Result<attention::Array>(const attention::Expression&)>;
+  /// Returns the text with its numbers. Returns the Errors of `evaluate`, or one for an array that isn't a
+  /// number or a list of up to 16, prefixed by the expression.
+  attention::Result<std::string> filled(const Evaluate& evaluate) const;
+
+ private:
+  std::vector<Piece> pieces_;
+};
+
+/// Formats a number: "0.99" for :.2, "1,048,576" for :, "12.3 %" for :% (":.0%" is "12 %"), "2.25 KiB" for
+/// :B, else up to four significant digits, whole numbers in full. Uses a true minus sign.
+std::string formatNumber(double value, const NumberFormatText& format);
 
 /// The place that a step points to: the whole page, a head, a row, column or cell of it, the side panel, or
 /// the area right of a control.
@@ -108,5 +151,67 @@ std::string newLesson(const Scene& now, const std::string& title = "My lesson");
 /// scene. Returns the Errors of parseLesson(), or one if a file of steps can't hold the scene.
 attention::Result<std::string> appendStep(std::string_view json, const Scene& now, const std::string& title,
                                           const std::filesystem::path& folder = {});
+
+/// Whether a file declares near its beginning that it is a lesson. Reads a few kilobytes.
+bool isLessonFile(const std::filesystem::path& path);
+
+/// A name that a lesson's expressions may use, or a function in addition to the language's own.
+struct LessonName {
+  std::string_view name;   ///< "W"; for a function with its arguments: "cache_bytes(layers, …)"
+  std::string_view shape;  ///< "[heads, n, m]"; "" for a number
+  std::string_view help;   ///< one sentence
+  bool function() const { return name.ends_with(')'); }
+  std::string_view word() const { return name.substr(0, name.find('(')); }
+};
+/// Returns null if there is none of that word and kind.
+const LessonName* findLessonName(std::string_view word, bool function);
+
+/// The parts of a written name: "open.cost.bytes" is cost.bytes of the step "open".
+struct SplitName {
+  std::string_view step;  ///< empty = the step that contains the expression
+  const LessonName* name = nullptr;
+};
+/// `name` is null if nothing has that name. Whether the step exists is left to the caller.
+SplitName splitLessonName(std::string_view written, bool function);
+
+/// Returns the current name of a control; older lessons use former names.
+std::string currentControl(std::string written);
+
+/// Describes a name that splitLessonName() doesn't find, and suggests the nearest one.
+std::string unknownLessonName(const std::string& written, bool function);
+
+/// Formats the manual's tables of names and of the language's functions as Markdown.
+std::string lessonNamesMarkdown();
+
+/// The chosen option of a step's question.
+struct GuessedOption {
+  int option = 0;
+  bool right = false;
+  bool operator==(const GuessedOption&) const = default;
+};
+
+/// The progress in one lesson.
+struct LessonProgress {
+  std::set<std::string> seen;                    ///< ids of the steps seen
+  std::map<std::string, GuessedOption> guesses;  ///< by the step's id
+  std::string last;                              ///< the step shown last
+  bool operator==(const LessonProgress&) const = default;
+};
+
+/// The user's progress in all lessons.
+struct Progress {
+  std::map<std::string, LessonProgress> lessons;  ///< by the lesson's id
+  std::string last;                               ///< the lesson shown last
+  bool operator==(const Progress&) const = default;
+};
+
+/// Never fails: what can't be read counts as not done.
+Progress parseProgress(std::string_view json);
+std::string formatProgress(const Progress& progress);
+
+/// Reads lessons.json in `folder`.
+Progress readProgress(const std::filesystem::path& folder);
+/// Returns the path of that file.
+std::filesystem::path progressPath(const std::filesystem::path& folder);
 
 }  // namespace headscope::app

@@ -1,16 +1,13 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <type_traits>
 
 #include "app/scene/fields.h"
+#include "app/scene/json_text.h"
 #include "app/scene/lessons/lesson.h"
-#include "app/scene/lessons/lesson_names.h"
-#include "app/scene/patch_json.h"
 #include "app/scene/text/rich_text.h"
 #include "attention/formats/files/file_io.h"
-#include "attention/formats/files/regular_file.h"
-#include "attention/text/suggestion.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::app {
 

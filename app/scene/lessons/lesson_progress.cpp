@@ -1,7 +1,4 @@
-#include "app/scene/lessons/lesson_progress.h"
-
-#include <optional>
-
+#include "app/scene/lessons/lesson.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/json_tree.h"
 

@@ -1,7 +1,7 @@
-#include <algorithm>
+#include <fstream>
 
+#include "app/scene/json_text.h"
 #include "app/scene/lessons/lesson.h"
-#include "app/scene/patch_json.h"
 
 namespace headscope::app {
 
@@ -115,6 +115,18 @@ Result<std::string> appendStep(std::string_view json, const Scene& now, const st
   if (!sameDocument(back, now) && now.setup.subject.model.empty())
     return Error{"a lesson's step can't hold all of this scene"};
   return std::string(json.substr(0, end)) + ",\n  " + indented(step(id), 2) + std::string(json.substr(end));
+}
+
+bool isLessonFile(const std::filesystem::path& path) {
+  constexpr std::streamsize kBeginning = 4096;
+  std::error_code failed;
+  // Opening a pipe could block.
+  if (!std::filesystem::is_regular_file(path, failed)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kBeginning, '\0');
+  file.read(text.data(), kBeginning);
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text.find("\"headscope lesson\"") != std::string::npos;
 }
 
 }  // namespace headscope::app

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "app/scene/scene.h"
+#include "attention/core/result.h"
 
 namespace headscope::app {
 
@@ -38,5 +39,14 @@ attention::Result<Scene> readLink(std::string_view link, const std::stop_token& 
 
 /// "The link has 5,312 characters …" if it is longer than kLongLink, else "".
 std::string longLinkNote(std::string_view link);
+
+/// Packs text for an address: a byte with `version`, then the text as a zlib stream (RFC 1950, with its
+/// checksum), all in base64url (RFC 4648, section 5) without padding.
+std::string packText(std::string_view text, int version);
+
+/// Unpacks untrusted text. Returns an Error, a clause about a link ("is cut off …"), for a character outside
+/// base64url, another version, and text that is cut off, damaged, or longer than `maxBytes` when unpacked.
+/// Never holds more than that.
+attention::Result<std::string> unpackText(std::string_view packed, int version, std::size_t maxBytes);
 
 }  // namespace headscope::app

@@ -1,12 +1,18 @@
 #include "app/scene/models/open_model.h"
 
-#include <algorithm>
+#include <fmt/core.h>
+
+#include <cctype>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "app/platform/assets.h"
-#include "app/scene/limits.h"
-#include "app/scene/models/downloads.h"
-#include "attention/models/config/model_shape_reader.h"
+#include "app/scene/scene.h"
+#include "attention/formats/json_tree.h"
+#include "attention/models/config/model_catalogue.h"
 #include "attention/models/gguf/gguf_source.h"
+#include "attention/models/session.h"
 
 namespace headscope::app {
 
@@ -113,6 +119,200 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
       open.pairShape = *std::move(shape);
   if (open.config().reads()) open.sources = std::make_shared<SourceTexts>();
   return std::make_shared<const OpenModel>(std::move(open));
+}
+
+namespace {
+
+constexpr std::size_t kMaxKept = 4;
+
+/// The decoder's own answer to the encoder's output.
+Result<std::vector<Index>> answerTo(const std::shared_ptr<const attention::Model>& decoder,
+                                    const std::shared_ptr<const attention::Matrix>& memory,
+                                    const std::stop_token& stop) {
+  std::vector<Index> answer;
+  const attention::ModelConfig& config = decoder->config();
+  if (!decoder->predictsTokens()) return answer;
+  attention::PassRequest request;
+  request.layers = std::vector<Index>();
+  request.memory = memory;
+  attention::ModelSession session(decoder);
+  auto pass = session.append({&config.startToken, 1}, request, stop);
+  if (!pass) return pass.error();
+  const Index most = std::min<Index>(kAnswerTokens, config.positionLimit().value_or(kMaxTokens) - 1);
+  const auto done = attention::generate(
+      session, std::move(pass->logits), most, {.temperature = 0}, request,
+      [&](Index id, const attention::PassResult&) {
+        answer.push_back(id);
+        return true;
+      },
+      stop);
+  if (!done) return done.error();
+  const auto& ends = config.endTokens;
+  if (!answer.empty() && std::ranges::find(ends, answer.back()) != ends.end()) answer.pop_back();
+  return answer;
+}
+
+/// Reads a text with the encoder; an empty text leaves `source` without a memory.
+attention::Status readText(const std::shared_ptr<const attention::Model>& encoder,
+                           const attention::TextTokenizer& tokenizer, const std::string& text,
+                           const std::stop_token& stop, SourceText& source) {
+  auto encoded = tokenizer.encode(text, attention::SpecialTokens::keep, stop);
+  if (!encoded) return encoded.error();
+  source.ids.assign(encoded->ids.begin(), encoded->ids.end());
+  if (source.ids.empty()) return attention::success();
+  if (std::ssize(source.ids) > kMaxTokens)
+    return Error{fmt::format("The encoder's text has {} tokens; at most {} are read. Shorten it.",
+                             source.ids.size(), kMaxTokens)};
+  auto memory = attention::encoded(encoder, source.ids, stop);
+  if (!memory) return memory.error();
+  source.memory = *std::move(memory);
+  return attention::success();
+}
+
+attention::Status readGiven(const attention::ModelConfig& config, const std::string& features,
+                            SourceText& source) {
+  if (features.empty())
+    return Error{fmt::format(
+        "This decoder reads an encoder's output for a sound, not a text. Drop a file with it on this page: "
+        "[frames, {}], as .npy or .safetensors.",
+        config.modelDim)};
+  auto memory = attention::readFeatures(features, config.modelDim);
+  if (!memory) return memory.error();
+  if ((*memory)->rows() > kMaxTokens)
+    return Error{fmt::format("The features have {} frames; at most {} are shown. Cut them.",
+                             (*memory)->rows(), kMaxTokens)};
+  source.memory = *std::move(memory);
+  return attention::success();
+}
+
+Result<SourceText> readSource(const std::shared_ptr<const attention::Model>& decoder,
+                              const attention::TextTokenizer& tokenizer, const std::string& text,
+                              const std::string& features, const std::stop_token& stop) {
+  SourceText source;
+  const attention::Status read = decoder->source()
+                                     ? readText(decoder->source(), tokenizer, text, stop, source)
+                                     : readGiven(decoder->config(), features, source);
+  if (!read) return read.error();
+  if (!source.memory) return source;
+  auto answer = answerTo(decoder, source.memory, stop);
+  if (!answer) return answer.error();
+  source.answer = *std::move(answer);
+  return source;
+}
+
+/// The key of a source: a text, or a file and its last write time.
+std::string keyOf(const attention::Model& decoder, const std::string& text, const std::string& features) {
+  if (decoder.source()) return text;
+  std::error_code unreadable;  // reading the file gives a better message
+  const auto written = std::filesystem::last_write_time(features, unreadable);
+  return fmt::format("{} {}", features, unreadable ? 0 : written.time_since_epoch().count());
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const SourceText>> SourceTexts::of(
+    const std::shared_ptr<const attention::Model>& decoder, const attention::TextTokenizer& tokenizer,
+    const std::string& text, const std::string& features, const std::stop_token& stop) {
+  std::string key = keyOf(*decoder, text, features);
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [known, source] : kept_)
+      if (known == key) return source;
+  }
+  auto read = readSource(decoder, tokenizer, text, features, stop);
+  if (!read) return read.error();
+  auto source = std::make_shared<const SourceText>(*std::move(read));
+  const std::lock_guard lock(mutex_);
+  for (const auto& [known, earlier] : kept_)
+    if (known == key) return earlier;  // another thread was faster: share one memory
+  kept_.insert(kept_.begin(), {std::move(key), source});
+  if (kept_.size() > kMaxKept) kept_.pop_back();
+  return source;
+}
+
+using attention::Index;
+using SkillJson = nlohmann::json;
+
+namespace {
+
+/// A count or an index. Throws std::out_of_range if it is too large or not a whole number.
+Index countIn(const SkillJson& json) {
+  constexpr std::uint64_t kMax = 1'000'000;
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > kMax)
+    throw std::out_of_range("expected a whole number");
+  return json.get<Index>();
+}
+
+LearnedSkill skillOf(const SkillJson& json) {
+  LearnedSkill skill{json.at("name"),
+                     json.at("title"),
+                     json.at("text"),
+                     json.value("next", ""),
+                     json.contains("right") ? countIn(json["right"]) : 0,
+                     json.contains("of") ? countIn(json["of"]) : 0,
+                     {},
+                     json.value("other", ""),
+                     json.value("other_next", "")};
+  if (json.contains("score"))
+    skill.head = {{countIn(json.at("layer")), countIn(json.at("head")), json.at("score")}};
+  return skill;
+}
+
+bool inWord(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80;
+}
+
+std::vector<std::string> sortedWords(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+}  // namespace
+
+Result<Learned> readLearned(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "scores.json";
+  constexpr std::uint64_t kMaxBytes = 1 << 20;
+  const auto bytes = attention::readFile(path, kMaxBytes);
+  if (!bytes) return bytes.error();
+  return parseLearned({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
+                      attention::shownPath(path));
+}
+
+Result<Learned> parseLearned(std::string_view text, const std::string& name) {
+  const auto scores = attention::parseJsonTree(text, name);
+  if (!scores) return scores.error();
+  try {
+    Learned learned;
+    for (const SkillJson& skill : scores->at("skills")) learned.skills.push_back(skillOf(skill));
+    learned.words = sortedWords(scores->value("words", ""));
+    return learned;
+  } catch (const SkillJson::exception&) {
+  } catch (const std::out_of_range&) {
+  }
+  return Error{name + ": is not a list of skills as assets/models/train.py writes it"};
+}
+
+std::vector<std::string> wordsOutside(const std::vector<std::string>& words, std::string_view typed) {
+  // As the tokenizer does.
+  std::string text(typed);
+  constexpr std::string_view kCurled = "’";
+  for (std::size_t at = 0; (at = text.find(kCurled, at)) != std::string::npos;)
+    text.replace(at, kCurled.size(), "'");
+  std::vector<std::string> outside;
+  for (std::size_t at = 0; at < text.size() && !words.empty();) {
+    std::size_t end = at;
+    while (end < text.size() && (inWord(text[end]) || (text[end] == '\'' && end > at &&
+                                                       end + 1 < text.size() && inWord(text[end + 1]))))
+      ++end;
+    const std::string word = text.substr(at, end - at);
+    at = std::max(end, at + 1);
+    if (!word.empty() && !std::binary_search(words.begin(), words.end(), word) &&
+        std::find(outside.begin(), outside.end(), word) == outside.end())
+      outside.push_back(word);
+  }
+  return outside;
 }
 
 }  // namespace headscope::app

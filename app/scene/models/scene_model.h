@@ -1,9 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <stop_token>
-#include <string>
-
 #include "app/scene/models/open_model.h"
 #include "app/scene/scene.h"
 

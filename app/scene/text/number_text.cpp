@@ -2,15 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <locale>
-#include <stdexcept>
-
-#include "attention/core/noun.h"
+#include <numeric>
 
 namespace headscope::app {
 
@@ -189,6 +189,133 @@ std::string flopsText(double flops) {
   for (; flops >= 999.5 && unit + 1 < std::size(kUnits); ++unit) flops /= 1000;
   const int decimals = unit == 0 || flops >= 99.5 ? 0 : flops >= 9.95 ? 1 : 2;
   return fixedText(flops, decimals) + " " + kUnits[unit];
+}
+
+namespace {
+
+constexpr std::uint64_t kTooMany = std::uint64_t{1} << 63;
+constexpr const char* kTooManyText = "more than 8 EiB";
+
+/// Up to four digits, without trailing zeros.
+std::string fourDigits(double value) {
+  const int decimals = value >= 999.95 ? 0 : value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
+  // Rounds halves up, as people do: 70,272 B are 68.63 KiB.
+  const double unit = std::pow(10.0, decimals);
+  return roundedText(std::floor(value * unit + 0.5) / unit, 15);
+}
+
+}  // namespace
+
+std::string fourDigitBytes(double bytes) {
+  if (bytes > static_cast<double>(kTooMany)) return kTooManyText;
+  static constexpr std::array<const char*, 7> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  // From here on, four digits would read 1024.
+  while (bytes >= 1023.5 && unit + 1 < kUnits.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fourDigits(bytes) + " " + kUnits[unit];
+}
+
+std::string fourDigitBytes(std::uint64_t bytes) {
+  return bytes >= kTooMany ? kTooManyText : fourDigitBytes(static_cast<double>(bytes));
+}
+
+std::string exactBytes(std::uint64_t bytes) {
+  return bytes >= kTooMany ? kTooManyText : countText(bytes) + " B";
+}
+
+std::string fractionText(std::uint64_t part, std::uint64_t whole) {
+  const std::uint64_t common = std::gcd(part, whole);
+  if (common == 0) return "0 %";
+  const std::uint64_t top = part / common, bottom = whole / common;
+  if (bottom == 1) return std::to_string(top);
+  static constexpr struct {
+    std::uint64_t top, bottom;
+    const char* text;
+  } kSigns[] = {{1, 2, "½"}, {1, 4, "¼"}, {3, 4, "¾"}, {1, 8, "⅛"}, {3, 8, "⅜"}, {5, 8, "⅝"},
+                {7, 8, "⅞"}, {1, 3, "⅓"}, {2, 3, "⅔"}, {1, 6, "⅙"}, {5, 6, "⅚"}, {1, 5, "⅕"}};
+  for (const auto& sign : kSigns)
+    if (sign.top == top && sign.bottom == bottom) return sign.text;
+  if (bottom <= 16) return fmt::format("{}/{}", top, bottom);
+  const double share = 100 * static_cast<double>(part) / static_cast<double>(whole);
+  return fixedText(share, share < 10 ? 1 : 0) + " %";
+}
+
+std::string tokensText(std::int64_t tokens) {
+  constexpr std::int64_t kilo = 1024, mega = kilo * 1024, giga = mega * 1024, tera = giga * 1024;
+  for (const auto& [unit, name] : {std::pair(tera, " T"), {giga, " G"}, {mega, " M"}})
+    if (tokens >= unit && tokens % unit == 0)
+      return countText(static_cast<std::uint64_t>(tokens / unit)) + name;
+  if (tokens >= kilo && tokens % kilo == 0) return std::to_string(tokens / kilo) + " k";
+  return countText(static_cast<std::uint64_t>(tokens));
+}
+
+namespace {
+
+bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool isLetter(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0;
+}
+
+/// Formats "1,234.5" for display; returns anything else unchanged.
+std::string shownRun(std::string_view run) {
+  const std::size_t point = run.find('.');
+  std::string whole(run.substr(0, point));
+  const std::string_view fraction = point == std::string_view::npos ? "" : run.substr(point + 1);
+  if (!std::ranges::all_of(fraction, isDigit)) return std::string(run);
+  if (const std::size_t mark = whole.find(','); mark != std::string::npos) {
+    std::string digits = whole;
+    std::erase(digits, ',');
+    std::string grouped = digits;
+    for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) grouped.insert(at, ",");
+    if (grouped != whole || digits.size() > 18) return std::string(run);
+    whole = countText(std::stoull(digits));
+  }
+  return fraction.empty() ? whole : whole + shownNumber("." + std::string(fraction));
+}
+
+}  // namespace
+
+std::string shownProse(std::string_view text) {
+  if (numberStyle() == NumberStyle::point) return std::string(text);
+  std::string shown;
+  bool code = false;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && (isDigit(text[end]) || text[end] == '.' || text[end] == ',')) ++end;
+    while (end > at && !isDigit(text[end - 1])) --end;
+    const char before = at > 0 ? text[at - 1] : ' ', after = end < text.size() ? text[end] : ' ';
+    const bool joined = before == '-' && at > 1 && isLetter(text[at - 2]);
+    const bool inName = isLetter(before) || isLetter(after) || before == '_' || before == '.' || joined;
+    if (end == at) {
+      code = code != (text[at] == '`');
+      shown += text[at++];
+      continue;
+    }
+    const std::string_view run = text.substr(at, end - at);
+    shown += code || inName ? std::string(run) : shownRun(run);
+    at = end;
+  }
+  return shown;
+}
+
+NumberStyle numberStyleOf(const Preferences& preferences) {
+  static const NumberStyle kSystem = systemNumberStyle();
+  return preferences.numbers == 0 ? kSystem : static_cast<NumberStyle>(preferences.numbers - 1);
+}
+
+std::string settingText(const PreferenceRow& row, const Preferences& preferences) {
+  if (const auto* on = std::get_if<SwitchSetting>(&row.kind)) return preferences.*on->value ? "on" : "off";
+  if (const auto* choice = std::get_if<ChoiceSetting>(&row.kind))
+    return preferences.*choice->value ? choice->on : choice->off;
+  if (const auto* list = std::get_if<ListSetting>(&row.kind))
+    return list->choices[preferences.*list->value].label;
+  return roundedText(100 * preferences.*std::get<FactorSetting>(row.kind).value) + " %";
 }
 
 }  // namespace headscope::app

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "app/platform/preferences.h"
+
 namespace headscope::app {
 
 // A quantity is written the same way everywhere on screen. Files, commands, links and code don't use these
@@ -51,5 +53,26 @@ std::string percentText(double share);
 std::string flopsText(double flops);
 /// "0.31 ms", "12 ms", "1.4 s".
 std::string timeText(double seconds);
+
+/// Up to four significant digits in units of 1,024: "2.25 KiB", "131.4 GiB", "40 GiB", "512 B".
+/// From 2⁶³ on, "more than 8 EiB".
+std::string fourDigitBytes(std::uint64_t bytes);
+/// The same for a number that may have a fraction; "more than 8 EiB" above 2⁶³.
+std::string fourDigitBytes(double bytes);
+/// "42,949,672,960 B"; "more than 8 EiB" from 2⁶³ on.
+std::string exactBytes(std::uint64_t bytes);
+/// The ratio of two counts: "¼", "1/12" with a denominator up to 16, else "12 %".
+std::string fractionText(std::uint64_t part, std::uint64_t whole);
+/// Tokens in units of 1,024 if that is exact: "128 k", "512"; "1 M" from 1,024 k on, then G and T.
+std::string tokensText(std::int64_t tokens);
+
+/// Rewrites the numbers in a text, given as "1,234.5", in the user's style (see setNumberStyle()). Versions,
+/// names and text between backticks stay unchanged.
+std::string shownProse(std::string_view text);
+
+/// The style that `numbers` selects; the system's by default.
+NumberStyle numberStyleOf(const Preferences& preferences);
+/// The row's value: "on", "Dark", "112.5 %".
+std::string settingText(const PreferenceRow& row, const Preferences& preferences);
 
 }  // namespace headscope::app

@@ -1,10 +1,9 @@
 #include "app/widgets/text/draw_text.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "app/platform/track.h"
 #include "app/platform/ui_state.h"
-#include "app/widgets/text/wrapped_text.h"
 
 namespace headscope::app {
 
@@ -198,6 +197,32 @@ TextLines linesOf(ImFont* font, std::string_view text, float width) {
 void paintLines(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, const TextLines& lines,
                 std::string_view text) {
   put(list, font, at, lines.size, color, lines.lines, text, lines.wrap);
+}
+
+std::string firstFitting(ImFont* font, const std::vector<std::string>& wordings, float width) {
+  for (const std::string& wording : wordings)
+    if (textWidth(font, wording) <= width) return wording;
+  return wordings.empty() ? "" : wordings.back();
+}
+
+std::string wrapped(std::string_view text, float width,
+                    const std::function<float(std::string_view)>& measure) {
+  std::string out(text);
+  std::size_t lineStart = 0;
+  std::size_t lastSpace = std::string::npos;
+  for (std::size_t at = 0; at <= out.size(); ++at) {
+    const bool end = at == out.size() || out[at] == '\n';
+    if (!end && out[at] != ' ') continue;
+    // A word ends here. Break before it if the line up to here is too wide.
+    if (lastSpace != std::string::npos &&
+        measure(std::string_view(out).substr(lineStart, at - lineStart)) > width) {
+      out[lastSpace] = '\n';
+      lineStart = lastSpace + 1;
+    }
+    lastSpace = at < out.size() && out[at] == ' ' ? at : std::string::npos;
+    if (end) lineStart = at + 1;
+  }
+  return out;
 }
 
 }  // namespace headscope::app

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/platform/canvas.h"
 
@@ -44,5 +46,13 @@ TextLines linesOf(ImFont* font, std::string_view text, float width);
 /// Paints the lines with their top left corner at `at`; tests find them as `text`.
 void paintLines(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, const TextLines& lines,
                 std::string_view text);
+
+/// Returns the first of several wordings, longest first, that fits into `width`; the last if none does.
+std::string firstFitting(ImFont* font, const std::vector<std::string>& wordings, float width);
+
+/// Returns `text` with spaces turned into line breaks so that lines fit into `width`; `measure` returns a
+/// piece's width.
+std::string wrapped(std::string_view text, float width,
+                    const std::function<float(std::string_view)>& measure);
 
 }  // namespace headscope::app

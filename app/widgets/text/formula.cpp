@@ -1,6 +1,4 @@
-#include <algorithm>
 
-#include "app/widgets/paint.h"
 #include "app/widgets/text/rich_text.h"
 
 namespace headscope::app {

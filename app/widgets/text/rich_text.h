@@ -1,6 +1,9 @@
 #pragma once
 
+#include <string_view>
+
 #include "app/scene/text/rich_text.h"
+#include "app/widgets/paint.h"
 #include "app/widgets/view.h"
 
 namespace headscope::app {
@@ -38,5 +41,12 @@ float paintRichText(const View& view, Canvas* list, const RichFonts& fonts, cons
 
 /// Paints a white disc with a number, which connects words to a place on the page.
 void paintMark(const View& view, Canvas list, ImVec2 center, std::string_view number);
+
+/// Like paintText, for one-line formulas: "_" makes the next character a subscript, "^" a superscript; braces
+/// group several: "W_Q", "e^{score − max}". Text wider than `width` is cut like by fitted(). Returns its
+/// width.
+float paintScripted(const View& view, Canvas list, ImFont* font, ImVec2 at, std::uint32_t color,
+                    std::string_view text, Align align = Align::left, float width = FLT_MAX);
+float scriptedWidth(const View& view, ImFont* font, std::string_view text);
 
 }  // namespace headscope::app

@@ -1,11 +1,9 @@
 #include "app/widgets/text/text_edit.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/platform/ui_state.h"
 #include "app/widgets/text/draw_text.h"
-#include "app/widgets/text/wrapped_text.h"
 
 namespace headscope::app {
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <set>
 
-#include "attention/formats/files/regular_file.h"
+#include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::attention {

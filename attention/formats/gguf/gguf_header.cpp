@@ -2,10 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
-#include <optional>
 
 #include "attention/formats/quote.h"
 #include "attention/formats/safetensors.h"

@@ -1,15 +1,7 @@
-#include "attention/formats/layers/attention_masks.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-
-#include "attention/core/saturating.h"
-#include "attention/formats/masks/mask_names.h"
-#include "attention/formats/masks/mask_values.h"
+#include "attention/formats/layers/layer_reader.h"
+#include "attention/formats/masks/mask_file.h"
 #include "attention/masks/runs.h"
 
 namespace headscope::attention {

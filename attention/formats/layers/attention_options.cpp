@@ -1,17 +1,10 @@
-#include "attention/formats/layers/attention_options.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstdint>
-#include <vector>
 
 #include "attention/core/score_terms.h"
-#include "attention/formats/quote.h"
-#include "attention/formats/tensor_reader.h"
-#include "attention/text/suggestion.h"
+#include "attention/formats/layers/layer_reader.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::attention {
 namespace {

@@ -1,13 +1,8 @@
-#include "attention/formats/layers/layer_names.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <tuple>
 
-#include "attention/core/noun.h"
-#include "attention/formats/quote.h"
-#include "attention/formats/tensor_names.h"
+#include "attention/formats/layers/layer_reader.h"
 
 namespace headscope::attention {
 namespace {

@@ -2,12 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
 #include <tuple>
-
-#include "attention/formats/layers/layer_names.h"
-#include "attention/formats/tensor_names.h"
 
 namespace headscope::attention {
 namespace {
@@ -45,13 +40,12 @@ class LayerReader {
 };
 
 /// Tensors beside a layer's projections that don't change its attention, by the end of their names.
-constexpr std::string_view kHarmless[] =
-    {".attn.bias",       ".attention.bias",
-     "masked_bias",  // the causal masks of GPT-2 and GPT-NeoX, saved as buffers
-     "inv_freq",         "cos_cached",
-     "sin_cached",  // inv_freq is compared with rope_theta
-     "LayerNorm.weight", "LayerNorm.bias",
-     "LayerNorm.gamma",  "LayerNorm.beta"};  // before or after attention
+constexpr std::string_view kHarmless[] = {
+    ".attn.bias",       ".attention.bias",
+    "masked_bias",  // the causal masks of GPT-2 and GPT-NeoX, saved as buffers
+    "inv_freq",         "cos_cached",
+    "sin_cached",  // inv_freq is compared with rope_theta
+    "LayerNorm.weight", "LayerNorm.bias",  "LayerNorm.gamma", "LayerNorm.beta"};  // before or after attention
 
 /// Words in the names of tensors that are part of attention, for files whose layer has no module of its own.
 constexpr std::string_view kAttentionWords[] = {

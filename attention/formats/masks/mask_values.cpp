@@ -1,23 +1,9 @@
-#include "attention/formats/masks/mask_values.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <map>
 
-#include "attention/core/saturating.h"
-#include "attention/formats/csv_reader.h"
-#include "attention/formats/float_formats.h"
-#include "attention/formats/layers/load.h"
-#include "attention/formats/npy_header.h"
-#include "attention/formats/quote.h"
-#include "attention/formats/safetensors_header.h"
+#include "attention/formats/masks/mask_file.h"
 #include "attention/formats/tables.h"
-#include "attention/masks/pattern.h"
 #include "attention/text/ascii.h"
 
 namespace headscope::attention {

@@ -1,16 +1,6 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cstring>
-#include <limits>
-
-#include "attention/core/saturating.h"
-#include "attention/formats/files/file_io.h"
-#include "attention/formats/files/regular_file.h"
 #include "attention/formats/masks/mask_file.h"
-#include "attention/formats/masks/mask_values.h"
-#include "attention/formats/npy_header.h"
-#include "attention/formats/safetensors.h"
 
 namespace headscope::attention {
 namespace {

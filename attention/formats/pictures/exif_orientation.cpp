@@ -1,6 +1,6 @@
-#include "attention/formats/pictures/exif_orientation.h"
-
 #include <optional>
+
+#include "attention/formats/pictures/picture.h"
 
 namespace headscope::attention {
 namespace {

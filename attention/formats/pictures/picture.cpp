@@ -13,8 +13,6 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-#include "attention/formats/pictures/exif_orientation.h"
-
 namespace headscope::attention {
 namespace {
 

@@ -2,17 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <new>
 
-#include "attention/formats/files/file_io.h"
-#include "attention/formats/quote.h"
-#include "attention/formats/recorded/recorded_layers.h"
-#include "attention/formats/recorded/recorded_tokens.h"
-#include "attention/formats/recorded/weight_faults.h"
 #include "attention/text/ascii.h"
 
 namespace headscope::attention {

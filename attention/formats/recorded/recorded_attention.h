@@ -1,15 +1,46 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "attention/formats/recorded/weight_faults.h"
+#include "attention/core/result.h"
+#include "attention/core/tensor.h"
 #include "attention/formats/tensor_source.h"
 
 namespace headscope::attention {
+
+/// What recorded weights are that a softmax's never are. Half precision is allowed for.
+struct WeightFaults {
+  std::uint64_t all = 0;                                 ///< weights examined
+  std::uint64_t notFinite = 0, negative = 0, above = 0;  ///< weights: NaN or infinite, below 0, above 1
+  std::uint64_t rows = 0;                                ///< rows whose sum is neither 1 nor 0
+  float least = 0, most = 0;                             ///< of the finite weights, and 0
+  /// Sums of the rows whose weights are finite and don't sum to 0.
+  float minSum = std::numeric_limits<float>::infinity(), maxSum = -minSum;
+
+  void add(const WeightFaults& other);
+  /// The ends of a scale around 0 that holds all weights, if some are negative; otherwise 0.
+  float aroundZero() const { return negative == 0 ? 0 : most > -least ? most : -least; }
+  /// What was found with the likeliest cause, in sentences; "" if nothing was.
+  std::string describe() const;
+};
+/// Whether a weight lies above 1 by more than rounding.
+constexpr bool isAboveOne(float weight) {
+  return weight > 1.01F;
+}
+
+/// Returns the weights, [n, m], as they are drawn on a scale from 0 to 1: those above 1 as NaN, which has its
+/// own colour.
+Matrix markedWeights(const Matrix& weights);
+
+/// Examines one head's weights, [n, m].
+WeightFaults faultsOf(const Matrix& weights);
 
 /// Rows of an array as they lie in a file: [heads, rows, cols] from value `first` of a tensor.
 struct RecordedBlock {
@@ -46,7 +77,7 @@ struct RecordedWeights {
 };
 
 /// Attention computed and saved by another program: a safetensors, .npz or .npy file with attention [layers,
-/// heads, n, m], [heads, n, m] or [n, m], or one array per layer, named as in recorded_names.h, with an
+/// heads, n, m], [heads, n, m] or [n, m], or one array per layer, named as for recordedNameOf(), with an
 /// optional batch axis of 1; optionally also q, k and v. Layers and heads are read on demand, so a file may
 /// be much larger than memory. Copies share the file. Thread-safe.
 ///
@@ -125,5 +156,49 @@ class RecordedAttention {
   std::vector<std::string> notes_;
   Index patchSide_ = 0;
 };
+
+/// The layers of one kind of attention: a model's encoder, its decoder, or cross-attention between them.
+struct RecordedLayers {
+  std::string group;                  ///< "" for the only group in a file if the names don't say
+  std::vector<RecordedLayer> layers;  ///< at least one, ascending; all with the same queries and keys
+  std::vector<std::string> notes;     ///< what was assumed or left out, a sentence each
+};
+
+/// Finds recorded attention by the names and shapes of a file's tensors; ignores other tensors. Returns at
+/// least one group, in the order unnamed, encoder, decoder, cross. Same errors as RecordedAttention::open(),
+/// prefixed by `name`.
+Result<std::vector<RecordedLayers>> findRecordedLayers(const SafetensorsHeader& header,
+                                                       const std::string& name);
+
+/// Which part of a model attention belongs to; `only` if the name doesn't say.
+enum class RecordedGroup { only, encoder, decoder, cross };
+/// Returns "", "encoder", "decoder" or "cross".
+std::string_view groupName(RecordedGroup group);
+
+/// What the name of a recorded array says: its role, layer and group.
+struct RecordedName {
+  TensorRole role;
+  std::optional<Index> layer;  ///< nullopt: all layers, or the only one
+  RecordedGroup group = RecordedGroup::only;
+  std::optional<Index> step = {};  ///< of generate(): the rows of one new token
+  bool tokensFirst = false;        ///< TransformerLens's hook_q, hook_k and hook_v: [n, heads, headDim]
+};
+
+/// Parses names under which programs save attention (after the softmax), queries, keys and values, in any
+/// case (see tensorRoleOf()), also with hook_ before them. The layer is the number with the first word that
+/// counts layers ("layers.3.attention", "layer3_attn", Flax's "layers_3/attention/attention_weights/0"), else
+/// a number after the role ("attention.3", "attn_weights_3", "attn3", "kq_soft_max-3"), else the last number
+/// before it; NumPy's "arr_3" is attention of layer 3. A step is a number with the word step
+/// ("attentions.step2.layer3"). The group is a word before the role ("encoder_attentions",
+/// "cross_attentions", "decoder.layers.0.self_attn.weights"); a decoder's encoder_attn, crossattention,
+/// EncDecAttention and multihead_attn are cross-attention.
+std::optional<RecordedName> recordedNameOf(std::string_view tensor);
+
+/// Parses the tokens of recorded attention from metadata or a file: a JSON list of texts or ids, an
+/// object with such a list under "tokens" or "input_ids", or text with one token per line if that yields
+/// `expected`, else one per word. Drops the mark of a space before a word ("Ġ", "▁"). Returns an Error,
+/// prefixed by `name`, unless there are `expected` tokens; messages call them `what`.
+Result<std::vector<std::string>> parseTokens(const std::string& text, Index expected, const std::string& what,
+                                             const std::string& name);
 
 }  // namespace headscope::attention

@@ -1,18 +1,9 @@
-#include "attention/formats/recorded/recorded_layers.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <map>
-#include <set>
 #include <sstream>
-#include <utility>
 
-#include "attention/core/map_limits.h"
-#include "attention/core/noun.h"
-#include "attention/formats/quote.h"
-#include "attention/formats/recorded/recorded_names.h"
+#include "attention/formats/recorded/recorded_attention.h"
 #include "attention/masks/plain_rules.h"
 #include "attention/text/ascii.h"
 

@@ -1,9 +1,6 @@
-#include "attention/formats/recorded/weight_faults.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
+#include "attention/formats/recorded/recorded_attention.h"
 
 namespace headscope::attention {
 namespace {

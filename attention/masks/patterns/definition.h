@@ -32,7 +32,7 @@ struct Given {
 };
 
 /// The definition of a pattern. To add one, add a file that defines patterns::name and a row in
-/// pattern_list.h.
+/// pattern.h.
 struct Pattern {
   PatternInfo info;
   /// Which keys j the query at i sees. Formulas and code are printed from this definition.
@@ -79,5 +79,16 @@ constexpr ParameterInfo readFrom(const TextPart& part, std::string_view name, Pa
                                  bool fitsKeys = false) {
   return {name, kind, low, kMaxMaskCount, 0, &part, meaning, symbol, fitsKeys};
 }
+
+/// The decision of a rule with cells for a row and key: 1 visible, 2 masked, 0 undecided.
+extern const LookupTable kCells;
+/// Whether the rule decides every key of every row.
+bool cellsDecideAll(const Rule& rule, const CodeSizes& sizes);
+
+/// Returns the index of the document that contains `position`; `starts` ascend from 0.
+std::size_t documentOf(const std::vector<Index>& starts, Index position);
+
+/// Each position's document, and each document's first position, for rules whose lists hold these.
+extern const LookupTable kDocument, kDocumentStart;
 
 }  // namespace headscope::attention

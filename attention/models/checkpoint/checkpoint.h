@@ -1,17 +1,70 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "attention/core/linear_maps.h"
-#include "attention/models/checkpoint/mapped_file.h"
+#include "attention/core/projections.h"
+#include "attention/core/result.h"
+#include "attention/core/tensor.h"
 
 namespace headscope::attention {
+
+/// A memory range in which bus errors turn into zeros.
+struct GuardedRange {
+  std::atomic<std::uintptr_t> begin{0}, end{0};  ///< end 0: free
+  std::atomic<bool> lost{false};                 ///< part of it reads as zeros
+};
+
+/// Guards the whole pages [begin, end) until endGuard(). Returns null if 1,024 ranges are guarded already.
+GuardedRange* beginGuard(const void* begin, const void* end);
+void endGuard(GuardedRange* range);
+
+/// A regular file, mapped for reading in place. Reads come from the system's page cache, so the file may be
+/// much larger than memory.
+///
+/// Reading a mapped file that has become shorter, or whose disk is gone, raises a bus error, which would end
+/// the program. Here the lost pages read as zeros from then on, and intact() reports it: a SIGBUS handler,
+/// installed with the first mapping, maps zeros over them and passes bus errors elsewhere to the previous
+/// handler. pread would need no handler, but would copy every weight once more for every token.
+class MappedFile {
+ public:
+  /// Returns an Error if the path is missing, is a directory, a pipe or a device, can't be read or mapped, or
+  /// if too many files are mapped at once. Follows symbolic links.
+  static Result<MappedFile> open(const std::filesystem::path& path);
+  MappedFile(MappedFile&&) noexcept;
+  MappedFile& operator=(MappedFile&&) noexcept;
+  ~MappedFile();
+
+  const std::filesystem::path& path() const;
+  /// The whole file. Call intact() after reading, before showing what was read.
+  std::span<const std::uint8_t> bytes() const;
+  /// Returns an Error if part of the mapping was lost, or if the file's size or change time differs from when
+  /// it was opened.
+  Status intact() const;
+
+ private:
+  struct State;
+  explicit MappedFile(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Reads a model.safetensors.index.json: the file in the same folder that holds each tensor. Returns an
+/// Error, one sentence that begins with `name`, if the text isn't JSON, has no weight_map, has file names
+/// that aren't text or point outside the folder, or names more than 1,024 files.
+Result<std::map<std::string, std::string>> parseShardIndex(std::string_view json, const std::string& name);
+
+/// The reason that a folder without a config.json can't be opened: what kind of folder it is instead.
+Error withoutConfig(const std::filesystem::path& folder);
+/// The reason that a folder without safetensors can't be opened: where its weights are instead.
+Error withoutWeights(const std::filesystem::path& folder);
 
 struct TensorNaming;  // families.h
 
@@ -34,7 +87,7 @@ struct TensorView {
 /// mapped but not read. Opening reads only the headers, whatever the size. Experts of a family that may store
 /// them in MXFP4 as two byte tensors, X_blocks and X_scales, count as one tensor X. A tensor that
 /// save_model() stored once for several names has all of them; names that a wrapper extended have their own
-/// form (stored_names.h).
+/// form (model_weights.h).
 class Checkpoint {
  public:
   /// Returns an Error, in one sentence, for a folder without weights (saying what it holds instead), an
@@ -70,5 +123,28 @@ class Checkpoint {
   std::map<std::string, TensorView> tensors_;
   std::vector<std::string> notes_;
 };
+
+/// The weights in the files of a folder.
+struct WeightCount {
+  std::uint64_t parameters = 0;  ///< weights after unpacking, without scales and zeros; 0: unknown
+  std::uint64_t bytes = 0;       ///< of all tensors
+  std::map<std::string, std::uint64_t> numbers = {};  ///< of each dtype
+};
+
+/// How weights are packed into whole numbers.
+struct Packing {
+  Index bits = 0;   ///< per weight; 0: not known, so weights in whole numbers can't be counted
+  Index group = 0;  ///< weights that share a scale; 0: not known
+};
+
+/// Whether a tensor isn't a weight but the causal mask [1, 1, n, n] in files of GPT-2, GPT-Neo and GPT-NeoX.
+bool isCausalMask(std::string_view name, std::span<const std::uint64_t> shape);
+
+/// Counts one safetensors file from its JSON header, which gives each tensor's dtype, shape and data_offsets.
+Result<WeightCount> countTensors(std::string_view json, const Packing& packing, const std::string& name);
+
+/// Counts a folder's safetensors files from their headers alone. If a shard is absent, takes the totals from
+/// model.safetensors.index.json. Returns nothing if there is neither.
+Result<std::optional<WeightCount>> countWeights(const std::filesystem::path& folder, const Packing& packing);
 
 }  // namespace headscope::attention

@@ -1,18 +1,83 @@
-#include "attention/models/checkpoint/mapped_file.h"
-
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
-#include <utility>
 
-#include "attention/formats/files/regular_file.h"
-#include "attention/models/checkpoint/bus_guard.h"
+#include "attention/formats/files/file_io.h"
+#include "attention/models/checkpoint/checkpoint.h"
 
 namespace headscope::attention {
+namespace {
+
+// The handler serves the whole process and may only use plain memory, no locks.
+std::array<GuardedRange, 1024> ranges;
+struct sigaction previous;
+std::once_flag installed;
+std::mutex taking;
+
+GuardedRange* rangeAt(std::uintptr_t address) {
+  for (GuardedRange& range : ranges)
+    if (range.begin.load() <= address && address < range.end.load()) return &range;
+  return nullptr;
+}
+
+/// Maps zeros from the lost page to the end of the range: if one page is gone, so are those after it.
+bool mapZeros(GuardedRange& range, std::uintptr_t address) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t from = address / page * page, end = range.end.load();
+  void* const zeros = ::mmap(reinterpret_cast<void*>(from), end - from, PROT_READ,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  if (zeros == MAP_FAILED) return false;
+  range.lost = true;
+  return true;
+}
+
+void onBusError(int signal, siginfo_t* info, void* context) {
+  const int code = errno;
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  GuardedRange* const range = info->si_code > 0 ? rangeAt(address) : nullptr;  // else a process sent it
+  const bool guarded = range && mapZeros(*range, address);
+  errno = code;
+  if (guarded) return;
+  if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
+  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
+  // No other handler: raise it again without one, to end the program as it would have ended.
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+void install() {
+  struct sigaction action {};
+  action.sa_sigaction = onBusError;
+  action.sa_flags = SA_SIGINFO;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGBUS, &action, &previous);
+}
+
+}  // namespace
+
+GuardedRange* beginGuard(const void* begin, const void* end) {
+  std::call_once(installed, install);
+  const std::lock_guard lock(taking);
+  for (GuardedRange& range : ranges) {
+    if (range.end.load() != 0) continue;
+    range.lost = false;
+    range.begin = reinterpret_cast<std::uintptr_t>(begin);
+    range.end = reinterpret_cast<std::uintptr_t>(end);
+    return &range;
+  }
+  return nullptr;
+}
+
+void endGuard(GuardedRange* range) {
+  const std::lock_guard lock(taking);
+  range->end = 0;
+}
 
 struct MappedFile::State {
   State(RegularFile opened, void* mapping, std::size_t length, GuardedRange* guard)

@@ -2,15 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <iterator>
-#include <utility>
-
-#include "attention/models/checkpoint/headless.h"
-#include "attention/models/checkpoint/stored_names.h"
-#include "attention/models/checkpoint/tensor_finder.h"
-#include "attention/models/checkpoint/unread_tensors.h"
-#include "attention/models/config/families.h"
 
 namespace headscope::attention {
 namespace {
@@ -353,9 +345,10 @@ class WeightsReader {
     if (!headFinder_.has(beside)) return bias;
     const Vector tied = headFinder_.vector(beside, config_.vocabulary);
     if (config_.tied && headFinder_.status() && bias != tied)
-      notes.push_back(fmt::format("config.json ties the head's two biases, but the file has different ones. "
-                                  "Predictions use {}, as in transformers 5.",
-                                  own));
+      notes.push_back(
+          fmt::format("config.json ties the head's two biases, but the file has different ones. "
+                      "Predictions use {}, as in transformers 5.",
+                      own));
     return bias;
   }
 

@@ -1,14 +1,10 @@
-#include "attention/models/checkpoint/other_folders.h"
-
 #include <fmt/core.h>
 
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include "attention/formats/files/file_io.h"
-#include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
+#include "attention/models/checkpoint/checkpoint.h"
 #include "attention/models/config/config_reader.h"
 
 namespace headscope::attention {

@@ -1,14 +1,8 @@
-#include "attention/models/checkpoint/stored_names.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <functional>
-#include <utility>
-
-#include "attention/formats/files/regular_file.h"
+#include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
-#include "attention/models/config/families.h"
+#include "attention/models/checkpoint/model_weights.h"
 
 namespace headscope::attention {
 namespace {
@@ -93,13 +87,13 @@ std::vector<std::string> unwrapNames(Tensors& tensors, const TensorNaming& namin
     const bool own = std::ranges::any_of(
         naming.prefixes, [&](std::string_view prefix) { return prefix.find(part) != prefix.npos; });
     if (!own && renameAll(tensors, [&](const std::string& name) { return without(name, part); }))
-      notes.push_back(fmt::format("Tensor names hold {}, which {}. They are read without it.",
-                                  quotedText(part), by));
+      notes.push_back(
+          fmt::format("Tensor names hold {}, which {}. They are read without it.", quotedText(part), by));
   }
   const std::string outer = outerPart(tensors, naming);
   if (renameAll(tensors, [&](const std::string& name) { return name.substr(outer.size()); }))
-    notes.push_back(fmt::format("All tensor names begin with {}. They are read without it.",
-                                quotedText(outer)));
+    notes.push_back(
+        fmt::format("All tensor names begin with {}. They are read without it.", quotedText(outer)));
   return notes;
 }
 

@@ -1,16 +1,52 @@
-#include "attention/models/checkpoint/tensor_finder.h"
-
 #include <fmt/core.h>
 
 #include <cstring>
-#include <utility>
 
-#include "attention/formats/files/regular_file.h"
+#include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/safetensors.h"
-#include "attention/models/config/families.h"
+#include "attention/models/checkpoint/model_weights.h"
 
 namespace headscope::attention {
+namespace {
+
+/// Whether a transformers class has a head over the vocabulary: "LlamaForCausalLM", "GPT2LMHeadModel".
+bool predictsTokens(std::string_view architecture) {
+  for (const std::string_view end : {"ForCausalLM", "LMHeadModel", "DoubleHeadsModel", "ForMaskedLM",
+                                     "ForPreTraining", "ForConditionalGeneration"})
+    if (architecture.ends_with(end)) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string whyHeadless(const TensorNames& names, const ModelConfig& config,
+                        const std::function<bool(const std::string&)>& has) {
+  if (config.picture)
+    return names.classifier.empty()
+               ? "No predictions: this vision tower outputs an embedding, not classes."
+               : fmt::format("No predictions: the file has no {}.weight, the map to classes.",
+                             names.classifier);
+  const std::string dense(names.headDense), head(names.head), bias(names.headBias);
+  if (config.group == HeadGroup::encoder)
+    return "No predictions: this is the model's encoder, and its decoder predicts.";
+  const bool own = has(head + ".weight");
+  if (!dense.empty() && !has(dense + ".weight"))
+    return fmt::format("No predictions: the file has no {}.weight, the language-model head.", dense);
+  if (!bias.empty() && !has(bias) && !has(head + ".bias"))
+    return fmt::format("No predictions: the file has no {}, the language-model head's bias.", bias);
+  if (dense.empty() && !own && !config.architecture.empty() && !predictsTokens(config.architecture))
+    return fmt::format("No predictions: the checkpoint is a {}, which has no language-model head.",
+                       config.architecture);
+  if (!own && !config.tied)
+    return fmt::format(
+        "No predictions: the file has no {}.weight, and config.json doesn't tie the head to the embedding.",
+        head);
+  if (config.isBidirectionalDecoder())
+    return "No predictions: attention is bidirectional, so each token already sees the next one.";
+  return "";
+}
+
 bool TensorFinder::has(const std::string& name) const {
   for (const std::string_view prefix : prefixes_)
     if (checkpoint_.tensors().contains(std::string(prefix) + name)) return true;
@@ -43,12 +79,9 @@ std::string_view TensorFinder::packedBy(const std::string& name) const {
   if (!name.ends_with(kWeight)) return "";
   const std::string stem = name.substr(0, name.size() - kWeight.size());
   static constexpr std::pair<const char*, std::string_view> kSigns[] = {
-      {".qweight", "GPTQ or AWQ"},
-      {".scales", "MLX"},
-      {".weight.absmax", "bitsandbytes"},
-      {".weight_packed", "compressed-tensors"},
-      {".weight_scale", "FP8"},
-      {".weight_scale_inv", "FP8"}};
+      {".qweight", "GPTQ or AWQ"},        {".scales", "MLX"},
+      {".weight.absmax", "bitsandbytes"}, {".weight_packed", "compressed-tensors"},
+      {".weight_scale", "FP8"},           {".weight_scale_inv", "FP8"}};
   for (const auto& [sign, by] : kSigns)
     if (has(stem + sign)) return by;
   return "";

@@ -1,13 +1,9 @@
-#include "attention/models/checkpoint/unread_tensors.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "attention/formats/files/regular_file.h"
+#include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
-#include "attention/models/checkpoint/weight_count.h"
-#include "attention/models/config/families.h"
+#include "attention/models/checkpoint/checkpoint.h"
+#include "attention/models/checkpoint/model_weights.h"
 
 namespace headscope::attention {
 namespace {
@@ -87,8 +83,8 @@ bool mayStayUnread(const ModelConfig& config, std::string_view name, const Tenso
   const std::string family =
       std::string(config.family->name) + (config.group == HeadGroup::encoder ? "#encoder" : "");
   return std::ranges::any_of(kUnread, [&](const UnreadTensors& row) {
-    const bool has = row.families.empty() ||
-                     anyWord(row.families, [&](std::string_view each) { return each == family; });
+    const bool has =
+        row.families.empty() || anyWord(row.families, [&](std::string_view each) { return each == family; });
     return has && (row.ofLayers || !ofLayer) && (!row.causalMask || isCausalMask(name, tensor.shape)) &&
            anyWord(row.names, [&](std::string_view pattern) { return matches(name, pattern); });
   });

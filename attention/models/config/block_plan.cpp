@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "attention/models/config/layer_plan.h"
 
 namespace headscope::attention {

@@ -1,6 +1,4 @@
-#include "attention/models/config/config_fields.h"
-
-#include <algorithm>
+#include "attention/models/config/config_reader.h"
 
 namespace headscope::attention {
 
@@ -25,7 +23,7 @@ constinit const ConfigFields kSharedFields{
     "id2label label2id num_labels finetuning_task problem_type task_specific_params tokenizer_class "
     "bos_token_id pad_token_id sep_token_id cls_token_id mask_token_id unk_token_id "
     "decoder_start_token_id forced_bos_token_id forced_eos_token_id prefix "
-    // Generation. Fields that change more than the sampling produce notes (generation_rules.h).
+    // Generation. Fields that change more than the sampling produce notes (model_config.h).
     "max_length min_length max_new_tokens do_sample early_stopping num_beams num_beam_groups "
     "diversity_penalty temperature top_k top_p typical_p repetition_penalty length_penalty "
     "no_repeat_ngram_size encoder_no_repeat_ngram_size bad_words_ids num_return_sequences "

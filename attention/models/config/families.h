@@ -1,12 +1,6 @@
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-
-#include "attention/core/fused_rows.h"
-#include "attention/models/config/config_fields.h"
+#include "attention/core/projections.h"
 #include "attention/models/config/config_reader.h"
 #include "attention/models/config/model_config.h"
 
@@ -15,8 +9,8 @@ namespace headscope::attention {
 /// A family's tensor names, without ".weight" and ".bias". Empty: the family has no such tensor.
 struct TensorNames {
   std::string_view embedding = {};
-  /// In an encoder–decoder, the stack's own embedding, used instead of `embedding` if the file has it, and the
-  /// other stack's, which may be the only name that the file gives to the shared table.
+  /// In an encoder–decoder, the stack's own embedding, used instead of `embedding` if the file has it, and
+  /// the other stack's, which may be the only name that the file gives to the shared table.
   std::string_view ownEmbedding = {}, otherEmbedding = {};
   std::string_view positions = {}, tokenTypes = {}, embeddingNorm = {};
   std::string_view embeddingMap = {};  ///< from ModelConfig::embeddingDim to the model's width
@@ -107,7 +101,7 @@ struct Family {
   std::string_view nested = {};    ///< the config.json object that describes the model; empty: all of it
   /// More values of model_type that transformers computes with the same classes, separated by spaces.
   std::string_view aliases = {};
-  ConfigFields fields = {};        ///< besides those that all families share (config_fields.cpp)
+  ConfigFields fields = {};  ///< besides those that all families share (config_fields.cpp)
   /// Fills the config from the family's own fields; model_config.cpp reads the shared ones.
   void (*read)(const ConfigReader& json, ModelConfig& config);
   /// For a nested family, reads the rest of config.json; null: nothing to read.
@@ -116,11 +110,10 @@ struct Family {
 
 namespace families {
 extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3Text,
-    gemma3, ministral3,
-    internLm3, iQuestCoder, seedOss, phi, phi3, olmo2, olmo3, starcoder2, granite, smollm3, stableLm, cohere, cohere2, glm, glm4,
-    falcon, bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe, gptOss, deepSeek2, deepSeek3, bert, roberta,
-    xlmRoberta, distilbert, modernBert, electra, vit, deit, dinov2, dinov2WithRegisters, clip, clipVision, t5,
-    mt5, bart, whisper;
+    gemma3, ministral3, internLm3, iQuestCoder, seedOss, phi, phi3, olmo2, olmo3, starcoder2, granite,
+    smollm3, stableLm, cohere, cohere2, glm, glm4, falcon, bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe,
+    gptOss, deepSeek2, deepSeek3, bert, roberta, xlmRoberta, distilbert, modernBert, electra, vit, deit,
+    dinov2, dinov2WithRegisters, clip, clipVision, t5, mt5, bart, whisper;
 }
 
 std::span<const Family* const> familyTable();

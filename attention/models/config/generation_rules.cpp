@@ -1,13 +1,10 @@
-#include "attention/models/config/generation_rules.h"
-
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
-#include <limits>
 
 #include "attention/models/config/config_reader.h"
+#include "attention/models/config/model_config.h"
 
 namespace headscope::attention {
 

@@ -2,9 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <optional>
 
 #include "attention/formats/quote.h"
 

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "attention/cache/model_shape.h"
+#include "attention/cache/model_cost.h"
 
 namespace headscope::attention {
 
@@ -33,5 +34,24 @@ const ModelShape* findModel(const std::vector<ModelShape>& shapes, std::string_v
 /// Returns "; did you mean …?" for the nearest name in the same family, or in the catalogue if the family is
 /// unknown. If none is near: a list of the family's models, or "".
 std::string nearestModel(const std::vector<ModelShape>& shapes, std::string_view name);
+
+class Model;         // model.h
+struct ModelConfig;  // model_config.h
+
+/// Returns the shape of a model that can be computed. Only its files tell whether the head is the embedding
+/// table.
+ModelShape shapeOf(const ModelConfig& config);
+/// The same, with the parameters and bytes in its files, if it has files.
+ModelShape shapeOf(const Model& model);
+
+/// Reads the shape that a config.json describes, for families computed here and for any other whose sizes
+/// have the usual names. `name` becomes the shape's name. Returns an Error, one sentence that begins with
+/// `name`, if the text isn't JSON or sizes are missing (listing all names tried) or inconsistent.
+Result<ModelShape> readModelShape(std::string_view json, const std::string& name);
+/// Whether a folder has a config.json, or the params.json of Llama and Mistral.
+bool describesModel(const std::filesystem::path& folder);
+/// The same for a file, GGUF or JSON, or for a folder with one of those. The shape of a config.json is named
+/// after its folder.
+Result<ModelShape> readModelShape(const std::filesystem::path& path);
 
 }  // namespace headscope::attention

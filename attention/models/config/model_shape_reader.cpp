@@ -1,19 +1,10 @@
-#include "attention/models/config/model_shape_reader.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-
-#include "attention/core/saturating.h"
 #include "attention/formats/quote.h"
 #include "attention/models/config/config_reader.h"
 #include "attention/models/config/layer_plan.h"
-#include "attention/models/config/model_types.h"
-#include "attention/models/config/other_parameters.h"
-#include "attention/models/config/quantization.h"
+#include "attention/models/config/model_catalogue.h"
 #include "attention/models/config/shape_parts.h"
-#include "attention/models/config/size_finder.h"
 #include "attention/models/config/text_part.h"
 
 namespace headscope::attention {

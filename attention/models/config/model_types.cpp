@@ -1,6 +1,4 @@
-#include "attention/models/config/model_types.h"
-
-#include <algorithm>
+#include "attention/models/config/layer_plan.h"
 
 namespace headscope::attention {
 

@@ -1,10 +1,4 @@
-#include "attention/models/config/other_parameters.h"
-
-#include <algorithm>
-#include <utility>
-#include <vector>
-
-#include "attention/core/saturating.h"
+#include "attention/models/config/layer_plan.h"
 
 namespace headscope::attention {
 

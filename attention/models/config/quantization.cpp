@@ -1,11 +1,7 @@
-#include "attention/models/config/quantization.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "attention/formats/quote.h"
-#include "attention/models/config/size_finder.h"
+#include "attention/models/config/layer_plan.h"
 
 namespace headscope::attention {
 

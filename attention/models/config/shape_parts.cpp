@@ -2,11 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "attention/core/saturating.h"
 #include "attention/formats/quote.h"
-#include "attention/models/config/other_parameters.h"
+#include "attention/models/config/layer_plan.h"
 
 namespace headscope::attention {
 

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <string>
-
-#include "attention/cache/model_shape.h"
 #include "attention/models/config/config_reader.h"
-#include "attention/models/config/model_types.h"
+#include "attention/models/config/layer_plan.h"
 
 namespace headscope::attention {
 

@@ -1,8 +1,6 @@
-#include "attention/models/config/size_finder.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
+#include "attention/models/config/layer_plan.h"
 
 namespace headscope::attention {
 

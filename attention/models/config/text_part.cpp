@@ -1,11 +1,10 @@
 #include "attention/models/config/text_part.h"
 
-#include <algorithm>
 #include <ranges>
 #include <span>
 
 #include "attention/formats/quote.h"
-#include "attention/models/config/config_fields.h"
+#include "attention/models/config/config_reader.h"
 #include "attention/text/ascii.h"
 
 namespace headscope::attention {

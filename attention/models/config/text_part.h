@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "attention/models/config/config_reader.h"
 
 namespace headscope::attention {
@@ -9,8 +7,8 @@ namespace headscope::attention {
 /// The part of a config.json that describes the text model, and what else the file describes.
 struct TextModel {
   ConfigReader json;
-  bool nested = false;  ///< not the whole file, so the file may leave out what its type has by default
-  std::string others = {};   ///< "vision and audio" for vision_config and audio_config
+  bool nested = false;      ///< not the whole file, so the file may leave out what its type has by default
+  std::string others = {};  ///< "vision and audio" for vision_config and audio_config
 };
 /// Returns the file itself, or an object such as text_config, which may be inside another (thinker_config).
 TextModel textPart(const ConfigReader& root);

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 
 #include "attention/formats/quote.h"
@@ -39,10 +38,10 @@ void readRotatedPart(const ConfigReader& json, bool interleaved, ModelConfig& co
 
   const char* const key = json.object("rope_scaling").names().empty() ? "rope_parameters" : "rope_scaling";
   const ConfigReader rope = json.object(key);
-  const double sharpness =
-      rope.differs("mscale_all_dim", "0") && rope.text(rope.has("rope_type") ? "rope_type" : "type", "") == "yarn"
-          ? yarnAttentionFactor(rope.positive("factor"), rope.positive("mscale_all_dim"))
-          : 1;
+  const double sharpness = rope.differs("mscale_all_dim", "0") &&
+                                   rope.text(rope.has("rope_type") ? "rope_type" : "type", "") == "yarn"
+                               ? yarnAttentionFactor(rope.positive("factor"), rope.positive("mscale_all_dim"))
+                               : 1;
   for (LayerKind& layer : config.layers)
     layer.scale = static_cast<float>(sharpness * sharpness / std::sqrt(static_cast<double>(whole)));
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "attention/formats/quote.h"
@@ -39,10 +38,11 @@ double stretchOf(const ConfigReader& rope, Index original, ModelConfig& config) 
   const double ratio = static_cast<double>(config.maxPositions) / static_cast<double>(original);
   const double factor = rope.positive("factor", ratio);
   if (std::abs(factor - ratio) > 1e-6 * ratio && config.maxPositions != original)
-    config.notes.push_back(fmt::format(
-        "config.json's {} is {}, and max_position_embeddings over original_max_position_embeddings is {:.5g}: "
-        "the factor counts, as in transformers.",
-        rope.path("factor"), factor, ratio));
+    config.notes.push_back(
+        fmt::format("config.json's {} is {}, and max_position_embeddings over "
+                    "original_max_position_embeddings is {:.5g}: "
+                    "the factor counts, as in transformers.",
+                    rope.path("factor"), factor, ratio));
   return factor;
 }
 

@@ -1,13 +1,10 @@
-#include "attention/models/gguf/gguf_config.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
 #include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
+#include "attention/models/gguf/gguf_source.h"
 
 namespace headscope::attention {
 namespace {

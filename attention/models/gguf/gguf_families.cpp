@@ -1,8 +1,14 @@
-#include "attention/models/gguf/gguf_config.h"
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "attention/models/gguf/gguf_source.h"
+#include "attention/text/ascii.h"
+
+namespace headscope::attention {
 
 // The architectures of GGUF files, as llama.cpp writes and reads them.
 
-namespace headscope::attention {
 namespace {
 
 constexpr std::string_view kSizes =
@@ -152,6 +158,208 @@ const GgufFamily* ggufFamily(std::string_view architecture, bool mixture) {
   for (const GgufFamily& each : kGgufFamilies)
     if (each.architecture == architecture && (!found || each.experts.empty() != mixture)) found = &each;
   return found;
+}
+
+namespace {
+
+constexpr std::string_view kWithoutPrefix[] = {""};
+
+}  // namespace
+
+void fitToTensors(const GgufSource& source, ModelConfig& config) {
+  const auto has = [&](const char* name) { return source.tensors.contains(name); };
+  if (config.norm == NormKind::rmsPlusOne) config.norm = NormKind::rms;
+  config.qkvBias = has("blk.0.attn_q.bias") || has("blk.0.attn_qkv.bias");
+  config.outputBias = has("blk.0.attn_output.bias");
+  config.mlpBias = has("blk.0.ffn_up.bias");
+  config.normBias = has("blk.0.attn_norm.bias") || has("blk.0.attn_output_norm.bias");
+  config.headBias = has("output.bias");
+  if (!has("token_types.weight")) config.tokenTypes = 0;
+  noteUnsaid(source, config);
+}
+
+TensorNaming ggufNaming(const Family& family, const GgufSource& source, bool paired) {
+  const TensorNames& own = family.names;
+  const auto named = [](std::string_view here, std::string_view there) {
+    return here.empty() ? std::string_view() : there;
+  };
+  const auto has = [&](const char* name) { return source.tensors.contains(name); };
+  const bool expertsApart = has("blk.0.ffn_down.0.weight");
+  const bool usual = !own.qkv.empty();
+  const bool together = has("blk.0.attn_qkv.weight") || (usual && !has("blk.0.attn_q.weight"));
+  const bool split = usual && !together;
+  // Only post-norm models (BERT) have separate names for the norms after each part.
+  const bool after = own.embeddingNorm.size() > 0 && family.encoder;
+  const bool two = own.attentionNorm == "ln_attn";  // Falcon 40B, whose files swap the two names
+  TensorNames names{
+      .embedding = "token_embd",
+      .positions = named(own.positions, "position_embd"),
+      .tokenTypes = named(own.tokenTypes, "token_types"),
+      .embeddingNorm = named(own.embeddingNorm, "token_embd_norm"),
+      .layer = "blk.N.",
+      .q = together ? ""
+           : split  ? "attn_q"
+                    : named(own.q, "attn_q"),
+      .k = together ? ""
+           : split  ? "attn_k"
+                    : named(own.k, "attn_k"),
+      .v = together ? ""
+           : split  ? "attn_v"
+                    : named(own.v, "attn_v"),
+      .qkv = together ? "attn_qkv" : "",
+      .fused = FusedRows::thirds,  // regardless of the family
+      .o = "attn_output",
+      .sinks = named(own.sinks, "attn_sinks.weight"),
+      .queryDown = named(own.queryDown, "attn_q_a"),
+      .queryDownNorm = named(own.queryDownNorm, "attn_q_a_norm"),
+      .queryUp = named(own.queryUp, "attn_q_b"),
+      .latentDown = named(own.latentDown, "attn_kv_a_mqa"),
+      .latentNorm = named(own.latentNorm, "attn_kv_a_norm"),
+      .latentUp = named(own.latentUp, "attn_kv_b"),
+      .latentKeyUp = named(own.latentUp, "attn_k_b"),
+      .latentValueUp = named(own.latentUp, "attn_v_b"),
+      .up = named(own.up, "ffn_up"),
+      .down = named(own.down, "ffn_down"),
+      .gate = named(own.gate, "ffn_gate"),
+      .gateUp = named(own.gateUp, "ffn_up"),
+      .router = named(own.router, "ffn_gate_inp"),
+      .expertUp = named(own.router, expertsApart ? "ffn_up.E" : "ffn_up_exps"),
+      .expertDown = named(own.router, expertsApart ? "ffn_down.E" : "ffn_down_exps"),
+      .expertGate = named(own.router, expertsApart ? "ffn_gate.E" : "ffn_gate_exps"),
+      .expertGateThenUp = named(own.router, "ffn_gate_up_exps"),
+      .routerCorrection = named(own.routerCorrection, "exp_probs_b.bias"),
+      .sharedUp = named(own.sharedUp, "ffn_up_shexp"),
+      .sharedDown = named(own.sharedDown, "ffn_down_shexp"),
+      .sharedGate = named(own.sharedGate, "ffn_gate_shexp"),
+      .sharedRouter = named(own.sharedRouter, "ffn_gate_inp_shexp"),
+      .attentionNorm = named(own.attentionNorm, after ? "attn_output_norm"
+                                                : two ? "attn_norm_2"
+                                                      : "attn_norm"),
+      .mlpNorm = own.mlpNorm == own.attentionNorm || two
+                     ? named(own.mlpNorm, "attn_norm")
+                     : named(own.mlpNorm, after               ? "layer_output_norm"
+                                          : own.sinks.empty() ? "ffn_norm"
+                                                              : "post_attention_norm"),
+      .afterAttentionNorm = named(own.afterAttentionNorm, "post_attention_norm"),
+      .afterMlpNorm = named(own.afterMlpNorm, "post_ffw_norm"),
+      .qNorm = named(own.qNorm, "attn_q_norm"),
+      .kNorm = named(own.kNorm, "attn_k_norm"),
+      .finalNorm = named(own.finalNorm, "output_norm"),
+      .head = "output",
+      // GGUF has no names for these: files leave such a head out.
+      .headDense = own.headDense,
+      .headNorm = own.headNorm,
+      .headBias = own.headBias,
+      .inFirst = false,
+  };
+  return {names, kWithoutPrefix, kWithoutPrefix, "its metadata", paired};
+}
+
+// Metadata that change the computation in a way no family supports, or contradict their family.
+
+namespace {
+
+void refuseSizes(const GgufFamily& family, GgufMetadata& metadata) {
+  const auto experts = metadata.integer("expert_count").value_or(0);
+  if (experts > 0 && family.experts.empty())
+    metadata.fail(fmt::format("{} is {}: it is a mixture of experts, expected a model with one MLP per layer",
+                              metadata.at("expert_count"), experts));
+  const auto key = metadata.integer("attention.key_length"),
+             value = metadata.integer("attention.value_length");
+  if (key != value && !metadata.has("attention.kv_lora_rank"))
+    metadata.fail(fmt::format("{} is {}, expected {}, as the keys'", metadata.at("attention.value_length"),
+                              value.value_or(0), key.value_or(0)));
+}
+
+void refuseFactors(const GgufFamily& family, GgufMetadata& metadata) {
+  const auto taken = [&](const std::string& name) {
+    return (std::string(family.sizes) + " " + std::string(family.more)).find("=" + name) != std::string::npos;
+  };
+  constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+      {"mpt", "attention.clamp_kqv"}, {"ministral3", "attention.temperature_scale"}};
+  for (const char* name : {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.scale",
+                           "attention.temperature_scale", "logit_scale"})
+    if (!taken(name) &&
+        std::ranges::find(kElsewhere, std::pair(family.model, std::string_view(name))) ==
+            std::end(kElsewhere) &&
+        metadata.number(name).value_or(0) != 0)
+      metadata.fail(metadata.at(name) + " is " + metadata.find(name)->described() + ", expected none");
+}
+
+void refuseFlag(GgufMetadata& metadata, const char* key, bool expected) {
+  if (metadata.flag(key).value_or(expected) != expected)
+    metadata.fail(fmt::format("{} is {}, expected {}", metadata.at(key), !expected, expected));
+}
+
+/// Files of families with one way to choose and weigh experts may name it.
+void refuseMixtures(const GgufFamily& family, GgufMetadata& metadata) {
+  if (family.experts.empty() || family.model == "deepseek_v2") return;
+  refuseFlag(metadata, "expert_weights_norm", family.model != "qwen2_moe" && family.model != "olmoe");
+  const double scale = metadata.number("expert_weights_scale").value_or(1);
+  if (scale != 0 && scale != 1)
+    metadata.fail(fmt::format("{} is {}, expected 1", metadata.at("expert_weights_scale"), scale));
+  constexpr std::int64_t kSoftmax = 1, kSoftmaxOfChosen = 3;
+  const std::int64_t expected = family.model == "gpt_oss" ? kSoftmaxOfChosen : kSoftmax,
+                     gate = metadata.integer("expert_gating_func").value_or(expected);
+  if (gate != 0 && gate != expected)
+    metadata.fail(fmt::format("{} is {}, expected {}", metadata.at("expert_gating_func"), gate, expected));
+}
+
+void refuseRotations(const GgufFamily& family, GgufMetadata& metadata) {
+  // Granite's files use this to say whether positions are rotated; in others it only says how a model was
+  // made.
+  if (family.model == "granite") refuseFlag(metadata, "rope.scaling.finetuned", true);
+  const auto base = metadata.number("rope.freq_base"), local = metadata.number("rope.freq_base_swa");
+  constexpr double kStandard = 10000;
+  const double expected = base.value_or(kStandard);
+  if (local && family.model != "gemma3_text" && std::abs(*local - expected) > 1e-6 * std::abs(expected))
+    metadata.fail(fmt::format("{} is {}, expected {}, as in the layers without a window",
+                              metadata.at("rope.freq_base_swa"), *local, expected));
+}
+
+/// Whether the file's name for the model, or the shape of Mistral 7B 0.1, says that it is a Mistral.
+bool isMistralByName(const GgufMetadata& metadata, const ModelConfig& config) {
+  for (const char* key : {"general.name", "general.basename"})
+    if (const GgufValue* const name = metadata.find(key))
+      if (lowerCase(name->text().value_or("")).find("mistral") != std::string::npos) return true;
+  return config.modelDim == 4096 && config.innerDim == 14336 && config.layerCount() == 32 &&
+         config.maxPositions == 32768;
+}
+
+}  // namespace
+
+void noteUnsaid(const GgufSource& source, ModelConfig& config) {
+  GgufMetadata metadata(source);
+  constexpr const char *kWindow = "attention.sliding_window", *kShares = "expert_weights_norm";
+  constexpr double kTheta = 10000;  // later Mistrals, which have no window, turn more slowly
+  const std::string& architecture = metadata.architecture();
+  const bool isMistral = architecture == "llama" && config.mixture.experts == 0 &&
+                         metadata.number("rope.freq_base").value_or(kTheta) == kTheta &&
+                         isMistralByName(metadata, config);
+  const bool windowless =
+      std::ranges::none_of(config.layers, [](const LayerKind& layer) { return layer.window.has_value(); });
+  if (windowless && (isMistral || architecture == "starcoder2" || architecture.starts_with("qwen")))
+    config.notes.push_back(
+        fmt::format("{}: every token sees all before it, as in llama.cpp.{}",
+                    metadata.has(kWindow) ? metadata.at(kWindow) + " is not applied"
+                                          : "The GGUF file can't say whether attention has a window",
+                    isMistral                      ? " Mistral 7B 0.1 has one of 4,096."
+                    : architecture == "starcoder2" ? " The published StarCoder2 models have one of 4,096."
+                                                   : " The published models don't use theirs."));
+  if (config.mixture.experts > 0 && !metadata.has(kShares) &&
+      (architecture.starts_with("qwen") || architecture == "olmoe"))
+    config.notes.push_back(
+        fmt::format("The GGUF file doesn't say whether the shares of the chosen experts are made to sum to 1 "
+                    "(norm_topk_prob): taken as {}, as in llama.cpp.",
+                    config.mixture.sumsToOne));
+}
+
+void refuseUnsupported(const GgufFamily& family, GgufMetadata& metadata) {
+  refuseSizes(family, metadata);
+  refuseFactors(family, metadata);
+  refuseFlag(metadata, "attention.causal", family.causal);
+  refuseMixtures(family, metadata);
+  refuseRotations(family, metadata);
 }
 
 }  // namespace headscope::attention

@@ -4,10 +4,8 @@
 
 #include <array>
 #include <cmath>
-#include <optional>
 
 #include "attention/formats/files/file_io.h"
-#include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
 #include "attention/text/tokenizer.h"
 

@@ -2,11 +2,14 @@
 
 #include <filesystem>
 #include <map>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attention/formats/gguf/gguf_header.h"
 #include "attention/models/checkpoint/checkpoint.h"
+#include "attention/models/config/families.h"
 
 namespace headscope::attention {
 
@@ -61,5 +64,63 @@ class GgufMetadata {
   std::string architecture_;
   std::optional<Error> error_;
 };
+
+/// How the GGUF files of one architecture express a family's config.json.
+struct GgufFamily {
+  std::string_view architecture;  ///< general.architecture
+  std::string_view model;         ///< config.json's model_type
+  /// Fields of config.json and the metadata they come from, "hidden_size=embedding_length …"; a trailing "?"
+  /// marks optional ones. `experts` has those of a mixture; empty: not a mixture.
+  std::string_view sizes, more = {};
+  bool rotates = true;  ///< positions are rotated
+  /// Rows of q and k are stored pair by pair, as for rotations of neighbours.
+  bool paired = false;
+  std::string_view experts = {};
+  bool causal = true;  ///< a token sees no later one
+};
+std::span<const GgufFamily> ggufFamilies();
+/// Returns null if the architecture isn't known. `mixture`: the file has experts; an architecture may have
+/// two families.
+const GgufFamily* ggufFamily(std::string_view architecture, bool mixture);
+
+/// Returns the config.json that a GGUF file is equivalent to, which readModelConfig() checks like any other.
+/// Returns an Error, naming the file and the metadata, for an unknown architecture, and for values that are
+/// missing, of another type, or different between layers where that isn't allowed.
+Result<std::string> ggufConfig(const GgufSource& source);
+
+/// Records an error for metadata that change the computation in a way the family doesn't support.
+void refuseUnsupported(const GgufFamily& family, GgufMetadata& metadata);
+
+/// Notes what such a file can't say and the model's config.json does, and how it was decided.
+void noteUnsaid(const GgufSource& source, ModelConfig& config);
+
+/// Sets what files leave to their tensors: which maps and norms have biases, and whether there are token
+/// types. Norms have their 1 already added.
+void fitToTensors(const GgufSource& source, ModelConfig& config);
+
+/// Returns the names of a family's tensors in a GGUF file. Files from before April 2024 have separate tensors
+/// for each expert, and converters may join queries, keys and values in one tensor, or gates with the values
+/// they gate.
+TensorNaming ggufNaming(const Family& family, const GgufSource& source, bool paired);
+
+/// How a byte-level GGUF tokenizer splits text before merging, by tokenizer.ggml.pre. Equals the
+/// tokenizer.json of the models it is named after.
+struct GgufSplit {
+  std::string_view names;         ///< " llama-bpe falcon3 ", with a space on both sides of each
+  std::string_view preTokenizer;  ///< JSON
+  std::string_view normalizer = "null";
+  bool ignoreMerges = false;  ///< a piece in the vocabulary is one token
+  bool begins = false;        ///< a text begins with a special token unless the metadata say otherwise
+};
+
+/// Returns null if no split has that name.
+const GgufSplit* ggufSplit(std::string_view name);
+
+/// Returns the tokenizer.json that a GGUF file's metadata are equivalent to, to be read like any other.
+/// Supports byte-level BPE with a named pre-tokenizer, SentencePiece's BPE, which merges by score, and
+/// WordPiece. Returns an Error, naming the file and the metadata, for other kinds of tokenizers (by name),
+/// missing metadata, lists of unequal lengths and two tokens with the same text; "stopped" once `stop` is
+/// requested.
+Result<std::string> ggufTokenizer(const GgufSource& source, const std::stop_token& stop);
 
 }  // namespace headscope::attention

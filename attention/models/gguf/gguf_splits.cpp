@@ -1,8 +1,6 @@
-#include "attention/models/gguf/gguf_splits.h"
-
-#include <algorithm>
 #include <iterator>
-#include <string>
+
+#include "attention/models/gguf/gguf_source.h"
 
 namespace headscope::attention {
 namespace {

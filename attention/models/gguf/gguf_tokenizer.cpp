@@ -1,15 +1,11 @@
-#include "attention/models/gguf/gguf_tokenizer.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
-#include "attention/core/stopped.h"
 #include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
-#include "attention/models/gguf/gguf_splits.h"
+#include "attention/models/gguf/gguf_source.h"
 #include "attention/text/tokenizer.h"
 
 namespace headscope::attention {

@@ -1,13 +1,10 @@
-#include "attention/models/tokenizer/added_tokens.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <utility>
 
-#include "attention/core/stopped.h"
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/characters.h"
+#include "attention/models/tokenizer/tokenizer_parts.h"
 
 namespace headscope::attention {
 namespace {

@@ -1,19 +1,12 @@
-#include "attention/models/tokenizer/decoders.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <optional>
-#include <utility>
 
 #include "attention/formats/quote.h"
-#include "attention/models/tokenizer/byte_level.h"
 #include "attention/models/tokenizer/characters.h"
-#include "attention/models/tokenizer/normalizers.h"
 #include "attention/models/tokenizer/pattern.h"
-#include "attention/models/tokenizer/utf8_repair.h"
+#include "attention/models/tokenizer/tokenizer_parts.h"
 #include "attention/text/tokenizer.h"
 
 namespace headscope::attention {
@@ -276,8 +269,8 @@ struct Kind {
   Status (*read)(const JsonValue& component, FieldReader& fields, Decoders& rules);
 };
 constexpr Kind kKinds[] = {
-    {"ByteLevel", readByteLevel}, {"Replace", readReplace},  {"ByteFallback", readByteFallback},
-    {"Fuse", readFuse},           {"Strip", readStrip},      {"WordPiece", readWordPiece},
+    {"ByteLevel", readByteLevel}, {"Replace", readReplace},      {"ByteFallback", readByteFallback},
+    {"Fuse", readFuse},           {"Strip", readStrip},          {"WordPiece", readWordPiece},
     {"Metaspace", readMetaspace}, {"BPEDecoder", readBytePairs}, {"Sequence", readSequence}};
 
 }  // namespace

@@ -1,14 +1,8 @@
-#include "attention/models/tokenizer/normalizers.h"
-
 #include <fmt/core.h>
 
-#include <utility>
-
-#include "attention/core/stopped.h"
-#include "attention/models/tokenizer/character_map.h"
 #include "attention/models/tokenizer/characters.h"
-#include "attention/models/tokenizer/normal_forms.h"
 #include "attention/models/tokenizer/pattern.h"
+#include "attention/models/tokenizer/tokenizer_parts.h"
 
 namespace headscope::attention {
 namespace {

@@ -8,9 +8,8 @@
 #include <array>
 #include <optional>
 
-#include "attention/core/stopped.h"
+#include "attention/core/result.h"
 #include "attention/formats/quote.h"
-#include "attention/models/tokenizer/regex_syntax.h"
 
 namespace headscope::attention {
 namespace {

@@ -2,12 +2,8 @@
 
 #include <functional>
 #include <memory>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "attention/models/tokenizer/aligned_text.h"
+#include "attention/models/tokenizer/characters.h"
 #include "attention/models/tokenizer/json_value.h"
 
 namespace headscope::attention {
@@ -59,5 +55,10 @@ class PatternFinder {
   std::unique_ptr<Search> search_;
   std::size_t steps_ = 0;
 };
+
+/// Translates an expression from Oniguruma's syntax, which tokenizer.json uses, to PCRE2's (with UTF and
+/// UCP). White space becomes Unicode's White_Space, which PCRE2 defines differently, and word characters
+/// become Unicode's. Returns an Error naming an escape, group, flag or class that the two read differently.
+Result<std::string> pcre2Expression(std::string_view expression);
 
 }  // namespace headscope::attention

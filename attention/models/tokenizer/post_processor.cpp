@@ -1,8 +1,7 @@
-#include "attention/models/tokenizer/post_processor.h"
-
 #include <fmt/core.h>
 
 #include "attention/formats/quote.h"
+#include "attention/models/tokenizer/tokenizer_parts.h"
 
 namespace headscope::attention {
 namespace {

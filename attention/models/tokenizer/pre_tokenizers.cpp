@@ -1,17 +1,9 @@
-#include "attention/models/tokenizer/pre_tokenizers.h"
-
 #include <fmt/core.h>
 
-#include <optional>
-#include <utility>
-
-#include "attention/core/stopped.h"
 #include "attention/formats/quote.h"
-#include "attention/models/tokenizer/byte_level.h"
 #include "attention/models/tokenizer/characters.h"
-#include "attention/models/tokenizer/normalizers.h"
 #include "attention/models/tokenizer/pattern.h"
-#include "attention/models/tokenizer/split.h"
+#include "attention/models/tokenizer/tokenizer_parts.h"
 
 namespace headscope::attention {
 namespace {

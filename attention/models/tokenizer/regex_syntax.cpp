@@ -1,5 +1,3 @@
-#include "attention/models/tokenizer/regex_syntax.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <cctype>
 
 #include "attention/formats/quote.h"
+#include "attention/models/tokenizer/pattern.h"
 
 namespace headscope::attention {
 namespace {

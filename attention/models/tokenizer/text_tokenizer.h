@@ -2,15 +2,8 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "attention/core/result.h"
-#include "attention/models/tokenizer/encoded_text.h"
+#include "attention/models/tokenizer/characters.h"
 
 namespace headscope::attention {
 

@@ -4,10 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
-#include <utility>
 
-#include "attention/core/stopped.h"
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/characters.h"
 #include "attention/models/tokenizer/token_model.h"

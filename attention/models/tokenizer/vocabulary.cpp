@@ -1,5 +1,3 @@
-#include "attention/models/tokenizer/vocabulary.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,9 +6,8 @@
 #include <cstring>
 #include <random>
 
-#include "attention/core/stopped.h"
-#include "attention/formats/json_cursor.h"
 #include "attention/formats/quote.h"
+#include "attention/models/tokenizer/token_model.h"
 
 namespace headscope::attention {
 

@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include "attention/formats/files/file_io.h"
-#include "attention/formats/files/regular_file.h"
-#include "attention/models/config/families.h"
 
 namespace headscope::attention {
 namespace {

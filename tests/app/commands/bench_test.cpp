@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/bench/growth.h"
-#include "app/commands/bench/stopwatch.h"
-#include "app/commands/bench/threads_table.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"

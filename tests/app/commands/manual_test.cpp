@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "app/scene/text/markdown.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/support/matchers.h"

@@ -1,11 +1,11 @@
-#include "app/platform/quit_signals.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <thread>
+
+#include "app/platform/process.h"
 
 namespace headscope::app {
 namespace {

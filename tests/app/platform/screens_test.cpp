@@ -1,8 +1,8 @@
-#include "app/platform/screens.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "app/platform/window.h"
 
 namespace headscope::app {
 namespace {

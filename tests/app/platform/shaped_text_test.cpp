@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/platform/font_finder.h"
-#include "app/platform/typesetter.h"
+#include "app/platform/fonts.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::app {

@@ -1,9 +1,9 @@
-#include "app/platform/touches.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "app/platform/input_queue.h"
 
 namespace headscope::test {
 namespace {

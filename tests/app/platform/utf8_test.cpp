@@ -1,6 +1,6 @@
-#include "app/platform/utf8.h"
-
 #include <gtest/gtest.h>
+
+#include "app/platform/shaped_text.h"
 
 namespace headscope::app {
 namespace {

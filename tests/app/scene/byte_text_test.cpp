@@ -1,8 +1,8 @@
-#include "app/scene/text/byte_text.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 namespace {

@@ -1,5 +1,3 @@
-#include "app/scene/models/downloads.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
-#include "app/scene/text/glossary.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "app/scene/text/manual.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::app {

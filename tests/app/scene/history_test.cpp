@@ -1,7 +1,7 @@
-#include "app/scene/history.h"
-
 #include <gtest/gtest.h>
 #include <malloc.h>
+
+#include "app/scene/document.h"
 
 namespace headscope::app {
 namespace {

@@ -1,8 +1,7 @@
-#include "app/scene/models/learned_skills.h"
-
 #include <gtest/gtest.h>
 
 #include "app/platform/assets.h"
+#include "app/scene/models/open_model.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"

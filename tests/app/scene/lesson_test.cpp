@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "app/scene/fields.h"
-#include "app/scene/lessons/lesson_names.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "app/scene/scene_json.h"

@@ -4,10 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/scene/document.h"
 #include "app/scene/fields.h"
-#include "app/scene/links/packed_text.h"
-#include "app/scene/mask_painting.h"
-#include "app/scene/scene_files.h"
+#include "app/scene/mask_rules.h"
 #include "app/scene/scene_json.h"
 #include "test_paths.h"
 #include "tests/app/scene/random_scene.h"

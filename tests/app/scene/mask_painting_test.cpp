@@ -1,5 +1,3 @@
-#include "app/scene/mask_painting.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "app/scene/mask_rules.h"
 #include "attention/masks/runs.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/scene/random_scene.h"

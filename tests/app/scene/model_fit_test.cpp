@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/scene/validate.h"
+#include "app/scene/fields.h"
 
 namespace headscope::app {
 namespace {

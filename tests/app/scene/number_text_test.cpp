@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "app/scene/text/number_prose.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/support/matchers.h"
 

@@ -4,9 +4,7 @@
 
 #include <filesystem>
 
-#include "app/compute/layer/layer_file.h"
 #include "app/compute/layer/layer_inputs.h"
-#include "app/compute/layer/layer_weights.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/support/matchers.h"

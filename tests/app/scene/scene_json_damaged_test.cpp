@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "app/scene/fields.h"
 #include "app/scene/scene_json.h"
-#include "app/scene/validate.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/support/matchers.h"
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/scene/enum_names.h"
+#include "app/scene/fields.h"
 #include "attention/text/tokenizer.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/support/matchers.h"

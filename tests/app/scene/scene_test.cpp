@@ -6,8 +6,8 @@
 #include <functional>
 #include <limits>
 
+#include "app/scene/fields.h"
 #include "app/scene/model_fit.h"
-#include "app/scene/validate.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/support/matchers.h"
 

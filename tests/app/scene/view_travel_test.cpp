@@ -1,8 +1,7 @@
-#include "app/pages/talk/view_travel.h"
-
 #include <gtest/gtest.h>
 
-#include "app/scene/validate.h"
+#include "app/pages/talk/talk_page.h"
+#include "app/scene/fields.h"
 
 namespace headscope::app::talk_page {
 namespace {

@@ -1,10 +1,9 @@
-#include "attention/cache/cost.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "attention/cache/kv_cache.h"
 #include "attention/core/projections.h"
 
 namespace headscope::attention::test {

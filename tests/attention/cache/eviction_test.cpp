@@ -1,10 +1,9 @@
-#include "attention/cache/eviction.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "attention/cache/kv_cache.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/masks/mask_support.h"
 

@@ -1,9 +1,8 @@
-#include "attention/cache/latent.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "attention/cache/kv_cache.h"
 #include "attention/core/attention.h"
 #include "attention/core/positions.h"
 #include "attention/core/result.h"

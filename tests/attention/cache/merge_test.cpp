@@ -1,7 +1,6 @@
-#include "attention/cache/merge.h"
-
 #include <gtest/gtest.h>
 
+#include "attention/cache/kv_cache.h"
 #include "attention/core/attention.h"
 #include "tests/attention/core/attention_reference.h"
 

@@ -6,10 +6,9 @@
 #include <limits>
 #include <set>
 
-#include "attention/cache/cost.h"
 #include "attention/cache/kv_cache.h"
-#include "attention/cache/machines.h"
-#include "attention/core/memory.h"
+#include "attention/cache/serving.h"
+#include "attention/core/machine.h"
 #include "attention/models/config/model_catalogue.h"
 
 namespace headscope::attention::test {

@@ -1,5 +1,3 @@
-#include "attention/cache/quantise.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/cache/kv_cache.h"
 #include "attention/cache/model_cost.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/support/float_limits.h"

@@ -1,7 +1,5 @@
 // The decode step compared with the textbook on the same rounded keys and values.
 
-#include "attention/core/decode.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <limits>
 
 #include "attention/cache/kv_cache.h"
+#include "attention/core/attention.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/core/heads_problem.h"
 #include "tests/attention/masks/mask_support.h"

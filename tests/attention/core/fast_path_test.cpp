@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "attention/core/attention_parts.h"
+#include "attention/core/attention.h"
 #include "attention/masks/plain_rules.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/core/heads_problem.h"

@@ -1,10 +1,7 @@
-#include "attention/core/leading_eigen.h"
-
 #include <gtest/gtest.h>
 
-#include "attention/cache/latent.h"
+#include "attention/cache/kv_cache.h"
 #include "attention/core/decompositions.h"
-#include "attention/core/products.h"
 #include "attention/core/random.h"
 #include "tests/attention/core/attention_reference.h"
 

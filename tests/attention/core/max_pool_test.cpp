@@ -1,5 +1,3 @@
-#include "attention/core/max_pool.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +5,8 @@
 #include <random>
 #include <stdexcept>
 #include <vector>
+
+#include "attention/core/extremes.h"
 
 namespace headscope::attention {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "attention/core/receipt.h"
+#include "attention/core/attention.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/support/float_limits.h"
 

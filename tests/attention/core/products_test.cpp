@@ -1,7 +1,6 @@
-#include "attention/core/products.h"
-
 #include <gtest/gtest.h>
 
+#include "attention/core/decompositions.h"
 #include "attention/core/random.h"
 
 namespace headscope::attention::test {

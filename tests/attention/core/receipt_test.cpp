@@ -1,11 +1,10 @@
-#include "attention/core/receipt.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <map>
 
+#include "attention/core/attention.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/support/float_limits.h"
 

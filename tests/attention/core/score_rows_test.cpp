@@ -1,11 +1,10 @@
-#include "attention/core/score_rows.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "attention/core/score_terms.h"
 #include "attention/core/tensor.h"
 
 namespace headscope::attention {

@@ -9,7 +9,6 @@
 #include <map>
 
 #include "attention/core/attention.h"
-#include "attention/core/decode.h"
 #include "attention/core/head_map.h"
 #include "tests/attention/core/heads_problem.h"
 #include "tests/attention/masks/mask_support.h"

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "attention/cache/kv_cache.h"
+#include "attention/core/attention.h"
 #include "attention/core/head_map.h"
 #include "attention/core/random.h"
-#include "attention/core/receipt.h"
 #include "tests/attention/core/textbook.h"
 #include "tests/attention/masks/mask_support.h"
 

@@ -1,11 +1,10 @@
-#include "attention/core/softmax.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "attention/core/activations.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/support/float_limits.h"
 

@@ -4,9 +4,9 @@
 #include <limits>
 #include <vector>
 
-#include "attention/core/attention_parts.h"
+#include "attention/core/activations.h"
+#include "attention/core/attention.h"
 #include "attention/core/score_terms.h"
-#include "attention/core/softmax.h"
 
 namespace headscope::attention::test {
 namespace {

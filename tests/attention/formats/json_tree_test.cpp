@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/models/checkpoint/shard_index.h"
+#include "attention/models/checkpoint/checkpoint.h"
+#include "attention/models/config/model_catalogue.h"
 #include "attention/models/config/model_config.h"
-#include "attention/models/config/model_shape_reader.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::attention {

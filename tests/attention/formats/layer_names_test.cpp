@@ -1,8 +1,7 @@
-#include "attention/formats/layers/layer_names.h"
-
 #include <gtest/gtest.h>
 
 #include "attention/formats/layers/attention_file.h"
+#include "attention/formats/layers/layer_reader.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"

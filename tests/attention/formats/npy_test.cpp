@@ -1,9 +1,10 @@
+#include "attention/formats/npy.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 
-#include "attention/formats/npy_header.h"
 #include "attention/formats/tables.h"
 #include "tests/support/matchers.h"
 

@@ -1,5 +1,3 @@
-#include "attention/formats/npz_write.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>

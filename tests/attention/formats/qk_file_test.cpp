@@ -1,5 +1,3 @@
-#include "attention/formats/layers/qk_file.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,7 +5,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "attention/formats/tensor_reader.h"
+#include "attention/formats/layers/attention_file.h"
+#include "attention/formats/tensor_source.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/safetensors_file.h"

@@ -1,10 +1,8 @@
-#include "attention/formats/layers/qk_layers.h"
-
 #include <gtest/gtest.h>
 
-#include "attention/core/map_limits.h"
-#include "attention/formats/layers/qk_file.h"
-#include "attention/formats/safetensors_header.h"
+#include "attention/core/tensor.h"
+#include "attention/formats/layers/attention_file.h"
+#include "attention/formats/safetensors.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,11 +1,11 @@
-#include "attention/formats/layers/qk_names.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "attention/formats/layers/attention_file.h"
 
 namespace headscope::attention {
 namespace {

@@ -5,9 +5,8 @@
 
 #include <cmath>
 
-#include "attention/formats/npy_header.h"
+#include "attention/formats/npy.h"
 #include "attention/formats/recorded/recorded_attention.h"
-#include "attention/formats/recorded/recorded_names.h"
 #include "tests/support/matchers.h"
 #include "tests/support/peak_memory.h"
 #include "tests/support/safetensors_file.h"

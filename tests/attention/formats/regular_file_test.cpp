@@ -1,5 +1,3 @@
-#include "attention/formats/files/regular_file.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

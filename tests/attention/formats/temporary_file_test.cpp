@@ -1,5 +1,3 @@
-#include "attention/formats/files/temporary_file.h"
-
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,9 +1,8 @@
-#include "attention/heads/distance_profile.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "attention/heads/planted.h"
 #include "attention/text/embedding.h"
 
 namespace headscope::attention::test {

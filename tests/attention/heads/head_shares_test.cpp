@@ -1,13 +1,11 @@
 // Each head's contribution to a layer's output, the plane and hull of its values, and smaller formats.
 
-#include "attention/heads/head_shares.h"
-
 #include <gtest/gtest.h>
 
-#include "attention/cache/quantise.h"
-#include "attention/heads/convex_hull.h"
-#include "attention/heads/principal_plane.h"
-#include "attention/heads/rounded_layer.h"
+#include "attention/cache/kv_cache.h"
+#include "attention/heads/head_steps.h"
+#include "attention/heads/head_views.h"
+#include "attention/heads/vector_geometry.h"
 #include "tests/attention/core/textbook.h"
 
 namespace headscope::attention::test {

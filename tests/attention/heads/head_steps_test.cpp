@@ -7,9 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "attention/core/softmax.h"
-#include "attention/heads/worked_sum.h"
-#include "attention/models/checkpoint/weight_slices.h"
+#include "attention/core/activations.h"
+#include "attention/models/checkpoint/model_weights.h"
 
 namespace headscope::attention::test {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "attention/core/projections.h"
 #include "attention/core/random.h"
-#include "attention/core/weight_init.h"
-#include "attention/heads/similarity.h"
+#include "attention/heads/vector_geometry.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::attention::test {

@@ -1,8 +1,7 @@
-#include "attention/heads/rollout.h"
-
 #include <gtest/gtest.h>
 
 #include "attention/core/random.h"
+#include "attention/heads/head_views.h"
 
 namespace headscope::attention::test {
 namespace {

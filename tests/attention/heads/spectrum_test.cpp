@@ -1,10 +1,9 @@
 // Properties of a head's combined maps: singular values, rank, copying.
 
-#include "attention/heads/spectrum.h"
-
 #include <gtest/gtest.h>
 
 #include "attention/core/decompositions.h"
+#include "attention/heads/head_steps.h"
 
 namespace headscope::attention::test {
 namespace {

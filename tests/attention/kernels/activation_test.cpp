@@ -1,12 +1,11 @@
-#include "attention/kernels/activation.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "attention/core/activation.h"
+#include "attention/core/activations.h"
+#include "attention/kernels/norm.h"
 
 namespace headscope::attention::kernels::test {
 namespace {

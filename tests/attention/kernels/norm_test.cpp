@@ -1,11 +1,10 @@
-#include "attention/core/norm.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "attention/core/activations.h"
 #include "attention/core/random.h"
 
 namespace headscope::attention::test {

@@ -12,8 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "attention/kernels/pool_tally.h"
-
 namespace headscope::attention::kernels::test {
 namespace {
 

@@ -1,12 +1,11 @@
-#include "attention/masks/compare.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "attention/core/attention.h"
 #include "attention/core/random.h"
-#include "attention/core/receipt.h"
+#include "attention/masks/statistics.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/masks/mask_support.h"
 #include "tests/support/float_limits.h"

@@ -3,9 +3,8 @@
 #include <set>
 
 #include "attention/masks/code.h"
-#include "attention/masks/code_rules.h"
-#include "attention/masks/evaluate.h"
-#include "attention/masks/resolve.h"
+#include "attention/masks/compile.h"
+#include "attention/masks/program.h"
 #include "tests/attention/masks/code_cases.h"
 #include "tests/attention/masks/mask_support.h"
 #include "tests/attention/masks/random_layers.h"

@@ -1,6 +1,6 @@
 #include "tests/attention/masks/symbolic_cells.h"
 
-#include "attention/masks/patterns/cells.h"
+#include "attention/masks/patterns/definition.h"
 
 namespace headscope::attention::test {
 

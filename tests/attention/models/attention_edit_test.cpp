@@ -1,10 +1,9 @@
 // User changes to a model's attention, compared with the layer's own mathematics.
 
-#include "attention/models/attention_edit.h"
-
 #include <gtest/gtest.h>
 
 #include "attention/core/score_terms.h"
+#include "attention/models/patch.h"
 #include "attention/models/session.h"
 #include "tests/attention/models/golden_models.h"
 

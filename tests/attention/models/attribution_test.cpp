@@ -1,9 +1,8 @@
 // The contribution of every piece to a logit: the sum is the logit, and each part is as defined.
 
-#include "attention/models/attribution.h"
-
 #include <gtest/gtest.h>
 
+#include "attention/models/circuits.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <csignal>
 
-#include "attention/models/checkpoint/shard_index.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/model_folder.h"
 #include "tests/support/safetensors_bytes.h"

@@ -1,14 +1,13 @@
 // How much of one head's output a later head reads, compared with the products written out in double
 // precision.
 
-#include "attention/models/composition.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "attention/models/checkpoint/weight_slices.h"
+#include "attention/models/checkpoint/model_weights.h"
+#include "attention/models/circuits.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 

@@ -1,12 +1,11 @@
 // Every field that a family's published code knows is used, known not to matter, or refused by name.
 
-#include "attention/models/config/config_fields.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "attention/models/config/config_reader.h"
 #include "attention/models/config/families.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/plain/plain_encoder_decoder.h"

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/models/attribution.h"
-#include "attention/models/composition.h"
+#include "attention/models/circuits.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/attention/models/plain/plain_encoder_decoder.h"

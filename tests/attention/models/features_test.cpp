@@ -1,9 +1,8 @@
 // The features that an encoder–decoder's decoder reads in place of an encoder's output.
 
-#include "attention/models/features.h"
-
 #include <gtest/gtest.h>
 
+#include "attention/models/model.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/support/matchers.h"

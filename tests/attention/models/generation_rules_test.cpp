@@ -1,12 +1,11 @@
 // The rules of generation, on cases worked out by hand from the definitions of transformers' logits
 // processors.
 
-#include "attention/models/config/generation_rules.h"
-
 #include <gtest/gtest.h>
 
 #include "attention/models/config/config_reader.h"
-#include "attention/models/sampling.h"
+#include "attention/models/config/model_config.h"
+#include "attention/models/session.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/float_limits.h"
 #include "tests/support/matchers.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/models/sampling.h"
+#include "attention/models/session.h"
 
 namespace headscope::attention::test {
 namespace {

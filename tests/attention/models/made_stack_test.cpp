@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "attention/core/attention.h"
+#include "attention/core/projections.h"
 #include "attention/core/random.h"
-#include "attention/core/weight_init.h"
 #include "attention/heads/detectors.h"
 #include "attention/heads/planted.h"
 #include "attention/models/session.h"

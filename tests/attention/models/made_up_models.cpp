@@ -1,6 +1,6 @@
 #include "tests/attention/models/made_up_models.h"
 
-#include "attention/models/vision/image_processor.h"
+#include "attention/models/vision/vision_model.h"
 #include "tests/attention/models/plain/plain_encoder_decoder.h"
 #include "tests/attention/models/plain/plain_vision.h"
 

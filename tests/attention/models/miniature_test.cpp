@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attention/heads/detectors.h"
-#include "attention/models/sampling.h"
+#include "attention/models/session.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
 #include "tests/attention/models/golden_models.h"
 

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "attention/cache/model_cost.h"
-#include "attention/models/config/model_shape_reader.h"
+#include "attention/models/config/model_catalogue.h"
 
 namespace headscope::attention::test {
 namespace {

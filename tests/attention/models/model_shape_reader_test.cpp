@@ -1,11 +1,10 @@
-#include "attention/models/config/model_shape_reader.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <stdexcept>
 
 #include "attention/cache/model_cost.h"
+#include "attention/models/config/model_catalogue.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention::test {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <functional>
 
-#include "attention/models/checkpoint/weight_slices.h"
+#include "attention/models/checkpoint/model_weights.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/support/matchers.h"

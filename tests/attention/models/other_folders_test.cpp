@@ -1,9 +1,8 @@
 // Folders that hold something else than a whole model in full precision: the message says what.
 
-#include "attention/models/checkpoint/other_folders.h"
-
 #include <gtest/gtest.h>
 
+#include "attention/models/checkpoint/checkpoint.h"
 #include "tests/attention/models/model_folder.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "attention/cache/model_cost.h"
-#include "attention/models/config/model_shape_reader.h"
+#include "attention/models/config/model_catalogue.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::attention::test {

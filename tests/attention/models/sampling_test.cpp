@@ -1,10 +1,9 @@
-#include "attention/models/sampling.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <map>
 
+#include "attention/models/session.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/float_limits.h"
 

@@ -1,10 +1,11 @@
 // How a session processes a text: in one pass, token by token, with changes, stopped, truncated.
 
+#include "attention/models/session.h"
+
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "attention/models/sampling.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 

@@ -1,10 +1,9 @@
 // The same model under the names that other programs store it with: save_model(), wrappers, untied stacks.
 
-#include "attention/models/checkpoint/stored_names.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "attention/models/checkpoint/model_weights.h"
 #include "attention/models/config/families.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_models.h"
@@ -69,8 +68,8 @@ TEST(StoredNames, SharedEmbeddingMayHaveEitherStacksName) {
     const std::string shared = embeddingOf(*model),
                       before = shared.substr(0, shared.size() - std::string("shared.weight").size());
     for (const char* stack : {"encoder", "decoder"})
-      expectSame(*model, made.config,
-                 renamed(made.tensors, shared, before + stack + ".embed_tokens.weight"), made.name);
+      expectSame(*model, made.config, renamed(made.tensors, shared, before + stack + ".embed_tokens.weight"),
+                 made.name);
   }
   EXPECT_GE(pairs, 3);
 }

@@ -1,12 +1,11 @@
 // The position of a checkpoint's number that isn't finite.
 
-#include "attention/models/tensor_fault.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <regex>
 
+#include "attention/models/model.h"
 #include "tests/attention/models/poisoned_checkpoint.h"
 
 namespace headscope::attention::test {

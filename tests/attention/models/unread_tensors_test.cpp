@@ -1,12 +1,11 @@
 // Tensors that no equation asks for: refused in a layer, named elsewhere, or known to change nothing.
 
-#include "attention/models/checkpoint/unread_tensors.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "attention/models/checkpoint/model_weights.h"
 #include "attention/models/config/families.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_models.h"

@@ -1,12 +1,11 @@
-#include "attention/models/checkpoint/weight_count.h"
-
 #include <gtest/gtest.h>
 
 #include <sstream>
 
 #include "attention/cache/model_cost.h"
 #include "attention/formats/safetensors.h"
-#include "attention/models/config/model_shape_reader.h"
+#include "attention/models/checkpoint/checkpoint.h"
+#include "attention/models/config/model_catalogue.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention::test {

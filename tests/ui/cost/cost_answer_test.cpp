@@ -1,6 +1,6 @@
 // The answers of the page Cost: whether it fits, how fast it is, and what each kind of layer holds.
 
-#include "app/compute/cost/cost_words.h"
+#include "app/compute/cost/cost_figures.h"
 #include "tests/support/matchers.h"
 #include "tests/ui/cost/cost_screen.h"
 

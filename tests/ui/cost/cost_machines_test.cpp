@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "app/pages/cost/cost_page.h"
-#include "app/platform/configuration.h"
+#include "app/platform/preferences.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/compute/cost/cost_words.h"
+#include "app/compute/cost/cost_figures.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "attention/formats/safetensors.h"

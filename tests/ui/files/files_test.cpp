@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "app/scene/scene_json.h"
-#include "app/widgets/file_picker.h"
+#include "app/widgets/dialog.h"
 #include "test_paths.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"

@@ -8,7 +8,7 @@
 
 #include "app/platform/track.h"
 #include "app/scene/scene_json.h"
-#include "app/widgets/file_picker.h"
+#include "app/widgets/dialog.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"

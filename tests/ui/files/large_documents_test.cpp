@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/pages/common/page.h"
-#include "app/widgets/text/long_text.h"
+#include "app/widgets/text/text_box.h"
 #include "tests/support/allocations.h"
 #include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "app/scene/links/link.h"
-#include "app/scene/links/packed_text.h"
 #include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 

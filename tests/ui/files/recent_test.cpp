@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/platform/recent_files.h"
+#include "app/platform/preferences.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/scene_json.h"
 #include "tests/attention/models/golden_models.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/pages/head_lab/pipeline/film_frames.h"
+#include "app/pages/head_lab/pipeline/pipeline.h"
 #include "tests/support/matchers.h"
 #include "tests/ui/lab/head_lab_support.h"
 

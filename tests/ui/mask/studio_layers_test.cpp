@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/pages/mask/mask_state.h"
+#include "app/pages/mask/mask_page.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {

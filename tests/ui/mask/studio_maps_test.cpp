@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/pages/mask/mask_state.h"
+#include "app/pages/mask/mask_page.h"
 #include "render/colormap.h"
 #include "tests/support/ui_driver.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/pages/mask/mask_state.h"
+#include "app/pages/mask/mask_page.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/pages/model/model_page.h"
-#include "app/platform/recent_files.h"
+#include "app/platform/preferences.h"
 #include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 

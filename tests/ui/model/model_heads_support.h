@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/pages/model/model_page.h"
-#include "app/platform/recent_files.h"
+#include "app/platform/preferences.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {

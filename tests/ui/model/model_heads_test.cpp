@@ -8,7 +8,7 @@
 
 #include "app/pages/model/model_page.h"
 #include "app/pages/model/overview/overview_parts.h"
-#include "app/platform/recent_files.h"
+#include "app/platform/preferences.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/matchers.h"

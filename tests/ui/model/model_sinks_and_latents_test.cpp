@@ -8,7 +8,7 @@
 #include "app/compute/figures/drawing.h"
 #include "app/pages/model/model_page.h"
 #include "app/scene/text/number_text.h"
-#include "attention/core/receipt.h"
+#include "attention/core/attention.h"
 #include "tests/support/page_check.h"
 #include "tests/ui/made_up_model.h"
 

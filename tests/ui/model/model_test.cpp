@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/pages/model/model_page.h"
-#include "app/platform/recent_files.h"
+#include "app/platform/preferences.h"
 #include "app/scene/scene_json.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/compare_image.h"

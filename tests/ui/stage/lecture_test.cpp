@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "app/pages/cache/cache_page.h"
-#include "app/pages/heads/grid.h"
+#include "app/pages/heads/heads_page.h"
 #include "app/pages/model/model_page.h"
 #include "app/platform/track.h"
 #include "app/platform/ui_state.h"

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "app/compute/cache/cache_bytes.h"
+#include "app/compute/cache/cache_studies.h"
 #include "app/pages/lessons/lessons_page.h"
 #include "app/pages/model/model_page.h"
 #include "app/platform/ui_state.h"

@@ -1,15 +1,10 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/layer/head_switches.h"
 #include "app/pages/head_lab/ablation/ablation_state.h"
 #include "app/pages/head_lab/map_view.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 
 namespace headscope::app::head_lab_page {
 

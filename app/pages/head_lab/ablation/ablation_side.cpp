@@ -1,18 +1,12 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/layer/head_switches.h"
-#include "app/compute/layer/model_pass.h"
 #include "app/pages/head_lab/ablation/ablation_state.h"
-#include "app/pages/head_lab/pipeline/worked_parts.h"
+#include "app/pages/head_lab/pipeline/pipeline.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
-#include "app/widgets/text/scripted_text.h"
+#include "app/widgets/text/rich_text.h"
 #include "attention/core/extremes.h"
 
 namespace headscope::app::head_lab_page {

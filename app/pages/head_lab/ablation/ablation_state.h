@@ -4,11 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "app/compute/heads/ablation_study.h"
-#include "app/compute/heads/hull_study.h"
-#include "app/compute/heads/patch_study.h"
-#include "app/compute/model/text_loss.h"
-#include "app/pages/head_lab/head_lab_state.h"
+#include "app/compute/heads/lab_studies.h"
+#include "app/compute/model/model_study.h"
+#include "app/pages/head_lab/head_lab_page.h"
 
 namespace headscope::app::head_lab_page {
 

@@ -1,11 +1,6 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "app/compute/layer/head_switches.h"
 #include "app/pages/head_lab/ablation/ablation_state.h"
-#include "app/pages/head_lab/head_lab_tab.h"
-#include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"

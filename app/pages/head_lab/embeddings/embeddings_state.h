@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "app/compute/heads/embedding_study.h"
-#include "app/pages/head_lab/head_lab_state.h"
+#include "app/compute/heads/lab_studies.h"
+#include "app/pages/head_lab/head_lab_page.h"
 #include "app/pages/head_lab/map_view.h"
 
 namespace headscope::app::head_lab_page {

@@ -1,12 +1,13 @@
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <numeric>
 
 #include "app/pages/common/token_chips.h"
 #include "app/pages/head_lab/embeddings/embeddings_state.h"
-#include "app/pages/head_lab/head_lab_tab.h"
-#include "app/pages/head_lab/head_maps.h"
-#include "app/widgets/panel.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
 
 namespace headscope::app::head_lab_page {
 
@@ -101,6 +102,206 @@ class EmbeddingsTab : public Tab {
 
 std::unique_ptr<Tab> makeEmbeddingsTab(PageServices& services, State& page) {
   return std::make_unique<EmbeddingsTab>(services, page);
+}
+
+namespace {
+
+using Kind = EmbeddingsState::Drag::Kind;
+
+/// The visible range of the plane. It stays the same during a drag, and while the points fill it well.
+PlaneView viewOf(EmbeddingsState& embeddings, const ImRect& area) {
+  const attention::Matrix& points = embeddings.study->points;
+  // The longer side shows more.
+  const float wide = area.GetWidth() / 2, high = area.GetHeight() / 2, least = std::min(wide, high);
+  float needed = 0;
+  for (Index i = 0; i < points.rows(); ++i)
+    needed = std::max({needed, std::abs(points(i, 0)) * least / wide, std::abs(points(i, 1)) * least / high});
+  if (!(needed > 0) || !std::isfinite(needed)) needed = 1;
+  const bool fits = embeddings.extent >= needed * 1.05f && embeddings.extent <= needed * 2.5f;
+  if (embeddings.extent <= 0 || (!fits && !embeddings.drags(Kind::point) && !embeddings.drags(Kind::cell)))
+    embeddings.extent = needed * 1.25f;
+  return {area, least / embeddings.extent};
+}
+
+/// "PC 1 · 23 % of the variance" or "dimension 4".
+std::string axisName(const EmbeddingsState& embeddings, bool first) {
+  const attention::Plane& plane = *embeddings.study->plane;
+  const EmbeddingAxes& axes = embeddings.study->question.axes;
+  if (!axes.principal()) return fmt::format("dimension {}", first ? axes.first : axes.second);
+  return fmt::format("PC {} · {} of the variance", first ? 1 : 2,
+                     percentText(first ? plane.firstShare : plane.secondShare));
+}
+
+void paintAxes(const EmbeddingsState& embeddings, const PlaneView& plane) {
+  const View& view = embeddings.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 zero = plane.pixel(0, 0);
+  list.AddRectFilled(plane.area.Min, plane.area.Max, theme.panel, view.px(4));
+  list.AddLine(ImVec2(plane.area.Min.x, zero.y), ImVec2(plane.area.Max.x, zero.y), theme.line);
+  list.AddLine(ImVec2(zero.x, plane.area.Min.y), ImVec2(zero.x, plane.area.Max.y), theme.line);
+}
+
+/// The nearest point within reach of the pointer; −1 = none.
+Index pointUnder(const PlaneView& plane, const attention::Matrix& points, ImVec2 mouse, float reach) {
+  Index nearest = -1;
+  float best = reach * reach;
+  for (Index i = 0; i < points.rows(); ++i) {
+    const ImVec2 at = plane.pixel(points(i, 0), points(i, 1));
+    const float away = (at.x - mouse.x) * (at.x - mouse.x) + (at.y - mouse.y) * (at.y - mouse.y);
+    if (away < best) {
+      best = away;
+      nearest = i;
+    }
+  }
+  return nearest;
+}
+
+/// A dragged point follows the pointer: its token's vector changes only along the plane's two directions.
+void dragPoint(Scene& scene, EmbeddingsState& embeddings, const PlaneView& plane) {
+  View& view = embeddings.page.view;
+  hitArea("embeddings.plane", plane.area);
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  EmbeddingsState::Drag& drag = embeddings.drag;
+  const Index under = pointUnder(plane, embeddings.study->points, mouse, view.px(14));
+  if (ImGui::IsItemHovered() && under >= 0 && !embeddings.drags(Kind::point)) {
+    view.nextHover.query = view.nextHover.key = under;
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  }
+  const attention::Table& table = tableNow(scene, embeddings);
+  if (ImGui::IsItemActivated() && under >= 0 && under < table.values.rows()) {
+    drag = {};
+    drag.kind = Kind::point;
+    drag.row = under;
+    drag.from = mouse;
+    drag.vector = table.values.row(under);
+    scene.cursor.cell.query = under;
+    if (embeddings.axes.principal()) embeddings.kept = embeddings.study->plane;
+  }
+  if (!embeddings.drags(Kind::point)) return;
+  const attention::Plane& through = *embeddings.study->plane;
+  if (!ImGui::IsItemActive() || drag.row >= table.values.rows() ||
+      drag.vector.size() != through.first.size() || drag.vector.size() != table.values.cols()) {
+    drag.kind = Kind::none;
+    return;
+  }
+  drag.moved = drag.moved || std::hypot(mouse.x - drag.from.x, mouse.y - drag.from.y) >= view.px(2);
+  view.nextHover.query = view.nextHover.key = drag.row;
+  if (!drag.moved) return;
+  const float dx = (mouse.x - drag.from.x) / plane.perUnit, dy = (drag.from.y - mouse.y) / plane.perUnit;
+  attention::Table edited = table;
+  // If the same dimension is chosen twice, both directions are equal.
+  edited.values.row(drag.row) = drag.vector + dx * through.first;
+  if (through.first != through.second) edited.values.row(drag.row) += dy * through.second;
+  if (edited.values.row(drag.row) == table.values.row(drag.row)) return;
+  setTable(scene, embeddings, std::move(edited), "embeddings.point");
+}
+
+/// Draws the points and their labels, except labels that would overlap; the highlighted one is always drawn.
+void paintPoints(const Scene& scene, const EmbeddingsState& embeddings, const PlaneView& plane) {
+  const View& view = embeddings.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  attention::Matrix points = embeddings.study->points;
+  const attention::Table& table = tableNow(scene, embeddings);
+  if (embeddings.drags(Kind::point) && embeddings.drag.row < points.rows() &&
+      table.values.cols() == embeddings.study->plane->mean.size())
+    points.row(embeddings.drag.row) =
+        attention::onPlane(*embeddings.study->plane, table.values.row(embeddings.drag.row));
+  const std::vector<std::string>& names = embeddings.study->table.names;
+  const Index lit = view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query;
+  PointNames labels(view, plane.area);
+  labels.paintAxes(axisName(embeddings, true), axisName(embeddings, false));
+  list.PushClipRect(plane.area.Min, plane.area.Max, true);
+  // The highlighted one first, so that it always gets its label.
+  std::vector<Index> order(static_cast<std::size_t>(points.rows()));
+  std::iota(order.begin(), order.end(), Index{0});
+  if (lit >= 0 && lit < points.rows())
+    std::rotate(order.begin(), order.begin() + lit, order.begin() + lit + 1);
+  for (const Index i : order) {
+    const ImVec2 at = plane.pixel(points(i, 0), points(i, 1));
+    const float r = view.px(i == lit ? 6 : 4);
+    list.AddCircleFilled(at, r + view.px(1), theme.background, 20);
+    list.AddCircleFilled(at, r, i == lit ? theme.query : theme.text, 20);
+    track(fmt::format("embeddings.point.{}", i), ImVec2(at.x - 3, at.y - 3), ImVec2(at.x + 3, at.y + 3));
+    labels.keepClear(at, r);
+  }
+  for (const Index i : order) {
+    const bool named = i < std::ssize(names) && !names[static_cast<std::size_t>(i)].empty();
+    const std::string name = named ? names[static_cast<std::size_t>(i)] : fmt::format("t{}", i);
+    labels.paint(plane.pixel(points(i, 0), points(i, 1)), view.px(5),
+                 fitted(view.fonts->mono, name, view.px(110)), i == lit ? theme.query : theme.text);
+  }
+  list.PopClipRect();
+}
+
+void axisChoice(EmbeddingsState& embeddings, const ImRect& line) {
+  View& view = embeddings.page.view;
+  const Index dims = embeddings.study->table.values.cols();
+  const auto dimension = [&](const char* name, Index& chosen, float right) {
+    // Thousands of dimensions are too many for a list, so it offers those visible in the table.
+    std::vector<Choice> choices;
+    std::vector<Index> values;
+    const Index first = std::clamp<Index>(embeddings.firstColumn, 0, std::max<Index>(0, dims - 32));
+    for (Index d = first; d < std::min(dims, first + 32); ++d) values.push_back(d);
+    if (std::find(values.begin(), values.end(), chosen) == values.end())
+      values.insert(values.begin(), chosen);
+    for (const Index d : values) choices.push_back({fmt::format("dim {}", d), "", std::to_string(d)});
+    int at = static_cast<int>(std::find(values.begin(), values.end(), chosen) - values.begin());
+    const float wide = textWidth(view.fonts->text, choices[static_cast<std::size_t>(at)].label) + view.px(24);
+    ImGui::SetCursorScreenPos(ImVec2(right - wide, line.Min.y));
+    if (dropdown(view, name, choices, at, 0, "Dimension on this axis, of those visible in the table.")) {
+      chosen = values[static_cast<std::size_t>(at)];
+      embeddings.extent = 0;
+    }
+    return right - wide - view.px(10);
+  };
+  float x = line.Max.x;
+  if (!embeddings.axes.principal()) {
+    x = dimension("embeddings.second", embeddings.axes.second, x);
+    x = dimension("embeddings.first", embeddings.axes.first, x);
+  } else if (embeddings.study->keptPlane) {
+    const float wide = textWidth(view.fonts->text, "Refit") + view.px(22);
+    ImGui::SetCursorScreenPos(ImVec2(x - wide, line.Min.y));
+    if (button(view, "embeddings.fit", "Refit")) {
+      embeddings.kept.reset();
+      embeddings.extent = 0;
+    }
+    x -= wide + view.px(10);
+  }
+  const Choice kinds[] = {{"Principal components", "", "principal"},
+                          {"Two dimensions", dims < 2 ? "There is only one dimension." : "", "dimensions"}};
+  int chosen = embeddings.axes.principal() ? 0 : 1;
+  const float wide = textWidth(view.fonts->text, kinds[chosen].label) + view.px(24);
+  ImGui::SetCursorScreenPos(ImVec2(x - wide, line.Min.y));
+  if (dropdown(view, "embeddings.axes", kinds, chosen, 0, "The plane's two directions.")) {
+    embeddings.axes = chosen == 0 ? EmbeddingAxes{}
+                                  : EmbeddingAxes{std::min(embeddings.firstColumn, dims - 2),
+                                                  std::min(embeddings.firstColumn, dims - 2) + 1};
+    embeddings.extent = 0;
+  }
+}
+
+}  // namespace
+
+void embeddingsPlane(Scene& scene, EmbeddingsState& embeddings, const ImRect& area) {
+  const View& view = embeddings.page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = area.Min.y + view.px(13);
+  const float used = paintText(list, view.fonts->title, ImVec2(area.Min.x, y), view.theme->text, "Points");
+  const std::string words =
+      embeddings.study->keptPlane ? "components fitted before the change" : "drag one to move its vector";
+  const float room = area.GetWidth() - used - view.px(12 + 320);
+  if (textWidth(view.fonts->text, words) < room)
+    paintText(list, view.fonts->text, ImVec2(area.Min.x + used + view.px(12), y), view.theme->secondary,
+              words);
+  axisChoice(embeddings, ImRect(area.Min, ImVec2(area.Max.x, area.Min.y + view.px(26))));
+  const PlaneView plane =
+      viewOf(embeddings, ImRect(area.Min.x, area.Min.y + view.px(34), area.Max.x, area.Max.y));
+  if (plane.area.GetHeight() < view.px(40)) return;
+  paintAxes(embeddings, plane);
+  dragPoint(scene, embeddings, plane);
+  paintPoints(scene, embeddings, plane);
 }
 
 }  // namespace headscope::app::head_lab_page

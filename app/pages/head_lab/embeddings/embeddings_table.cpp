@@ -1,15 +1,11 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
 #include "app/pages/head_lab/embeddings/embeddings_state.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
-#include "app/scene/embedding_table.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 

@@ -1,11 +1,8 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "app/pages/common/token_chips.h"
 #include "app/pages/head_lab/embeddings/embeddings_state.h"
 #include "app/platform/track.h"
-#include "app/scene/embedding_table.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 

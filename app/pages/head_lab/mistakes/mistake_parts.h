@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/pages/head_lab/head_lab_state.h"
+#include "app/pages/head_lab/head_lab_page.h"
 
 namespace headscope::app::head_lab_page {
 

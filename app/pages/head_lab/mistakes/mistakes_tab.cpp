@@ -1,12 +1,11 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cstring>
-
-#include "app/pages/head_lab/head_lab_tab.h"
+#include "app/pages/head_lab/mistakes/mistake_parts.h"
+#include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/plot.h"
 
 namespace headscope::app::head_lab_page {
 
@@ -93,6 +92,156 @@ void MistakesTab::choices(Scene& scene, const ImRect& line, float) {
 
 std::unique_ptr<Tab> makeMistakesTab(PageServices& services, State& page) {
   return std::make_unique<MistakesTab>(services, page);
+}
+
+namespace {
+
+std::string measureText(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (value == std::round(value) && std::abs(value) < 1000) return fixedText(value, 0);
+  return cellText(value);
+}
+
+using attention::SaturationPoint;
+
+/// A plot of a quantity of the random layers, with and without the mistake.
+struct Curve {
+  const char* name;
+  const char* title;
+  double SaturationPoint::*wrong;
+  double SaturationPoint::*right;
+};
+constexpr Curve kCurves[] = {
+    {"wrong.curve", "LARGEST WEIGHT BY dₖ", &SaturationPoint::wrongLargest, &SaturationPoint::rightLargest},
+    {"wrong.entropy", "ENTROPY BY dₖ", &SaturationPoint::wrongEntropy, &SaturationPoint::rightEntropy}};
+
+/// `every`: labels one in this many dimensions, including the last.
+Plot curvePlot(const State& page, const Curve& shown, Index chosen, std::size_t every) {
+  const auto& points = *page.curve;
+  const attention::MistakeInfo& info =
+      attention::mistakes()[static_cast<std::size_t>(page.study->question.mistake)];
+  Plot plot;
+  plot.x = {static_cast<double>(points.front().headDim),
+            static_cast<double>(points.back().headDim),
+            true,
+            {},
+            "dₖ"};
+  plot.y = {0, 1, false, {{0, "0"}, {0.5, "0.5"}, {1, "1"}}, ""};
+  plot.lines = {{std::string(info.title), {}, Dash::solid, true, true}, {"÷√dₖ", {}, Dash::dashed}};
+  for (const SaturationPoint& point : points) {
+    const auto dim = static_cast<double>(point.headDim);
+    const auto after = static_cast<std::size_t>(&points.back() - &point);
+    plot.x.ticks.push_back({dim, after % every == 0 ? std::to_string(point.headDim) : ""});
+    plot.lines[0].points.push_back({dim, point.*shown.wrong});
+    plot.lines[1].points.push_back({dim, point.*shown.right});
+    if (point.headDim == chosen)
+      for (const double value : {point.*shown.right, point.*shown.wrong})
+        plot.marks.push_back({{dim, value}, fixedText(value, 2), "", PlotSide::above, true});
+  }
+  plot.value = [](double value) { return fixedText(value, 2); };
+  plot.place = [](double dim) { return fmt::format("dₖ {:.0f}", dim); };
+  plot.labelRoom = 84;
+  return plot;
+}
+
+/// Draws a quantity over dₖ with and without the mistake; dragging selects dₖ.
+void curve(Scene& scene, State& page, const ImRect& area, const Curve& shown) {
+  const View& view = page.view;
+  HeadLabCursor& at = scene.cursor.lab;
+  paintSpaced(*ImGui::GetWindowDrawList(), view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(8)),
+              view.theme->faint, shown.title, view.px(0.6f));
+  const Plot plot = curvePlot(page, shown, at.mistakeDim, area.GetWidth() < view.px(280) ? 2 : 1);
+  drawPlot(view, shown.name, ImRect(area.Min.x, area.Min.y + view.px(28), area.Max.x, area.Max.y), plot);
+  const auto cells = tracked(shown.name);
+  if (!cells) return;
+  hitArea(shown.name, *cells);
+  if (!ImGui::IsItemActive()) return;
+  const auto share = static_cast<double>((ImGui::GetIO().MousePos.x - cells->Min.x) / cells->GetWidth());
+  const auto distance = [&](const SaturationPoint& point) {
+    return std::abs(plot.x.share(static_cast<double>(point.headDim)) - share);
+  };
+  at.mistakeDim = std::ranges::min_element(*page.curve, {}, distance)->headDim;
+  at.subject = MistakeSubject::random;
+}
+
+/// Draws both quantities one above the other; if only one fits, buttons select it.
+void curves(Scene& scene, State& page, const ImRect& area) {
+  View& view = page.view;
+  ImRect plots(area.Min.x, area.Min.y, area.Max.x, area.Max.y - view.px(20));
+  Canvas list = *ImGui::GetWindowDrawList();
+  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(8)), view.theme->secondary,
+            fitted(view.fonts->small,
+                   fmt::format("drag dₖ; mean of {} random layers, 12 tokens", kSaturationLayers),
+                   area.GetWidth()));
+  if (plots.GetHeight() >= view.px(320)) {
+    const float middle = plots.GetCenter().y;
+    curve(scene, page, ImRect(plots.Min.x, plots.Min.y, plots.Max.x, middle - view.px(8)), kCurves[0]);
+    curve(scene, page, ImRect(plots.Min.x, middle + view.px(8), plots.Max.x, plots.Max.y), kCurves[1]);
+    return;
+  }
+  const Choice choices[] = {{"Largest", "", "largest"}, {"Entropy", "", "entropy"}};
+  int chosen = page.showsEntropy ? 1 : 0;
+  ImGui::SetCursorScreenPos(plots.Min);
+  ImGui::BeginChild("wrong.curves", ImVec2(std::min(plots.GetWidth(), view.px(180)), view.px(32)), false,
+                    ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
+  if (segmented(view, "wrong.shown", choices, chosen, "The quantity plotted against head dim."))
+    page.showsEntropy = chosen == 1;
+  compat::endChild();
+  plots.Min.y += view.px(36);
+  curve(scene, page, plots, kCurves[chosen]);
+}
+
+}  // namespace
+
+float wrongMeasures(const State& page, const ImRect& area, float space) {
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  float y = area.Min.y;
+  for (const attention::MistakeMeasure& measure : page.study->result.measures) {
+    y += paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), view.theme->secondary,
+                        measure.name) +
+         view.px(14);
+    paintCross(view, list, ImVec2(area.Min.x + view.px(6), y), view.px(5));
+    paintText(list, view.fonts->monoHero, ImVec2(area.Min.x + view.px(22), y), view.theme->text,
+              measureText(measure.wrong));
+    const float middle = area.Min.x + area.GetWidth() * 0.5f;
+    paintTick(view, list, ImVec2(middle, y), view.px(6));
+    paintText(list, view.fonts->monoHero, ImVec2(middle + view.px(18), y), view.theme->text,
+              measureText(measure.right));
+    y += space;
+  }
+  return y;
+}
+
+void wrongSide(Scene& scene, State& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const MistakeStudy& study = *page.study;
+  const attention::MistakeInfo& info =
+      attention::mistakes()[static_cast<std::size_t>(study.question.mistake)];
+  Canvas list = *ImGui::GetWindowDrawList();
+  const bool small = area.GetHeight() < view.px(440);
+  float y = area.Min.y + view.px(14);
+  const auto heading = [&](const char* words) {
+    paintSpaced(list, view.fonts->smallBold, ImVec2(area.Min.x, y), theme.faint, words, view.px(1));
+    y += view.px(14);
+  };
+  heading("SYMPTOM");
+  std::string symptom = study.result.symptom.empty() ? std::string(info.symptom) : study.result.symptom;
+  symptom.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(symptom.front())));
+  y += paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.text,
+                      symptom + ".") +
+       view.px(small ? 14 : 30);
+  if (!study.result.measures.empty()) heading("HOW TO SPOT IT");
+  y = wrongMeasures(page, ImRect(area.Min.x, y, area.Max.x, area.Max.y), view.px(small ? 22 : 34));
+  if (study.omitsTerms && !study.result.clash) {
+    y += paintParagraph(list, view.fonts->small, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary,
+                        "Position biases and soft-cap are ignored here.") +
+         view.px(10);
+  }
+  if (aboutScale(study.question.mistake) && page.curve && page.curve.request() == study.question.mistake)
+    curves(scene, page,
+           ImRect(area.Min.x, y + view.px(10), area.Max.x, std::min(area.Max.y, y + view.px(520))));
 }
 
 }  // namespace headscope::app::head_lab_page

@@ -1,13 +1,11 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
+#include "app/pages/head_lab/map_view.h"
 #include "app/pages/head_lab/mistakes/mistake_parts.h"
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
+#include "app/widgets/text/rich_text.h"
 
 namespace headscope::app::head_lab_page {
 
@@ -102,10 +100,6 @@ void fixLine(const State& page, const ImRect& area) {
   track("wrong.fix", area.Min, area.Max);
 }
 
-}  // namespace
-
-namespace {
-
 /// While presenting: both maps, the revealing numbers and the fix; the lecturer explains the rest.
 void presentedRoom(Scene& scene, State& page, const ImRect& area) {
   const View& view = page.view;
@@ -159,6 +153,189 @@ void mistakesView(Scene& scene, State& page, const ImRect& area) {
   const ImRect same = wrongMaps(scene, page, maps);
   if (!study.result.same.empty()) sameHere(scene, page, same);
   wrongSide(scene, page, ImRect(rest.Max.x - side, maps.Min.y, rest.Max.x, maps.Max.y));
+}
+
+void paintCross(const View& view, Canvas list, ImVec2 middle, float size) {
+  const float thick = std::max(1.5f, view.px(2.4f));
+  list.AddLine(ImVec2(middle.x - size, middle.y - size), ImVec2(middle.x + size, middle.y + size),
+               view.theme->error, thick);
+  list.AddLine(ImVec2(middle.x - size, middle.y + size), ImVec2(middle.x + size, middle.y - size),
+               view.theme->error, thick);
+}
+
+void paintTick(const View& view, Canvas list, ImVec2 middle, float size) {
+  const float thick = std::max(1.5f, view.px(2.4f));
+  const ImVec2 corner(middle.x - size * 0.2f, middle.y + size * 0.8f);
+  list.AddLine(ImVec2(middle.x - size, middle.y), corner, view.theme->text, thick);
+  list.AddLine(corner, ImVec2(middle.x + size, middle.y - size * 0.8f), view.theme->text, thick);
+}
+
+namespace {
+
+/// One of the two results.
+struct Side {
+  const char* name;
+  bool wrong;
+  std::string_view formula;
+  const Matrix& scores;
+  const Matrix& weights;
+};
+
+/// The weights with masked cells marked; NaN stays NaN.
+Matrix shownWeights(const Side& side, VisibleCells rows, VisibleCells cols) {
+  Matrix shown = side.weights.block(rows.first, cols.first, rows.count, cols.count);
+  for (Index i = 0; i < rows.count; ++i)
+    for (Index j = 0; j < cols.count; ++j)
+      if (side.scores(rows.first + i, cols.first + j) == -INFINITY && std::isfinite(shown(i, j)) &&
+          shown(i, j) == 0)
+        shown(i, j) = -INFINITY;
+  return shown;
+}
+
+void sideTitle(const View& view, const Side& side, const ImRect& cells) {
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = cells.Min.y - view.px(24);
+  const ImVec2 mark(cells.Min.x + view.px(7), y);
+  side.wrong ? paintCross(view, list, mark, view.px(5)) : paintTick(view, list, mark, view.px(6));
+  float x = cells.Min.x + view.px(24);
+  x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, side.wrong ? "Wrong" : "Right") +
+       view.px(14);
+  const float room = cells.Max.x - x;
+  if (!view.present || scriptedWidth(view, view.fonts->text, side.formula) <= room)
+    paintScripted(view, list, view.fonts->text, ImVec2(x, y), theme.secondary, side.formula, Align::left,
+                  room);
+  list.AddRectFilled(ImVec2(cells.Min.x, cells.Min.y - view.px(6)),
+                     ImVec2(cells.Max.x, cells.Min.y - view.px(3)), side.wrong ? theme.error : theme.text);
+}
+
+/// Draws the row's weights as bars above its scores, in the map's columns.
+void rowBars(const State& page, const Side& side, const MapView& map, Index row, float top, float high) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float each = map.cells.GetWidth() / static_cast<float>(map.cols.count),
+              half = std::min(each * 0.34f, view.px(14));
+  const float base = top + high;
+  list.AddLine(ImVec2(map.cells.Min.x, base), ImVec2(map.cells.Max.x, base), theme.line);
+  for (Index j = 0; j < map.cols.count; ++j) {
+    const Index key = map.cols.first + j;
+    const float x = map.cells.Min.x + (static_cast<float>(j) + 0.5f) * each;
+    const float weight = side.weights(row, key), score = side.scores(row, key);
+    if (score == -INFINITY && (weight == 0 || std::isnan(weight))) continue;
+    list.AddRectFilled(ImVec2(x - half, top), ImVec2(x + half, base), theme.panel);
+    if (std::isfinite(weight))
+      list.AddRectFilled(ImVec2(x - half, base - std::clamp(weight, 0.0f, 1.0f) * high),
+                         ImVec2(x + half, base), theme.key);
+    const auto number = [&](float y, std::uint32_t color, const std::string& text) {
+      if (textWidth(view.fonts->monoSmall, text) <= each - 2)
+        paintText(list, view.fonts->monoSmall, ImVec2(x, y), color, text, Align::center);
+    };
+    if (std::isnan(weight)) number(base - view.px(10), theme.text, "NaN");
+    number(base + view.px(12), theme.secondary, std::isnan(score) ? "NaN" : shortNumber(score, false));
+  }
+}
+
+/// Draws two shapes one above the other, with the clashing numbers in red, and the framework's message.
+void clashView(const View& view, const attention::ShapeClash& clash, const ImRect& area) {
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  float y = area.Min.y + view.px(40);
+  const auto line = [&](const std::string& name, const std::vector<Index>& shape, std::size_t at) {
+    float x = area.Min.x + view.px(8);
+    paintScripted(view, list, view.fonts->mono, ImVec2(x, y), theme.secondary, name);
+    y += view.px(32);
+    x += paintText(list, view.fonts->monoHero, ImVec2(x, y), theme.secondary, "[");
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      const std::string text = std::to_string(shape[i]);
+      const float wide = textWidth(view.fonts->monoHero, text);
+      if (i == at) {
+        const float pad = view.px(4), half = lineHeight(view.fonts->monoHero) * 0.75f;
+        compat::rectOutline(list, ImVec2(x - pad, y - half), ImVec2(x + wide + pad, y + half), theme.error,
+                            view.px(4), std::max(1.5f, view.px(2)));
+      }
+      x += paintText(list, view.fonts->monoHero, ImVec2(x, y), i == at ? theme.error : theme.text, text);
+      if (i == at) x += view.px(7);  // space for the outline
+      x += paintText(list, view.fonts->monoHero, ImVec2(x, y), theme.secondary,
+                     i + 1 < shape.size() ? ", " : "]");
+    }
+    y += view.px(44);
+  };
+  line(clash.leftName, clash.left, clash.leftAt);
+  line(clash.rightName, clash.right, clash.rightAt);
+  paintParagraph(list, view.fonts->mono, ImVec2(area.Min.x + view.px(8), y), area.GetWidth() - view.px(16),
+                 theme.text, clash.message);
+}
+
+}  // namespace
+
+ImRect wrongMaps(Scene& scene, State& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const MistakeStudy& study = *page.study;
+  const attention::MistakeResult& result = study.result;
+  const attention::MistakeInfo& info =
+      attention::mistakes()[static_cast<std::size_t>(study.question.mistake)];
+  const Index n = result.rightWeights.rows(), m = result.rightWeights.cols();
+  Cell cell = scene.cursor.cell;
+  if (view.hover.query >= 0) cell.query = view.hover.query;
+  if (view.hover.key >= 0) cell.key = view.hover.key;
+  cell.query = std::clamp<Index>(cell.query, 0, n - 1);
+  cell.key = std::clamp<Index>(cell.key, 0, m - 1);
+  const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.08f, 64.0f, 88.0f)),
+              space = view.px(40);
+  // While presenting, only the maps are shown: the bars would take their space.
+  const float barsRoom = page.presents ? 0 : view.px(area.GetHeight() > view.px(520) ? 138 : 88);
+  const float below = barsRoom + view.px(62), least = page.presents ? 8 : 12;
+  const float wide = (area.GetWidth() - labels - space) / 2, title = std::min(view.px(180), wide);
+  const auto fits = [&](float pixels) { return std::min<Index>(cellsThatFit(view, pixels, least), 48); };
+  // For a long text, a line above the maps says which part is visible.
+  float top = area.Min.y + view.px(40);
+  if (fits(area.Max.y - top - below) < n || fits(wide) < m) top += view.px(22);
+  const float high = area.Max.y - top - below;
+  const VisibleCells rows = windowOf(n, fits(high), std::min(scene.cursor.cell.query, n - 1));
+  const VisibleCells cols = windowOf(m, fits(wide), std::min(scene.cursor.cell.key, m - 1));
+  float size =
+      std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(40)});
+  if (size >= 4) size = std::floor(size);
+  const float x0 = std::round(area.Min.x + labels), across = size * static_cast<float>(cols.count);
+  const float x1 = std::round(x0 + std::max(across, title) + space),
+              down = size * static_cast<float>(rows.count);
+  const Side sides[] = {{"wrong", true, info.wrong, result.wrongScores, result.wrongWeights},
+                        {"right", false, info.right, result.rightScores, result.rightWeights}};
+  for (const Side& side : sides) {
+    const float x = side.wrong ? x0 : x1;
+    const ImRect cells(x, std::round(top), x + across, std::round(top) + down);
+    sideTitle(view, side, ImRect(cells.Min.x, cells.Min.y, x + std::max(across, title), cells.Max.y));
+    if (side.wrong && result.clash) {
+      clashView(view, *result.clash, ImRect(cells.Min.x, cells.Min.y, x1 - labels - view.px(8), cells.Max.y));
+      continue;
+    }
+    if (side.weights.size() == 0) continue;
+    MapView map{side.name, Ink::map, cells, rows, cols, cell.query, -1, theme.query, theme.key, 0, 1, true};
+    paintMap(scene, page, map, shownWeights(side, rows, cols));
+    if (x == x0 || result.clash) rowNames(page, map, study.queries, labels);
+    map.litCol = cell.key;
+    if (barsRoom > 0) {
+      const float bars = cells.Max.y + view.px(12), tall = below - view.px(124);
+      rowBars(page, side, map, cell.query, bars, tall);
+      map.cells.Max.y = bars + tall + view.px(18);
+    }
+    columnNames(page, map, study.keys);
+    map.cells = cells;
+    chooseCell(scene, page, hitMap(map));
+  }
+  Canvas list = *ImGui::GetWindowDrawList();
+  paintFitted(view, list, view.fonts->small, ImVec2(x0, area.Min.y + view.px(8)), area.Max.x - x0,
+              theme.secondary, visiblePartText(rows, n, cols, m));
+  paintText(list, view.fonts->small, ImVec2((result.clash ? x1 : x0) - view.px(8), top - view.px(24)),
+            theme.query, "query ↓", Align::right);
+  const ImRect cells(x0, top, x0 + across, top + down);
+  if (!result.clash)
+    paintText(list, view.fonts->small, ImVec2(x0 - view.px(8), cells.Max.y + view.px(16)), theme.key, "key →",
+              Align::right);
+  const float y = std::min(area.Max.y - view.px(56), cells.Max.y + below - view.px(52));
+  return {x0, y, x0 + std::max(across, title), area.Max.y};
 }
 
 }  // namespace headscope::app::head_lab_page

@@ -1,17 +1,10 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "app/pages/head_lab/head_lab_state.h"
-#include "app/pages/head_lab/pipeline/columns.h"
-#include "app/pages/head_lab/pipeline/worked_parts.h"
+#include "app/pages/head_lab/pipeline/pipeline.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/text/scripted_text.h"
-#include "attention/heads/worked_sum.h"
+#include "app/widgets/text/rich_text.h"
 
 namespace headscope::app::head_lab_page {
 

@@ -1,14 +1,10 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/compute/plots/thinning.h"
-#include "app/pages/head_lab/pipeline/film_frames.h"
+#include "app/compute/plots/plot_data.h"
+#include "app/pages/head_lab/pipeline/pipeline.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
-#include "app/widgets/text/scripted_text.h"
+#include "app/widgets/text/rich_text.h"
 
 namespace headscope::app::head_lab_page {
 

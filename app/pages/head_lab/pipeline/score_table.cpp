@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/pages/head_lab/tabs/detectors_tab.h"
+#include "app/pages/head_lab/tabs/head_tabs.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/colour_bar.h"
+#include "app/widgets/heat_parts.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 

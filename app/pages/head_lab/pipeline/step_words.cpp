@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "app/pages/head_lab/head_lab_state.h"
+#include "app/pages/head_lab/head_lab_page.h"
 #include "app/scene/text/number_text.h"
 
 namespace headscope::app::head_lab_page {

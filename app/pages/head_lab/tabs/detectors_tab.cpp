@@ -1,18 +1,13 @@
-#include "app/pages/head_lab/tabs/detectors_tab.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/pages/head_lab/map_view.h"
+#include "app/pages/head_lab/tabs/head_tabs.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/colour_bar.h"
 #include "app/widgets/field_controls.h"
+#include "app/widgets/heat_parts.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 #include "attention/core/extremes.h"
 
 namespace headscope::app::head_lab_page {

@@ -1,17 +1,13 @@
-#include "app/pages/head_lab/tabs/head_count_tab.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/pages/head_lab/head_maps.h"
+#include "app/pages/head_lab/map_view.h"
+#include "app/pages/head_lab/tabs/head_tabs.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/colour_bar.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/heat_parts.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/text/scripted_text.h"
+#include "app/widgets/text/rich_text.h"
 
 namespace headscope::app::head_lab_page {
 

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/compute/heads/precision_study.h"
-#include "app/pages/head_lab/head_lab_tab.h"
-#include "app/pages/head_lab/head_maps.h"
+#include "app/compute/heads/lab_studies.h"
+#include "app/pages/head_lab/head_lab_page.h"
+#include "app/pages/head_lab/map_view.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
-#include "app/widgets/text/first_fitting.h"
+#include "app/widgets/text/draw_text.h"
 
 namespace headscope::app::head_lab_page {
 

@@ -2,19 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/pages/model/answer_views.h"
+#include "app/pages/model/model_answers.h"
 #include "app/pages/model/overview/overview_parts.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/figure_legend.h"
-#include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
-#include "app/widgets/sink_bars.h"
 
 namespace headscope::app::model_page {
 

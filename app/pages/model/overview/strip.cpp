@@ -3,18 +3,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/pages/model/overview/strip_columns.h"
-#include "app/pages/model/overview/strip_parts.h"
+#include "app/pages/model/overview/overview_parts.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
-#include "app/scene/field.h"
-#include "app/scene/models/open_model.h"
+#include "app/scene/fields.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app::model_page {

@@ -2,16 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/pages/model/overview/overview_parts.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/head_word.h"
-#include "app/widgets/heat_tile.h"
-#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/sink_bars.h"
 #include "attention/core/extremes.h"
 
 namespace headscope::app::model_page {

@@ -1,8 +1,36 @@
-#include "attention/models/families/encoders/vit.h"
+#include <cmath>
 
-// ViT (Dosovitskiy et al. 2021) and DeiT (Touvron et al. 2021), which adds a second leading token.
+#include "attention/models/families/fields.h"
+
+namespace headscope::attention::families {
+
+/// Reads the sizes under ViT's names, except for the MLP's, which the caller reads.
+void readVitSizes(const ConfigReader& json, Index patch, double epsilon, ModelConfig& config);
+extern const ConfigFields kVitFields;
+/// Reads a classifier's class names from id2label, else from num_labels: "LABEL_0", …; two if neither is
+/// given.
+void readClasses(const ConfigReader& json, ModelConfig& config);
+
+inline constexpr TensorNames kVitNames{.patches = "embeddings.patch_embeddings.projection",
+                                       .leadingTokens = {"embeddings.cls_token"},
+                                       .picturePositions = "embeddings.position_embeddings",
+                                       .layer = "encoder.layer.N.",
+                                       .q = "attention.attention.query",
+                                       .k = "attention.attention.key",
+                                       .v = "attention.attention.value",
+                                       .o = "attention.output.dense",
+                                       .up = "intermediate.dense",
+                                       .down = "output.dense",
+                                       .attentionNorm = "layernorm_before",
+                                       .mlpNorm = "layernorm_after",
+                                       .finalNorm = "layernorm",
+                                       .classifier = "classifier"};
+
+}  // namespace headscope::attention::families
 
 namespace headscope::attention {
+
+// ViT (Dosovitskiy et al. 2021) and DeiT (Touvron et al. 2021), which adds a second leading token.
 
 void families::readVitSizes(const ConfigReader& json, Index patch, double epsilon, ModelConfig& config) {
   config.modelDim = json.size("hidden_size", 768);
@@ -92,6 +120,165 @@ constinit const Family families::deit{
     .encoder = true,
     .fields = {.base = &kOwnVitFields},
     .read = readDeit,
+};
+
+// The vision tower of CLIP (Radford et al. 2021): ViT with a norm before the first layer, patches without a
+// bias, and the quick approximation of GELU. transformers' CLIPForImageClassification maps the mean of the
+// patches to classes without the final norm.
+
+namespace {
+
+constexpr std::string_view kClipPrefixes[] = {"vision_model.", ""};
+
+constexpr TensorNames kClipNames{.embeddingNorm = "pre_layrnorm",
+                                 .patches = "embeddings.patch_embedding",
+                                 .leadingTokens = {"embeddings.class_embedding"},
+                                 .picturePositions = "embeddings.position_embedding.weight",
+                                 .layer = "encoder.layers.N.",
+                                 .q = "self_attn.q_proj",
+                                 .k = "self_attn.k_proj",
+                                 .v = "self_attn.v_proj",
+                                 .o = "self_attn.out_proj",
+                                 .up = "mlp.fc1",
+                                 .down = "mlp.fc2",
+                                 .attentionNorm = "layer_norm1",
+                                 .mlpNorm = "layer_norm2",
+                                 .finalNorm = "post_layernorm",
+                                 .patchClassifier = "classifier"};
+
+constexpr ConfigFields kClipVisionFields{
+    .read = "intermediate_size",
+    .ignored = "projection_dim initializer_factor logit_scale_init_value",
+    .base = &families::kVitFields,
+};
+constexpr ConfigFields kClipFields{
+    .ignored = "text_config text_config_dict vision_config_dict",
+    .base = &kClipVisionFields,
+};
+
+void readClipVision(const ConfigReader& json, ModelConfig& config) {
+  families::readVitSizes(json, 32, 1e-5, config);
+  config.activation = families::readActivation(json, "hidden_act", "quick_gelu");
+  config.innerDim = json.size("intermediate_size", 3072);
+  config.picture->patchBias = false;
+  config.picture->processor = "CLIP";
+}
+
+void readClip(const ConfigReader& json, ModelConfig& config) {
+  readClipVision(json, config);
+  config.notes.emplace_back("This is the vision tower of CLIP. Its text tower is left out.");
+}
+
+}  // namespace
+
+constinit const Family families::clip{
+    .name = "clip",
+    .architecture = "CLIP",
+    .prefixes = kClipPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = kClipNames,
+    .encoder = true,
+    .nested = "vision_config",
+    .fields = {.base = &kClipFields},
+    .read = readClip,
+    .readRest = families::readClasses,
+};
+
+constinit const Family families::clipVision{
+    .name = "clip_vision_model",
+    .architecture = "CLIPVision",
+    .prefixes = kClipPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = kClipNames,
+    .encoder = true,
+    .fields = {.base = &kClipVisionFields},
+    .read = readClipVision,
+};
+
+// DINOv2 (Oquab et al. 2023): ViT with factors on the outputs of attention and MLP, and positions that are
+// interpolated to the picture's size; also with registers, tokens without a position (Darcet et al. 2023).
+
+namespace {
+
+constexpr std::string_view kDinoPrefixes[] = {"dinov2.", ""},
+                           kRegisterPrefixes[] = {"dinov2_with_registers.", ""};
+
+constexpr TensorNames kDinoNames = [] {
+  TensorNames names = families::kVitNames;
+  names.gateUp = "mlp.weights_in";
+  names.down = "mlp.weights_out";
+  names.ungatedUp = "mlp.fc1";
+  names.ungatedDown = "mlp.fc2";
+  names.attentionNorm = "norm1";
+  names.mlpNorm = "norm2";
+  names.attentionScale = "layer_scale1.lambda1";
+  names.mlpScale = "layer_scale2.lambda1";
+  return names;
+}();
+
+constexpr TensorNames kRegisterNames = [] {
+  TensorNames names = kDinoNames;
+  names.registerTokens = "embeddings.register_tokens";
+  return names;
+}();
+
+constexpr ConfigFields kDinoFields{
+    .read = "mlp_ratio use_swiglu_ffn id2label num_labels",
+    .ignored =
+        "layerscale_value drop_path_rate out_features out_indices stage_names apply_layernorm "
+        "reshape_hidden_states use_mask_token",
+    .base = &families::kVitFields,
+};
+constexpr ConfigFields kRegisterFields{.read = "num_register_tokens", .base = &kDinoFields};
+
+void readDino(const ConfigReader& json, ModelConfig& config) {
+  families::readVitSizes(json, 16, 1e-6, config);
+  const double inner = static_cast<double>(config.modelDim) * json.positive("mlp_ratio", 4);
+  if (!(inner >= 1 && inner <= static_cast<double>(kMaxConfigSize)))
+    json.refuse("mlp_ratio", "out of range",
+                "a ratio that gives the MLP 1 to " + std::to_string(kMaxConfigSize) + " rows");
+  else
+    config.innerDim = static_cast<Index>(inner);
+  // SwiGLU (Shazeer 2020), with two thirds as many rows, rounded up to a multiple of 8.
+  config.gated = json.flag("use_swiglu_ffn", false);
+  if (config.gated) {
+    config.innerDim = (config.innerDim * 2 / 3 + 7) / 8 * 8;
+    config.activation = Activation::silu;
+  }
+  families::readClasses(json, config);
+  config.picture->classifiesMean = true;
+  config.picture->otherSizes = VisionConfig::OtherSizes::interpolated;
+  config.picture->processor = "Bit";
+}
+
+void readRegisters(const ConfigReader& json, ModelConfig& config) {
+  readDino(json, config);
+  config.picture->registers = json.size("num_register_tokens", 4, 0, VisionConfig::kMaxSide);
+  config.picture->otherSizes = VisionConfig::OtherSizes::antialiased;
+}
+
+}  // namespace
+
+constinit const Family families::dinov2{
+    .name = "dinov2",
+    .architecture = "Dinov2",
+    .prefixes = kDinoPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = kDinoNames,
+    .encoder = true,
+    .fields = {.base = &kDinoFields},
+    .read = readDino,
+};
+
+constinit const Family families::dinov2WithRegisters{
+    .name = "dinov2_with_registers",
+    .architecture = "Dinov2WithRegisters",
+    .prefixes = kRegisterPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = kRegisterNames,
+    .encoder = true,
+    .fields = {.base = &kRegisterFields},
+    .read = readRegisters,
 };
 
 }  // namespace headscope::attention

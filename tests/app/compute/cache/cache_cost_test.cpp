@@ -1,7 +1,6 @@
-#include "app/compute/cache/cache_cost.h"
-
 #include <gtest/gtest.h>
 
+#include "app/compute/cache/cache_studies.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 
 namespace headscope::app {

@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/compute/cache/cache_study_parts.h"
-#include "app/compute/layer/layer_config.h"
+#include "app/compute/cache/cache_studies.h"
 #include "app/compute/layer/layer_inputs.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
-#include "attention/cache/latent.h"
+#include "attention/cache/kv_cache.h"
 #include "attention/core/positions.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/attention/models/golden_models.h"

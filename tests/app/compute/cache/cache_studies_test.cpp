@@ -6,11 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "app/compute/cache/cache_field.h"
-#include "app/compute/cache/paging_study.h"
 #include "app/compute/cost/cost_figures.h"
-#include "app/compute/layer/layer_config.h"
-#include "attention/cache/quantise.h"
+#include "app/compute/layer/layer_inputs.h"
+#include "attention/cache/kv_cache.h"
 #include "attention/models/config/model_catalogue.h"
 #include "render/heatmap.h"
 #include "tests/support/matchers.h"

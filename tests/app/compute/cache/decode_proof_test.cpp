@@ -1,11 +1,10 @@
-#include "app/compute/cache/decode_proof.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <memory>
 #include <string>
 
+#include "app/compute/cache/cache_studies.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"

@@ -1,9 +1,6 @@
-#include "app/compute/cost/cost_terms.h"
-
 #include <gtest/gtest.h>
 
-#include "app/compute/cost/cost_plot.h"
-#include "app/compute/cost/cost_words.h"
+#include "app/compute/cost/cost_figures.h"
 #include "app/scene/text/number_text.h"
 
 namespace headscope::app {

@@ -1,12 +1,11 @@
 // Figures that explain a model's answer: all heads, patches, attribution, the logit lens.
 
-#include "app/compute/figures/answer_figures.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/compute/figures/drawing_parts.h"
-#include "app/compute/figures/svg.h"
+#include "app/compute/figures/drawing.h"
+#include "app/compute/figures/picture_formats.h"
+#include "app/compute/figures/study_figures.h"
 
 namespace headscope::app {
 namespace {

@@ -7,10 +7,8 @@
 #include <cstdio>
 
 #include "app/compute/figures/drawing.h"
-#include "app/compute/figures/drawing_parts.h"
-#include "app/compute/figures/raster.h"
-#include "app/compute/figures/svg.h"
-#include "app/widgets/theme.h"
+#include "app/compute/figures/picture_formats.h"
+#include "app/widgets/view.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/matchers.h"
 

@@ -1,6 +1,6 @@
-#include "app/compute/figures/matrix_csv.h"
-
 #include <gtest/gtest.h>
+
+#include "app/compute/figures/picture_file.h"
 
 namespace headscope::app {
 namespace {

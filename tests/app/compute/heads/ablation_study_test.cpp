@@ -1,15 +1,11 @@
 // Switched-off heads, the heads' shares, the hull of their values, and patterns from another text.
 
-#include "app/compute/heads/ablation_study.h"
-
 #include <gtest/gtest.h>
 
-#include "app/compute/heads/hull_study.h"
-#include "app/compute/heads/patch_study.h"
-#include "app/compute/heads/precision_study.h"
-#include "app/compute/heads/weight_study.h"
-#include "app/compute/layer/head_switches.h"
-#include "app/compute/model/text_loss.h"
+#include "app/compute/heads/head_studies.h"
+#include "app/compute/heads/lab_studies.h"
+#include "app/compute/layer/layer_inputs.h"
+#include "app/compute/model/model_study.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "tests/app/compute/layer/snapshot_support.h"

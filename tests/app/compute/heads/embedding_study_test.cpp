@@ -1,10 +1,9 @@
 // Embeddings changed by hand.
 
-#include "app/compute/heads/embedding_study.h"
-
 #include <gtest/gtest.h>
 
-#include "app/scene/embedding_table.h"
+#include "app/compute/heads/lab_studies.h"
+#include "app/scene/model_fit.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "tests/app/compute/layer/snapshot_support.h"

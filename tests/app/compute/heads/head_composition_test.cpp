@@ -1,9 +1,8 @@
 // Which heads read which, in a model with a known circuit.
 
-#include "app/compute/heads/head_composition.h"
-
 #include <gtest/gtest.h>
 
+#include "app/compute/heads/head_studies.h"
 #include "app/scene/subject.h"
 
 namespace headscope::app {

@@ -1,13 +1,11 @@
-#include "app/compute/heads/head_study.h"
-
 #include <gtest/gtest.h>
 
 #include <cfloat>
 #include <limits>
 
+#include "app/compute/heads/head_studies.h"
 #include "app/compute/layer/layer_inputs.h"
-#include "app/compute/layer/layer_weights.h"
-#include "attention/core/receipt.h"
+#include "attention/core/attention.h"
 #include "render/heatmap.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 

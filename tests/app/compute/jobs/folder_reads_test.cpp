@@ -1,10 +1,9 @@
-#include "app/compute/jobs/folder_reads.h"
-
 #include <gtest/gtest.h>
 
 #include <condition_variable>
 #include <mutex>
 
+#include "app/compute/jobs/file_queue.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/compute/layer/resources.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 
 namespace headscope::test {

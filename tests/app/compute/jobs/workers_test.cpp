@@ -1,5 +1,3 @@
-#include "app/compute/jobs/workers.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>

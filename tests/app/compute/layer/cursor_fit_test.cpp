@@ -1,6 +1,6 @@
-#include "app/compute/layer/cursor_fit.h"
-
 #include <gtest/gtest.h>
+
+#include "app/compute/layer/snapshot.h"
 
 namespace headscope::app {
 namespace {

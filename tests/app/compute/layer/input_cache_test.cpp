@@ -1,11 +1,10 @@
-#include "app/compute/layer/input_cache.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <filesystem>
 #include <thread>
 
+#include "app/compute/layer/layer_inputs.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"

@@ -1,9 +1,8 @@
 // The stage at which a layer that can't be computed fails, and the results before it.
 
-#include "app/compute/layer/layer_fault.h"
-
 #include <gtest/gtest.h>
 
+#include "app/compute/layer/layer_parts.h"
 #include "attention/masks/expression.h"
 
 namespace headscope::app {

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "app/compute/heads/view_study.h"
+#include "app/compute/heads/head_studies.h"
 #include "app/compute/map/map_source.h"
 #include "app/compute/model/model_study.h"
 #include "app/scene/scene_json.h"

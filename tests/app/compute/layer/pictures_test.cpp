@@ -1,12 +1,11 @@
-#include "app/compute/layer/pictures.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "app/compute/cache/cache_picture.h"
+#include "app/compute/cache/cache_studies.h"
+#include "app/compute/layer/snapshot.h"
 #include "render/heatmap.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/scene/random_scene.h"

@@ -11,14 +11,14 @@
 #include <functional>
 #include <map>
 
-#include "app/compute/heads/head_study.h"
-#include "app/compute/layer/layer_config.h"
-#include "app/compute/layer/model_pass.h"
-#include "app/compute/layer/score_text.h"
+#include "app/compute/heads/head_studies.h"
+#include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/layer_parts.h"
+#include "app/compute/layer/line_tokens.h"
 #include "app/compute/map/map_source.h"
 #include "app/scene/fields.h"
 #include "app/scene/text/number_text.h"
-#include "attention/core/receipt.h"
+#include "attention/core/attention.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 
 namespace headscope::app {

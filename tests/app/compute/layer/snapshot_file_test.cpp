@@ -1,7 +1,6 @@
-#include "app/compute/layer/snapshot_file.h"
-
 #include <gtest/gtest.h>
 
+#include "app/compute/layer/snapshot.h"
 #include "app/scene/scene_json.h"
 #include "attention/core/score_terms.h"
 #include "attention/formats/layers/attention_file.h"

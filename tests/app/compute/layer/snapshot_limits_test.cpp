@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "app/compute/layer/layer_config.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/scene/text/number_text.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/compute/mask/small_masks.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "app/compute/layer/layer_config.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/compute/layer/mask_inputs.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/text/number_text.h"

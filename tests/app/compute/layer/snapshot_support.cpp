@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "app/compute/layer/layer_config.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/scene/mask_rules.h"
 
 namespace headscope::test {

@@ -4,9 +4,8 @@
 
 #include <cfloat>
 
-#include "app/compute/cache/cache_picture.h"
-#include "app/compute/cache/decode_proof.h"
-#include "app/compute/layer/layer_config.h"
+#include "app/compute/cache/cache_studies.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/scene/mask_rules.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/scene/random_scene.h"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/scene/lessons/lesson_names.h"
+#include "app/scene/lessons/lesson.h"
 #include "render/heatmap.h"
 #include "test_paths.h"
 #include "tests/support/matchers.h"

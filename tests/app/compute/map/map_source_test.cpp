@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/compute/map/generated_text.h"
 #include "attention/core/positions.h"
 #include "attention/formats/safetensors.h"
 #include "tests/app/compute/layer/snapshot_support.h"

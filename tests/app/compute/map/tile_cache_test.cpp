@@ -1,10 +1,9 @@
-#include "app/pages/map/tile_cache.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <thread>
 
+#include "app/pages/map/map_job.h"
 #include "render/heatmap.h"
 
 namespace headscope::app::map_page {

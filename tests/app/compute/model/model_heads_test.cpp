@@ -3,11 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/compute/heads/head_copying.h"
-#include "app/compute/jobs/bytes_read.h"
+#include "app/compute/heads/head_studies.h"
+#include "app/compute/jobs/memory_budget.h"
 #include "app/compute/layer/layer_inputs.h"
-#include "app/compute/model/head_losses.h"
-#include "app/compute/model/model_predictions.h"
+#include "app/compute/model/model_study.h"
 #include "attention/core/decompositions.h"
 #include "tests/app/compute/layer/golden_scene.h"
 #include "tests/app/compute/layer/snapshot_support.h"

@@ -6,9 +6,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "app/compute/model/model_predictions.h"
-#include "app/pages/model/model_parts.h"
-#include "app/scene/models/model_cache.h"
+#include "app/pages/model/model_page.h"
+#include "app/scene/models/open_model.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/compute/layer/golden_scene.h"
 #include "tests/app/compute/layer/snapshot_support.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/compute/heads/view_study.h"
+#include "app/compute/heads/head_studies.h"
 #include "app/compute/model/model_study.h"
 #include "tests/app/compute/layer/golden_scene.h"
 #include "tests/app/compute/layer/snapshot_support.h"

@@ -1,11 +1,10 @@
 // A run over many texts: it continues where it stopped, and shows the result of each text.
 
-#include "app/compute/model/texts_run.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/compute/figures/study_figures.h"
+#include "app/compute/model/text_study.h"
 #include "tests/app/compute/layer/golden_scene.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 

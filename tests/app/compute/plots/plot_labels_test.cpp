@@ -1,9 +1,9 @@
-#include "app/compute/plots/plot_labels.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "app/compute/plots/plot_data.h"
 
 namespace headscope::app {
 namespace {

@@ -1,9 +1,9 @@
-#include "app/compute/plots/thinning.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include "app/compute/plots/plot_data.h"
 
 namespace headscope::app {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/core/linear_maps.h"
-#include "attention/formats/gguf/gguf_type.h"
+#include "attention/core/projections.h"
+#include "attention/formats/gguf/gguf_header.h"
 #include "tests/attention/models/gguf/gguf_files.h"
 #include "tests/support/safetensors_file.h"
 

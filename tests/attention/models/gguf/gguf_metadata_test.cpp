@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "attention/models/gguf/gguf_config.h"
+#include "attention/models/gguf/gguf_source.h"
 #include "tests/attention/models/gguf/gguf_files.h"
 #include "tests/support/matchers.h"
 
@@ -124,7 +124,8 @@ TEST_F(GgufMetadataTest, RefusesWhatItWouldIgnore) {
            {"llama", granite + "rope.scaling.finetuned:bool=0", "is false, expected true"},
            {"gemma2", "gemma2.rope.freq_base_swa:f32=20000", "is 20000, expected 10000"},
            {"gemma2", "gemma2.block_count:bool=1", "is true, expected a whole number"},
-           {"llama", "llama.rope.freq_base:f32=nan", "\"llama.rope.freq_base\" is nan, expected a finite number"},
+           {"llama", "llama.rope.freq_base:f32=nan",
+            "\"llama.rope.freq_base\" is nan, expected a finite number"},
            {"llama", "llama.attention.layer_norm_rms_epsilon:f32=inf", "is inf, expected a finite number"},
            {"gemma2", "gemma2.attn_logit_softcapping:f32=nan", "is nan, expected a finite number"},
            {"llama", "general.type:text=adapter", "holds an adapter (LoRA), which changes a model, expected"},

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/models/checkpoint/weight_slices.h"
-#include "attention/models/config/model_shape_reader.h"
+#include "attention/models/checkpoint/model_weights.h"
+#include "attention/models/config/model_catalogue.h"
 #include "attention/models/gguf/gguf_source.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
 #include "tests/attention/models/gguf/gguf_files.h"

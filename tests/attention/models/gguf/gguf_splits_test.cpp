@@ -1,9 +1,8 @@
 // How GGUF's byte-level tokenizers split text, on words for which their rules differ.
 
-#include "attention/models/gguf/gguf_splits.h"
-
 #include <gtest/gtest.h>
 
+#include "attention/models/gguf/gguf_source.h"
 #include "tests/attention/models/tokenizer/tokenizer_json.h"
 
 namespace headscope::attention::test {

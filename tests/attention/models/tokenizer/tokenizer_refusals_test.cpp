@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/models/tokenizer/aligned_text.h"
+#include "attention/models/tokenizer/characters.h"
 #include "attention/models/tokenizer/json_value.h"
 #include "tests/attention/models/tokenizer/token_cases.h"
 #include "tests/attention/models/tokenizer/tokenizer_json.h"

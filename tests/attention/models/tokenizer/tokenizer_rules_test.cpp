@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/models/tokenizer/regex_syntax.h"
-#include "attention/models/tokenizer/utf8_repair.h"
+#include "attention/models/tokenizer/characters.h"
+#include "attention/models/tokenizer/pattern.h"
 #include "tests/attention/models/tokenizer/tokenizer_json.h"
 
 namespace headscope::attention::test {
@@ -58,9 +58,10 @@ TEST(TokenModels, BytePairsMarkPlacesInAWord) {
 }
 
 TEST(TokenModels, WordLevelTakesWholePieces) {
-  Json json = {{"pre_tokenizer", {{"type", "Whitespace"}}},
-               {"model",
-                {{"type", "WordLevel"}, {"unk_token", "<unk>"}, {"vocab", {{"<unk>", 0}, {"the", 1}, {"cat", 2}}}}}};
+  Json json = {
+      {"pre_tokenizer", {{"type", "Whitespace"}}},
+      {"model",
+       {{"type", "WordLevel"}, {"unk_token", "<unk>"}, {"vocab", {{"<unk>", 0}, {"the", 1}, {"cat", 2}}}}}};
   EXPECT_EQ(spelled(made(json), "the cat thecat"), "|the|cat|<unk>");
   json["model"]["unk_token"] = "[UNK]";
   EXPECT_EQ(refusal(json), "test: model: \"unk_token\" \"[UNK]\" is not in the vocabulary");

@@ -1,0 +1,360 @@
+#include <fmt/core.h>
+
+#include "app/pages/head_lab/ablation/ablation_state.h"
+#include "app/pages/head_lab/map_view.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/heat_parts.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/draw_text.h"
+#include "app/widgets/text/text_box.h"
+#include "attention/core/extremes.h"
+
+namespace headscope::app::head_lab_page {
+
+namespace {
+
+/// A plane that shows all values and outputs.
+PlaneView hullPlane(const HullStudy& study, const ImRect& area, float margin) {
+  const Eigen::RowVectorXf low =
+      study.values.colwise().minCoeff().cwiseMin(study.outputs.colwise().minCoeff());
+  const Eigen::RowVectorXf high =
+      study.values.colwise().maxCoeff().cwiseMax(study.outputs.colwise().maxCoeff());
+  const float wide = std::max(high[0] - low[0], 1e-20f), tall = std::max(high[1] - low[1], 1e-20f);
+  return {area, std::min((area.GetWidth() - 2 * margin) / wide, (area.GetHeight() - 2 * margin) / tall),
+          ImVec2((low[0] + high[0]) / 2, (low[1] + high[1]) / 2)};
+}
+
+std::vector<ImVec2> cornersOf(const HullStudy& study, const PlaneView& plane) {
+  std::vector<ImVec2> corners;
+  for (auto corner = study.corners.rbegin(); corner != study.corners.rend(); ++corner)
+    corners.push_back(plane.pixel(study.values(*corner, 0), study.values(*corner, 1)));
+  return corners;
+}
+
+void paintHull(const View& view, const HullStudy& study, const PlaneView& plane) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Theme& theme = *view.theme;
+  const std::vector<ImVec2> corners = cornersOf(study, plane);
+  if (corners.size() >= 3)
+    list.AddConvexPolyFilled(corners.data(), static_cast<int>(corners.size()), faded(theme.value, 0.10f));
+  for (std::size_t i = 0; i < corners.size() && corners.size() >= 2; ++i)
+    list.AddLine(corners[i], corners[(i + 1) % corners.size()], theme.value, view.px(1.5f));
+}
+
+/// The radius of a key's dot; its area grows with the weight.
+float radiusOf(const View& view, float weight) {
+  return view.px(2.5f + 20 * std::sqrt(std::clamp(weight, 0.0f, 1.0f)));
+}
+
+/// Draws the output's name and, as far as they fit, the values' names, largest weights first.
+void paintNames(const AblationState& ablation, const PlaneView& plane, const std::vector<Index>& order,
+                Index key) {
+  const View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  const HullStudy& study = *ablation.hull;
+  const SequenceSnapshot& sequence = study.question.layer->sequence();
+  const auto at = [&](Index j) { return plane.pixel(study.values(j, 0), study.values(j, 1)); };
+  const auto seen = [&](Index j) { return study.visible[static_cast<std::size_t>(j)]; };
+  const auto radius = [&](Index j) { return seen(j) ? radiusOf(view, study.weights[j]) : view.px(3.5f); };
+  const ImVec2 out =
+      plane.pixel(study.outputs(study.question.query, 0), study.outputs(study.question.query, 1));
+  PointNames names(view, plane.area);
+  names.paintAxes(fmt::format("PC 1 · {}", percentText(study.plane.firstShare)),
+                  fmt::format("PC 2 · {} of the values' variance", percentText(study.plane.secondShare)));
+  for (const Index j : order) names.keepClear(at(j), std::min(radius(j), view.px(6)));
+  names.keepClear(out, view.px(8));
+  // A name may cover a large disc only if no other place is free.
+  for (const Index j : order) names.keepOffDisc(at(j), radius(j));
+  const std::vector<ImVec2> corners = cornersOf(study, plane);
+  for (std::size_t i = 0; i < corners.size(); ++i)
+    names.keepOff(corners[i], corners[(i + 1) % corners.size()]);
+  const std::string& outName = sequence.queries[static_cast<std::size_t>(study.question.query)].text;
+  // If the output lies on the disc of a value that dominates it, the name goes next to that disc.
+  float clear = view.px(9);
+  for (const Index j : order)
+    if (const float away = std::hypot(at(j).x - out.x, at(j).y - out.y); away < radius(j))
+      clear = std::max(clear, away + radius(j));
+  names.paint(out, clear, fitted(view.fonts->mono, "output of " + outName, view.px(180)), theme.query);
+  for (const Index j : order)
+    names.paint(at(j), radius(j),
+                fitted(view.fonts->mono, sequence.keys[static_cast<std::size_t>(j)].text, view.px(110)),
+                !seen(j)   ? theme.secondary
+                : j == key ? theme.key
+                           : theme.text);
+}
+
+/// Draws values and output with their names. Returns the hovered key; −1 = none.
+Index paintPoints(const Scene& scene, const AblationState& ablation, const PlaneView& plane) {
+  const View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const HullStudy& study = *ablation.hull;
+  const SequenceSnapshot& sequence = study.question.layer->sequence();
+  const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
+  const ImVec2 out =
+      plane.pixel(study.outputs(study.question.query, 0), study.outputs(study.question.query, 1));
+  std::vector<Index> order;
+  for (Index j = 0; j < sequence.keyLength; ++j) order.push_back(j);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return attention::descends(study.weights[a], study.weights[b]); });
+  // A line from the output to each contributing value, as strong as its weight.
+  for (const Index j : order)
+    if (study.weights[j] > 0.005f)
+      list.AddLine(out, plane.pixel(study.values(j, 0), study.values(j, 1)),
+                   faded(theme.value, 0.15f + 0.6f * study.weights[j]), view.px(1 + 3 * study.weights[j]));
+  Index pointed = -1;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  float nearest = view.px(16);
+  for (const Index j : order) {
+    const ImVec2 at = plane.pixel(study.values(j, 0), study.values(j, 1));
+    const float radius = radiusOf(view, study.weights[j]);
+    const bool seen = study.visible[static_cast<std::size_t>(j)];
+    const std::uint32_t color = j == key ? theme.key : theme.value;
+    if (seen) {
+      list.AddCircleFilled(at, radius, faded(color, 0.55f), 32);
+      list.AddCircle(at, radius, color, 32, view.px(1.2f));
+    } else {
+      list.AddCircle(at, view.px(3.5f), theme.faint, 16, view.px(1.2f));
+    }
+    track(fmt::format("hull.value.{}", j), ImVec2(at.x - 3, at.y - 3), ImVec2(at.x + 3, at.y + 3));
+    const float away = std::hypot(at.x - mouse.x, at.y - mouse.y);
+    if (away < nearest) {
+      nearest = away;
+      pointed = j;
+    }
+  }
+  // The output is a diamond, so that it differs from values by more than colour.
+  const float r = view.px(8);
+  const ImVec2 diamond[] = {{out.x, out.y - r}, {out.x + r, out.y}, {out.x, out.y + r}, {out.x - r, out.y}};
+  list.AddConvexPolyFilled(diamond, 4, theme.query);
+  list.AddPolyline(diamond, 4, theme.background, ImDrawFlags_Closed, view.px(1.5f));
+  track("hull.output", ImVec2(out.x - r, out.y - r), ImVec2(out.x + r, out.y + r));
+  paintNames(ablation, plane, order, key);
+  return pointed;
+}
+
+/// Draws the keys with the largest weights as bars.
+void weightBars(Scene& scene, AblationState& ablation, const ImRect& area) {
+  View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const HullStudy& study = *ablation.hull;
+  const SequenceSnapshot& sequence = study.question.layer->sequence();
+  const float line = view.px(26), names = view.px(130), numbers = view.px(64);
+  const auto room = static_cast<std::size_t>(std::max(0.0f, area.GetHeight() / line));
+  std::vector<Index> order;
+  for (Index j = 0; j < sequence.keyLength; ++j)
+    if (study.visible[static_cast<std::size_t>(j)]) order.push_back(j);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return attention::descends(study.weights[a], study.weights[b]); });
+  const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
+  for (std::size_t i = 0; i < std::min(order.size(), room); ++i) {
+    const Index j = order[i];
+    const float y = area.Min.y + line * (static_cast<float>(i) + 0.5f);
+    const std::uint32_t color = j == key ? theme.key : theme.text;
+    paintText(list, view.fonts->mono, ImVec2(area.Min.x + names - view.px(10), y), color,
+              fitted(view.fonts->mono, sequence.keys[static_cast<std::size_t>(j)].text, names - view.px(10)),
+              Align::right);
+    const float wide = std::max(1.0f, (area.GetWidth() - names - numbers) * std::min(study.weights[j], 1.0f));
+    list.AddRectFilled(ImVec2(area.Min.x + names, y - view.px(7)),
+                       ImVec2(area.Min.x + names + wide, y + view.px(7)), j == key ? theme.key : theme.value);
+    paintText(list, view.fonts->mono, ImVec2(area.Max.x, y), color, weightText(study.weights[j]),
+              Align::right);
+    ImGui::SetCursorScreenPos(ImVec2(area.Min.x, y - line / 2));
+    ImGui::PushID(static_cast<int>(j));
+    const bool clicked = compat::invisibleButton("hull.weight", ImVec2(area.GetWidth(), line));
+    ImGui::PopID();
+    if (ImGui::IsItemHovered()) view.nextHover.key = j;
+    if (clicked) scene.cursor.cell.key = j;
+  }
+}
+
+}  // namespace
+
+void hullView(Scene& scene, AblationState& ablation, const ImRect& area) {
+  View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  if (!ablation.hull) return;
+  const HullStudy& study = *ablation.hull;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float split = std::round(area.Min.x + area.GetWidth() * 0.66f);
+  const ImRect plot(area.Min.x, area.Min.y, split, area.Max.y);
+  list.AddRectFilled(plot.Min, plot.Max, theme.panel, view.px(4));
+  const PlaneView plane = hullPlane(study, plot, view.px(60));
+  const bool clicked = hitArea("hull.plane", plot);
+  const bool hovered = ImGui::IsItemHovered();
+  paintHull(view, study, plane);
+  const Index pointed = paintPoints(scene, ablation, plane);
+  if (hovered && pointed >= 0) {
+    view.nextHover.key = pointed;
+    if (clicked) scene.cursor.cell.key = pointed;
+  }
+  const float x = split + view.px(32), width = area.Max.x - x;
+  float y = area.Min.y;
+  paintText(list, view.fonts->title, ImVec2(x, y + view.px(12)), theme.text,
+            firstFitting(view.fonts->title,
+                         {fmt::format("Head {}: the output lies among its values", study.question.head),
+                          fmt::format("Head {}: a mean of values", study.question.head)},
+                         width));
+  y += view.px(34);
+  const std::string words =
+      !study.mixes ? "Weights here don't sum to 1 (dropout is on, or no key is visible), so the output may "
+                     "lie outside the hull."
+      : study.outside <= 1e-5 * std::max(study.size, 1e-30)
+          ? "Weights between 0 and 1 that sum to 1 can't leave the convex hull of the visible values, so the "
+            "output lies inside."
+          : fmt::format("The output lies {} outside the hull.", numberText(study.outside, 3));
+  y += paintParagraph(list, view.fonts->text, ImVec2(x, y), width, theme.secondary, words) + view.px(18);
+  weightBars(scene, ablation, ImRect(x, y, area.Max.x, area.Max.y));
+}
+
+namespace {
+
+/// Draws a pattern with its tokens; both patterns share the crosshair.
+void pattern(Scene& scene, AblationState& ablation, const ImRect& area, const char* name,
+             const std::string& title, const attention::Matrix& weights, const SequenceSnapshot& sequence) {
+  View& view = ablation.page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Index n = weights.rows(), m = weights.cols();
+  paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(12)), view.theme->text,
+            fitted(view.fonts->title, title, area.GetWidth()));
+  const float labels = std::min(longestLabel(view, sequence.queries, view.px(90)) * 1.27f, view.px(110)) +
+                       view.px(14),
+              top = view.px(54), foot = view.px(64);
+  const float wide = area.GetWidth() - labels, high = area.GetHeight() - top - foot;
+  if (wide < view.px(40) || high < view.px(40)) return;
+  const auto last = [](Index size) { return size - 1; };
+  const Index query = std::min(view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query, last(n));
+  const Index key = std::min(view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key, last(m));
+  MapView map;
+  map.name = name;
+  map.rows = windowOf(n, static_cast<Index>(high / view.px(5)), query);
+  map.cols = windowOf(m, static_cast<Index>(wide / view.px(5)), key);
+  float size = std::min(
+      {wide / static_cast<float>(map.cols.count), high / static_cast<float>(map.rows.count), view.px(40)});
+  if (size >= 4) size = std::floor(size);
+  const ImVec2 at(std::round(area.Min.x + labels), std::round(area.Min.y + top));
+  map.cells = ImRect(at, ImVec2(at.x + size * static_cast<float>(map.cols.count),
+                                at.y + size * static_cast<float>(map.rows.count)));
+  map.litRow = query;
+  map.litCol = key;
+  map.rowColor = view.theme->query;
+  map.colColor = view.theme->key;
+  map.weights = true;
+  paintMap(scene, ablation.page, map,
+           weights.block(map.rows.first, map.cols.first, map.rows.count, map.cols.count));
+  const MapHit hit = hitMap(map);
+  if (hit.row >= 0) {
+    view.nextHover.query = hit.row;
+    view.nextHover.key = hit.col;
+    if (hit.clicked) {
+      scene.cursor.cell.query = hit.row;
+      scene.cursor.cell.key = hit.col;
+    }
+  }
+  rowNames(ablation.page, map, sequence.queries, labels);
+  columnNames(ablation.page, map, sequence.keys);
+  axisTitles(ablation.page, map);
+  const float bar = view.px(90);
+  if (area.Min.x + textWidth(view.fonts->title, title) + view.px(20) + bar < map.cells.Max.x)
+    mapScale(scene, ablation.page, map, ImVec2(map.cells.Max.x, area.Min.y + view.px(20)), bar);
+}
+
+/// The pattern with masked cells marked, as in all pictures of heads.
+attention::Matrix hatched(const SequenceSnapshot& sequence, Index head) {
+  attention::Matrix weights = sequence.attention.weights[head];
+  const attention::MatrixView scores = sequence.attention.scores[head];
+  for (Index i = 0; i < weights.size(); ++i)
+    if (scores.data()[i] == -std::numeric_limits<float>::infinity()) weights.data()[i] = scores.data()[i];
+  return weights;
+}
+
+/// Draws how far each token's output moves.
+void changes(const Scene& scene, const AblationState& ablation, const ImRect& area) {
+  const View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const PatchStudy& study = *ablation.patch;
+  const SequenceSnapshot& sequence = study.question.layer->sequence();
+  float y = area.Min.y + view.px(12);
+  paintText(list, view.fonts->title, ImVec2(area.Min.x, y), theme.text,
+            fitted(view.fonts->title, "Change in the output", area.GetWidth()));
+  y += view.px(26);
+  const float heads = area.Max.x - view.px(90);
+  paintText(list, view.fonts->small, ImVec2(heads, y), theme.secondary, "‖Δ head‖ / ‖head‖", Align::right);
+  paintText(list, view.fonts->small, ImVec2(area.Max.x, y), theme.secondary, "output", Align::right);
+  y += view.px(8);
+  const Index n = sequence.queryLength;
+  const float line =
+      std::clamp((area.Max.y - y) / static_cast<float>(std::max<Index>(n, 1)), view.px(18), view.px(28));
+  const Index lit =
+      std::clamp<Index>(view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query, 0, n - 1);
+  const auto room = std::max<Index>(1, static_cast<Index>((area.Max.y - y) / line));
+  const VisibleCells rows = windowOf(n, room, lit);
+  const float most = std::max(study.change.head(n).maxCoeff(), 1e-3f), names = view.px(110);
+  for (Index i = rows.first; i < rows.end(); ++i) {
+    const float middle = y + (static_cast<float>(i - rows.first) + 0.5f) * line;
+    const std::uint32_t color = i == lit ? theme.text : theme.secondary;
+    paintText(
+        list, view.fonts->mono, ImVec2(area.Min.x + names - view.px(10), middle),
+        i == lit ? theme.query : theme.secondary,
+        fitted(view.fonts->mono, sequence.queries[static_cast<std::size_t>(i)].text, names - view.px(10)),
+        Align::right);
+    const float wide = std::max(0.0f, heads - view.px(80) - area.Min.x - names);
+    list.AddRectFilled(
+        ImVec2(area.Min.x + names, middle - view.px(5)),
+        ImVec2(area.Min.x + names + std::max(1.0f, wide * study.change[i] / most), middle + view.px(5)),
+        theme.value);
+    paintText(list, view.fonts->mono, ImVec2(heads, middle), color,
+              cellText(static_cast<double>(study.headChange[i])), Align::right);
+    paintText(list, view.fonts->mono, ImVec2(area.Max.x, middle), color,
+              cellText(static_cast<double>(study.change[i])), Align::right);
+    track(fmt::format("patch.change.{}", i), ImVec2(area.Min.x, middle - line / 2),
+          ImVec2(area.Max.x, middle + line / 2));
+  }
+}
+
+}  // namespace
+
+void patchView(Scene& scene, AblationState& ablation, const ImRect& area) {
+  View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float box = view.px(62);
+  ImGui::SetCursorScreenPos(area.Min);
+  ImGui::BeginChild("patch.box", ImVec2(std::min(area.GetWidth(), view.px(900)), box), false,
+                    ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
+  textBox(view, "patch.text", scene.cursor.lab.patchText, 1,
+          "Another text with the same number of tokens, to take the pattern from.");
+  compat::endChild();
+  const float y = area.Min.y + view.px(50);
+  const bool failed = !ablation.patch.problem().empty() && !scene.cursor.lab.patchText.empty();
+  if (failed)
+    paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.error,
+              fitted(view.fonts->text, ablation.patch.problem(), area.GetWidth()));
+  if (scene.cursor.lab.patchText.empty())
+    return emptyMessage(view, area, "Type another text",
+                        "Patching gives a head its attention pattern from another text of the same length, "
+                        "while it keeps reading this text's values.",
+                        "Use these words in reverse", "lab.patch_sample");
+  if (!ablation.patch) return;
+  const PatchStudy& study = *ablation.patch;
+  const Index head = study.question.head;
+  if (!failed)
+    paintText(
+        list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
+        fitted(view.fonts->text, "Output = weights on the other text · V of this text.", area.GetWidth()));
+  const float top = area.Min.y + box + view.px(14), space = view.px(28),
+              each = (area.GetWidth() - 2 * space) / 3;
+  const SequenceSnapshot& here = study.question.layer->sequence();
+  const attention::Matrix own = hatched(here, head);
+  const attention::Matrix others = hatched(study.sequence(), head);
+  pattern(scene, ablation, ImRect(area.Min.x, top, area.Min.x + each, area.Max.y), "patch.own",
+          fmt::format("Head {} on this text", head), own, here);
+  pattern(scene, ablation, ImRect(area.Min.x + each + space, top, area.Min.x + 2 * each + space, area.Max.y),
+          "patch.other", "… on the other text", others, study.sequence());
+  changes(scene, ablation, ImRect(area.Max.x - each, top, area.Max.x, area.Max.y));
+}
+
+}  // namespace headscope::app::head_lab_page

@@ -1,0 +1,361 @@
+#include <fmt/core.h>
+
+#include "app/compute/figures/picture_file.h"
+#include "app/pages/heads/heads_page.h"
+#include "app/scene/mask_rules.h"
+#include "app/scene/text/number_text.h"
+
+namespace headscope::app::heads_page {
+
+// The files that the page opens: weights and typed embeddings.
+
+namespace {
+
+/// Applies the sizes, positions and masks that the file specifies; keeps everything it leaves open.
+void applyWeights(Scene& scene, const LoadedWeights& weights, const std::string& path) {
+  const attention::AttentionConfig& config = weights.config;
+  ModelSetup& model = scene.setup.model;
+  scene.setup.weights.source = WeightSource::file;
+  scene.setup.weights.file = path;
+  scene.setup.weights.layer = weights.layer;
+  model.heads = config.heads;
+  model.kvHeads = config.kvHeads;
+  model.headDim = config.headDim;
+  model.modelDim = config.modelDim;
+  model.linked = model.headDim * model.heads == model.modelDim;
+  model.bias = weights.bias;
+  if (config.ropeTheta) {
+    model.position = PositionKind::rope;
+    model.ropeTheta = *config.ropeTheta;
+  } else if (config.alibi) {
+    model.position = PositionKind::alibi;
+  } else if (model.position == PositionKind::rope && model.headDim % 2 != 0) {
+    model.position = PositionKind::none;
+  }
+  attention::joinNumbers(config, model);
+  if (attention::PlainRules rules = weights.rules; rules.causal || rules.window > 0) {
+    rules.padding = hasRule(scene.setup.mask.layers, attention::PatternKind::padding);
+    rules.window = std::min(rules.window, kMaxTokens);
+    rules.sinks = std::min(rules.sinks, kMaxTokens);
+    scene.setup.mask.layers = layersOf(rules);
+  }
+}
+
+}  // namespace
+
+void Page::openWeights(const std::filesystem::path& path, const Requester& requester,
+                       const Outcome& outcome) {
+  const Scene* scene = requester.scene();
+  const Index heads = scene ? scene->setup.model.heads : 1;
+  services_.files.read<LoadedWeights>(
+      path, [path, heads] { return readLoadedWeights(path, heads); },
+      [path, requester, outcome](attention::Result<LoadedWeights> weights) {
+        if (!weights) return outcome.fail(weights.error().message);
+        const std::string name = path.filename().string();
+        const auto taken = requester.edit(
+            name, [&](Scene& now) { applyWeights(now, *weights, std::filesystem::absolute(path).string()); });
+        if (!taken) return outcome.fail(taken.error().message);
+        std::string said = "Loaded " + name;
+        if (weights->layer >= 0)
+          said += fmt::format(", layer {} (the first of {})", weights->layer, weights->layers);
+        outcome.done(said);
+      });
+}
+
+void Page::openTable(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome) {
+  services_.files.read<attention::Table>(
+      path, [path] { return readEmbeddings(path); },
+      [path, requester, outcome](attention::Result<attention::Table> table) {
+        if (!table) return outcome.fail(table.error().message);
+        const std::string name = path.filename().string();
+        const auto taken = requester.edit(name, [&](Scene& now) { takeTable(now, *std::move(table)); });
+        taken ? outcome.done("Loaded " + name) : outcome.fail(taken.error().message);
+      });
+}
+
+bool Page::open(const NamedFile& file, const Requester& requester, const Outcome& outcome) {
+  const std::string ending = file.path.extension().string();
+  // Pickles are opened too, to report what to save instead.
+  if (ending == ".safetensors" || ending == ".npz" || ending == ".pt" || ending == ".pth")
+    openWeights(file.path, requester, outcome);
+  else if (ending == ".npy" || ending == ".csv" || ending == ".tsv" || ending == ".txt")
+    openTable(file.path, requester, outcome);
+  else
+    return false;
+  return true;
+}
+
+std::vector<Action> Page::fileActions() {
+  const auto ask = [this](FileQuestion question) {
+    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
+  };
+  return {
+      {.id = "weights.open",
+       .name = "Load weights from a file…",
+       .section = "Scene",
+       .whileTyping = true,
+       .words = "import checkpoint",
+       .run =
+           [this, ask](Scene&) {
+             ask({"Load weights",
+                  {".safetensors", ".npz", ".pt", ".pth"},
+                  "",
+                  [this](Scene&, const auto& path, const Outcome& outcome) {
+                    openWeights(path, services_.requester(), outcome);
+                  }});
+           }},
+      {.id = "table.open",
+       .name = "Load embeddings from a file…",
+       .section = "Scene",
+       .whileTyping = true,
+       .run =
+           [this, ask](Scene&) {
+             ask({"Load embeddings",
+                  {".npy", ".csv", ".tsv", ".txt"},
+                  "",
+                  [this](Scene&, const auto& path, const Outcome& outcome) {
+                    openTable(path, services_.requester(), outcome);
+                  }});
+           }},
+      {.id = "table.edit",
+       .name = "Edit embeddings as a table",
+       .section = "Scene",
+       .shortcut = {Key::t, {.ctrl = true}},
+       .everywhere = true,
+       .whileTyping = true,
+       .run = [this](Scene&) { services_.view.dialog = std::make_shared<TableEditor>(page_); }},
+  };
+}
+
+// Actions on one token: copying its vectors or text, decoding up to it.
+
+namespace {
+
+/// One row of `matrix` as a matrix.
+attention::Matrix rowOf(attention::MatrixView matrix, Index row) {
+  return matrix.row(row);
+}
+
+std::vector<attention::Token> numbered(const char* letter, Index count) {
+  std::vector<attention::Token> names;
+  for (Index i = 0; i < count; ++i) names.push_back({fmt::format("{}{}", letter, i), false});
+  return names;
+}
+
+}  // namespace
+
+/// The token on which the menu was opened, else the selected query; null if there is none.
+const attention::Token* Page::chosenToken(const Scene& scene, Index* at) const {
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  if (!sequence) return nullptr;
+  const bool offered = page_.menu.token >= 0;
+  const auto& tokens = offered && !page_.menu.tokenIsQuery ? sequence->keys : sequence->queries;
+  const Index last = static_cast<Index>(tokens.size()) - 1;
+  *at = std::clamp<Index>(offered ? page_.menu.token : scene.cursor.cell.query, 0, last);
+  return &tokens[static_cast<std::size_t>(*at)];
+}
+
+void Page::copyToken(const Scene& scene) {
+  Index at = 0;
+  View& view = services_.view;
+  const attention::Token* token = chosenToken(scene, &at);
+  if (!token) return view.messages.fail("No token to copy. Type a sentence first.");
+  ImGui::SetClipboardText(token->text.c_str());
+  view.tell("Copied “" + token->text + "”", view.pressedAt);
+}
+
+void Page::copyVectors(const Scene& scene, bool query) {
+  View& view = services_.view;
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  if (!sequence) return view.messages.fail("No token to copy. Type a sentence first.");
+  const attention::AttentionConfig& config = page_.snapshot->config;
+  const attention::AttentionResult& result = sequence->attention;
+  const Index head = std::clamp<Index>(scene.cursor.cell.head, 0, config.heads - 1);
+  const auto& tokens = query ? sequence->queries : sequence->keys;
+  const Index at = std::clamp<Index>(query ? scene.cursor.cell.query : scene.cursor.cell.key, 0,
+                                     static_cast<Index>(tokens.size()) - 1);
+  const std::string& name = tokens[static_cast<std::size_t>(at)].text;
+  const Index kv = config.kvHeadOf(head);
+  std::vector<attention::Token> rows{{(query ? "q " : "k ") + name, false}};
+  attention::Matrix values = rowOf(query ? result.q[head] : result.k[kv], at);
+  if (!query) {
+    values.conservativeResize(2, Eigen::NoChange);
+    values.row(1) = result.v[kv].row(at);
+    rows.push_back({"v " + name, false});
+  }
+  ImGui::SetClipboardText(
+      matrixCsv({values.data(), values.rows(), values.cols()}, rows, numbered("d", values.cols())).c_str());
+  view.tell(
+      query ? fmt::format("Copied q of “{}” in head {}: {} as CSV", name, head,
+                          countedText(values.cols(), "number"))
+            : fmt::format("Copied k and v of “{}” in KV {}: 2 × {} numbers as CSV", name, kv, values.cols()),
+      view.pressedAt);
+}
+
+void Page::decodeTo(Scene& scene) {
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  Index at = 0;
+  if (!sequence || !chosenToken(scene, &at))
+    return services_.view.messages.fail("No token to decode. Type a sentence first.");
+  if (!page_.snapshot->causal)
+    return services_.view.messages.fail(
+        "Decoding needs a causal mask: without it, earlier tokens see later ones.");
+  scene.cursor.page = "heads";
+  scene.cursor.decoding = true;
+  page_.play.on = false;
+  scene.cursor.step =
+      std::clamp(at + 1, std::min(scene.setup.prefill, sequence->queryLength), sequence->queryLength);
+  scene.cursor.cell.query = scene.cursor.step - 1;
+}
+
+std::vector<Action> Page::tokenActions() {
+  const auto action = [](const char* id, const char* name, const char* section,
+                         std::function<void(Scene&)> run) {
+    return Action{.id = id, .name = name, .section = section, .whileTyping = true, .run = std::move(run)};
+  };
+  return {
+      action("token.copy", "Copy this token's text", "View", [this](Scene& scene) { copyToken(scene); }),
+      action("token.copy_query", "Copy this query's vector as CSV", "View",
+             [this](Scene& scene) { copyVectors(scene, true); }),
+      action("token.copy_key", "Copy this key's and its value's vectors as CSV", "View",
+             [this](Scene& scene) { copyVectors(scene, false); }),
+      action("decode.here", "Decode up to this token", "Decode", [this](Scene& scene) { decodeTo(scene); })};
+}
+
+// The page's context menus.
+
+void offerForCell(Scene& scene, View& view, TokenMenu& menu, const Cell& cell) {
+  scene.cursor.cell = cell;
+  menu.token = -1;
+  const bool large = scene.cursor.focus >= 0;
+  if (large) scene.cursor.focus = cell.head;
+  view.menu = {large ? "look.back" : "look.focus",
+               "head.copy",
+               "picture.save_head",
+               "picture.save_heads",
+               "page.map",
+               "page.mask"};
+}
+
+void offerForToken(Scene& scene, State& page, bool query, Index at) {
+  (query ? scene.cursor.cell.query : scene.cursor.cell.key) = at;
+  page.menu.token = at;
+  page.menu.tokenIsQuery = query;
+  page.view.menu = {query ? "token.copy_query" : "token.copy_key", "token.copy"};
+  if (page.snapshot && page.snapshot->causal) page.view.menu.emplace_back("decode.here");
+  page.view.menu.emplace_back("head.copy");
+}
+
+void pointAtLabels(Scene& scene, State& page, const HeatTile& tile, const AxisLabels& labels) {
+  if (!ImGui::IsWindowHovered()) return;
+  const auto under = labelAt(tile, labels, page.view, ImGui::GetIO().MousePos);
+  if (!under) return;
+  Crosshair& lit = page.view.nextHover;
+  (under->query ? lit.query : lit.key) = under->at;
+  if (!ImGui::IsMouseClicked(1)) return;
+  scene.cursor.cell.head = tile.head;
+  offerForToken(scene, page, under->query, under->at);
+}
+
+namespace {
+
+using Caption = std::vector<CaptionPart>;
+
+std::string quoted(const std::vector<attention::Token>& tokens, Index i) {
+  return "“" + tokens[static_cast<std::size_t>(i)].text + "”";
+}
+
+Caption ofCell(const Snapshot& snapshot, const SequenceSnapshot& sequence, const Cell& cell,
+               const Theme& theme) {
+  const float score = sequence.attention.scores.at(cell.head, cell.query, cell.key);
+  const CaptionPart query{quoted(sequence.queries, cell.query), theme.query},
+      key{quoted(sequence.keys, cell.key), theme.key};
+  if (sequence.attention.lse(cell.head, cell.query) == -INFINITY)
+    return {query, {" sees no key, so its output is the bias alone.", theme.text}};
+  if (score == -INFINITY)
+    return {query, {" can't see ", theme.text}, key, {": the mask hides it.", theme.text}};
+  const float weight = sequence.probabilities().at(cell.head, cell.query, cell.key);
+  const float rest = 1 - attention::sinkShare(snapshot.config, sequence.attention, cell.head, cell.query);
+  const auto others = (sequence.attention.scores[cell.head].row(cell.query).array() != -INFINITY).count() - 1;
+  Caption caption{query, {" takes " + weightText(weight) + " of its output from ", theme.text}, key};
+  caption.push_back({others == 0   ? ", the only key it sees."
+                     : others == 1 ? fmt::format(". The other key gets {}.", weightText(rest - weight))
+                                   : fmt::format(". The other {} keys share {}.", others,
+                                                 weightText(std::max(0.0f, rest - weight))),
+                     theme.text});
+  if (rest < 1)
+    caption.push_back({fmt::format(" The sink takes {}.", weightText(1 - rest)), theme.secondary});
+  return caption;
+}
+
+/// The sentence for a row is about its strongest key, even if the crosshair is on another one.
+Caption ofRow(const Snapshot& snapshot, const SequenceSnapshot& sequence, const Cell& cell,
+              const Theme& theme) {
+  const auto row = sequence.probabilities()[cell.head].row(cell.query);
+  Index strongest = 0;
+  const float most = row.maxCoeff(&strongest);
+  if (strongest == cell.key || !(most > 0) || row(cell.key) == most)
+    return ofCell(snapshot, sequence, cell, theme);
+  Caption caption = ofCell(snapshot, sequence, {cell.head, cell.query, strongest}, theme);
+  if (sequence.attention.scores.at(cell.head, cell.query, cell.key) == -INFINITY) return caption;
+  caption.push_back({" ", theme.text});
+  caption.push_back({quoted(sequence.keys, cell.key), theme.key});
+  caption.push_back({" gets " + weightText(row(cell.key)) + ".", theme.text});
+  return caption;
+}
+
+Caption ofStep(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
+               const Theme& theme) {
+  const attention::AttentionConfig& config = snapshot.config;
+  const Index now = std::clamp<Index>(scene.cursor.step, 1, sequence.queryLength);
+  const auto bytes = cacheBytes(snapshot, config.kvHeads, 1, scene.look.cacheBytes) /
+                     static_cast<double>(snapshot.sequences.size());
+  const bool latent = config.latentDim > 0;
+  const std::string where = config.kvHeads == 1   ? "the one kv head"
+                            : config.kvHeads == 2 ? "both kv heads"
+                                                  : fmt::format("all {} kv heads", config.kvHeads);
+  const std::string reused = now == 1   ? ""
+                             : now == 2 ? " The previous token is reused."
+                                        : fmt::format(" The {} previous tokens are reused.", now - 1);
+  return {{quoted(sequence.keys, now - 1), theme.query},
+          {latent ? " adds a latent, from which all heads' " : " adds a ", theme.text},
+          {latent ? "keys" : "key", theme.key},
+          {latent ? " and " : " and a ", theme.text},
+          {latent ? "values" : "value", theme.value},
+          {(latent ? fmt::format(" are made, {}.", bytesText(bytes))
+                   : fmt::format(" to {}, {} in all.", where, bytesText(bytes))) +
+               reused,
+           theme.text},
+          {fmt::format("{} of {}", now, sequence.queryLength), theme.secondary, true}};
+}
+
+}  // namespace
+
+Cell litCell(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
+             const View& view) {
+  Cell cell = scene.cursor.cell;
+  if (scene.cursor.focus >= 0) cell.head = scene.cursor.focus;
+  if (view.hover.query >= 0) cell.query = view.hover.query;
+  if (view.hover.key >= 0) cell.key = view.hover.key;
+  if (view.hover.head >= 0) cell.head = view.hover.head;
+  const auto last = [](const auto& tokens) { return static_cast<Index>(tokens.size()) - 1; };
+  return {std::clamp<Index>(cell.head, 0, snapshot.config.heads - 1),
+          std::clamp<Index>(cell.query, 0, last(sequence.queries)),
+          std::clamp<Index>(cell.key, 0, last(sequence.keys))};
+}
+
+Caption captionOf(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
+                  const View& view) {
+  const Theme& theme = *view.theme;
+  const Cell cell = litCell(scene, snapshot, sequence, view);
+  const bool points = view.hover.key >= 0;
+  if (scene.cursor.focus >= 0) return (points ? ofCell : ofRow)(snapshot, sequence, cell, theme);
+  if (scene.cursor.decoding) return ofStep(scene, snapshot, sequence, theme);
+  return {{"Each row is a ", theme.text},   {"query", theme.query},
+          {", each column a ", theme.text}, {"key", theme.key},
+          {": how much ", theme.text},      {quoted(sequence.queries, cell.query), theme.query},
+          {" reads from ", theme.text},     {quoted(sequence.keys, cell.key), theme.key},
+          {", in each head.", theme.text}};
+}
+
+}  // namespace headscope::app::heads_page

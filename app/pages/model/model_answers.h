@@ -1,0 +1,280 @@
+#pragma once
+
+#include "app/compute/figures/study_figures.h"
+#include "app/pages/common/page.h"
+#include "app/pages/model/model_state.h"
+
+namespace headscope::app::model_page {
+
+// The views that take the place of the overview of all heads and explain the model's answer: patching,
+// attribution, the lens, and the study of many texts.
+
+/// Height in units of the row of views, at the top of the page's centre; 0 if there is nothing to choose.
+float viewsHeight(const Scene& scene, const ShownModel& model, bool presents);
+/// Draws the row of views, with the answers and their logit difference.
+void viewsRow(Scene& scene, State& page, const ImRect& area, bool presents);
+/// Sets the figure's size, in units of the drawing, and its title if a view is drawn alone as a figure. An
+/// empty title leaves the old one.
+void fitView(View& view, const ImRect& area, const std::string& title, double width, double height);
+/// Draws the chosen view; nothing for ModelView::heads.
+void answerView(Scene& scene, State& page, const ImRect& area, bool presents);
+void patchView(Scene& scene, State& page, const ImRect& area, bool presents);
+/// Measurements of every head on many texts.
+void studyView(Scene& scene, State& page, const ImRect& area, bool presents);
+std::vector<CaptionPart> studyCaption(const Scene& scene, const View& view, const StudyState& texts);
+/// Left panel: text B, and example pairs of texts.
+void pairSection(Scene& scene, View& view, const ShownModel& model, PairState& pairs);
+
+/// A caption for these views: the logit differences, and the head whose patch recovers most.
+std::vector<CaptionPart> pairCaption(const Scene& scene, const View& view, const PairState& pairs);
+/// Returns the function through which figures look up token texts.
+WordOf wordsOf(State& page);
+/// "+3.21".
+std::string logitText(double value);
+/// Where a figure is painted. While presenting, it is enlarged if there is space.
+struct FigurePlace {
+  const View& view;
+  ImRect area;
+  float zoom = 1;
+
+  FigurePlace(const View& view, const ImRect& area, bool presents);
+  double width() const;   ///< of the area, in the figure's units
+  double height() const;  ///< in the figure's units
+  /// The pointer in the figure's units.
+  std::pair<double, double> pointer() const;
+  /// A frame of the figure, in screen coordinates.
+  ImRect rect(const Frame& frame) const;
+  void paint(const Drawing& drawing) const;
+};
+
+/// The model page's questions about the chosen head: how switching it off changes the prediction, how much it
+/// copies, which heads it composes with, and how recorded weights follow from q and k.
+class HeadAnswers {
+ public:
+  /// Seconds that the pointer must rest before ask() does anything.
+  static constexpr double kRestSeconds = 0.15;
+
+  HeadAnswers(Workers& workers, Resources& resources);
+
+  /// Asks for the slower answers once the pointer rests and no text is generated. `page` must have a study.
+  void ask(const Scene& scene, State& page);
+  /// Asks how the weights of recorded attention follow from q and k, if the file has both.
+  void askRecorded(const Scene& scene, const std::shared_ptr<const ModelStudy>& study);
+  /// Takes new answers. Returns whether there were any.
+  bool take(HeadState& heads, const std::shared_ptr<const OpenModel>& opened);
+  void cancel();
+  void forget();
+
+ private:
+  Resources& resources_;
+  Answer<std::vector<Forecast>, std::vector<float>> forecast_;
+  Answer<HeadLossQuestion, HeadLosses> losses_;
+  Answer<CopyingQuestion, double> copying_;
+  Answer<CompositionQuestion, HeadCompositions> compositions_;
+  Answer<RecordedQuestion, RecordedRule> recorded_;
+};
+
+/// The model page's questions about the next token: after the query, after every token, and with the residual
+/// streams of the unchanged model.
+class PredictionAnswers {
+ public:
+  PredictionAnswers(Workers& workers, Resources& resources);
+
+  /// Asks for the unchanged model's streams if the scene changes the model; otherwise cancels.
+  void askUnchanged(const Scene& scene);
+  /// Asks for the predictions. `study` must be of the scene's current question.
+  void ask(const Scene& scene, const std::shared_ptr<const ModelStudy>& study, const Predictions& predicted);
+  /// Takes new answers. Returns whether there were any.
+  bool take(const Scene& scene, Predictions& predicted);
+  void cancel();
+  void forget();
+
+ private:
+  Answer<ModelQuestion, StreamStudy> unchanged_;
+  Answer<PredictionQuestion, TokenPredictions> predictions_;
+  Answer<StripQuestion, std::vector<StripPrediction>> strip_;
+};
+
+/// Makes the head under the pointer the chosen one. Heads that the pointer only crosses, say on its way to a
+/// tab, aren't chosen: when it leaves them, the choice on which it last rested returns.
+class HeadPointer {
+ public:
+  /// Call once per frame, before drawing the panels.
+  void follow(Cursor& cursor, View& view, HeadState& heads);
+
+ private:
+  /// A choice: a head and one of its cells.
+  struct Look {
+    Index layer = 0;
+    Cell cell;
+    bool operator==(const Look&) const = default;
+  };
+  std::optional<Look> rested_;  ///< where it last rested, or the choice before; unset off heads
+  Look pointed_;                ///< where the pointer is, or last was, over heads
+  double onHeadSince_ = 0;
+};
+
+/// Watches a file of recorded attention that another program, such as a training run, may rewrite.
+class RecordedWatch {
+ public:
+  static constexpr double kInterval = 0.5;  ///< seconds between checks of the file
+
+  explicit RecordedWatch(PageServices& services) : services_(services) {}
+
+  /// Replaces the subject's recording with the file's new version if one has been read, and checks the file
+  /// every kInterval. Returns whether the picture of `shown` may stay until the new version has been studied.
+  bool renew(SubjectSetup& subject, const OpenModel* shown);
+
+ private:
+  void look(const SubjectSetup& subject);
+
+  /// The new version of a file.
+  struct WrittenAgain {
+    std::string model;
+    std::shared_ptr<const OpenModel> opened;  ///< null: no new version
+  };
+  /// The last version of the file that couldn't be read, and the last one reported to the user.
+  struct Unreadable {
+    FileVersion version, told;
+  };
+
+  PageServices& services_;
+  double at_ = 0;
+  bool busy_ = false;
+  WrittenAgain again_;
+  Unreadable failed_;
+};
+
+/// Runs the study of the scene's text, and provides its layers as they are computed.
+class StudyRun {
+ public:
+  StudyRun(Workers& workers, Resources& resources);
+
+  void ask(const ModelQuestion& question) { study_.ask(question, Lane::front); }
+  bool upToDate(const ModelQuestion& question) const { return study_.upToDate(question); }
+  /// Seconds that the current study has been running; 0 if none is.
+  double busySeconds() const { return study_.busySeconds(); }
+  void cancel() { study_.cancel(); }
+  void forget();
+  /// Gives the page a new study, or the reason why there is none. Returns whether there was either.
+  bool take(State& page);
+  /// Gives the page the layers of `model` that have been computed so far.
+  void takeArriving(const OpenModel* model, State& page);
+
+ private:
+  /// The layers computed so far. Written on the runner's thread.
+  struct Arriving {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<const LayerSummary>> layers;
+    const OpenModel* model = nullptr;  ///< that the layers belong to
+    bool changed = false;
+  };
+  attention::Result<ModelStudy> run(const ModelQuestion& question, std::stop_token stop);
+
+  Resources& resources_;
+  ModelRunner runner_;
+  Arriving arriving_;
+  std::shared_ptr<const StudyAnswer> taken_;
+  Answer<ModelQuestion, ModelStudy> study_;
+};
+
+/// Opens models, recorded attention and pictures in the background, and lists the models that can be opened.
+class Opener {
+ public:
+  Opener(PageServices& services, State& page) : services_(services), page_(page) {}
+
+  /// Opens `model` (a folder, a GGUF file, recorded attention, or kLearned) in the scene that asked, then
+  /// calls `then` with that scene.
+  void open(const std::string& model, const Requester& requester, const Outcome& outcome,
+            const std::function<void(Scene&)>& then = {});
+  /// Opens a picture for the model that is open.
+  void openPicture(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome);
+  /// Reads the recording to compare the scene's with; "" = none.
+  void readOther(const std::string& name);
+
+  /// Lists the models on this machine and those opened recently. Reads each list only once.
+  void look();
+  /// Makes the next look() read the list of recent models again.
+  void lookAgain() { page_.opening.lookedForRecent = false; }
+  /// Opens or forgets the model that was chosen in the list during this frame.
+  void takeChoice();
+
+  /// `openBundled` runs for "Open the bundled model".
+  std::vector<Action> actions(const std::function<void(Scene&)>& openBundled);
+
+ private:
+  void lookForCached();
+  void lookForRecent();
+  void changeRecent(const std::string& path, bool opened);
+  Action pictureAction();
+
+  PageServices& services_;
+  State& page_;
+};
+
+/// The bundled model: shown on the page while no model is open, and opened for its example texts.
+class BundledModel {
+ public:
+  /// Reads the example texts.
+  BundledModel(PageServices& services, State& page, Opener& opener);
+
+  /// Reads the model in the background, once.
+  void read();
+  /// Whether the page shows it: it has been read, and the scene has neither a model nor synthetic layers.
+  bool isShown(const Scene& scene) const;
+  /// The scene as the page then shows it: with this model, and with an example text if the scene's own is
+  /// empty or has words that the model doesn't know.
+  Scene shownScene(const Scene& scene);
+  /// Runs `act` on the scene as the page shows it, and takes over the result. The bundled model's setup is
+  /// taken over only if `act` changed the setup or the comparison, or left the page.
+  void onShown(Scene& scene, const std::function<void(Scene&)>& act);
+  /// The same actions, each run through onShown().
+  std::vector<Action> onShown(std::vector<Action> actions);
+  /// Makes it the scene's model.
+  void open(Scene& scene);
+  /// Actions for its example texts. Returns them once, after they have been read.
+  std::vector<Action> moreActions() { return std::exchange(more_, {}); }
+
+ private:
+  void readExamples();
+  std::vector<Action> exampleActions(const std::shared_ptr<const Learned>& learned);
+  void showExample(Scene& scene, const LearnedSkill& skill);
+  void showPair(Scene& scene, const LearnedSkill& skill);
+
+  PageServices& services_;
+  State& page_;
+  Opener& opener_;
+  std::shared_ptr<const OpenModel> model_;  ///< null before it is read
+  bool asked_ = false;
+  std::optional<SharedText> text_;  ///< the last text checked for unknown words
+  bool known_ = false;              ///< the model knows every word of it
+  std::vector<Action> more_;        ///< not returned yet
+};
+
+/// The file of texts on which every head is measured, and the run over it.
+class StudiedTexts {
+ public:
+  StudiedTexts(PageServices& services, State& page, BundledModel& bundled)
+      : services_(services), page_(page), bundled_(bundled), run_(services.workers, services.resources) {}
+
+  /// Copies the run's progress to the page. Returns whether it has changed.
+  bool take();
+  /// Reads the file that the scene names and starts the run, if the view of many texts is shown.
+  void ask(const Scene& scene);
+  /// Reads a file in the background and shows the view of many texts.
+  void open(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome);
+  /// Drops the results and the file, which is read again when the view is next shown.
+  void forget();
+  std::vector<Action> actions();
+
+ private:
+  void takeFile(const std::string& name, std::shared_ptr<const TextFile> file);
+  void read(const Scene& scene);
+
+  PageServices& services_;
+  State& page_;
+  BundledModel& bundled_;
+  TextsRun run_;
+};
+
+}  // namespace headscope::app::model_page

@@ -1,0 +1,361 @@
+#include "attention/models/circuits.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "attention/models/block.h"
+
+namespace headscope::attention {
+namespace {
+
+/// Converts rows that read the normed stream into rows that read the stream itself, up to the norm's scale.
+void readThrough(Matrix& rows, const NormWeights& norm, NormKind kind) {
+  if (norm.weight.size() == 0) return;
+  rows.array().rowwise() *= norm.weight.transpose().array();
+  if (kind == NormKind::layer) rows.colwise() -= rows.rowwise().mean().eval();
+}
+
+/// ‖A·M·B‖²_F from AᵀA and B·Bᵀ: the trace of the small matrix Mᵀ·(AᵀA)·M·(B·Bᵀ).
+double squaredNorm(const Matrix& aGram, const Matrix& middle, const Matrix& bGram) {
+  const Matrix left = middle.transpose() * aGram * middle;
+  return std::max(0.0, left.cast<double>().cwiseProduct(bGram.cast<double>()).sum());
+}
+
+double squaredNorm(const Matrix& aGram, const Matrix& bGram) {
+  return std::max(0.0, aGram.cast<double>().cwiseProduct(bGram.cast<double>()).sum());
+}
+
+double overBaseline(double product, double first, double second, Index modelDim) {
+  const double norms = std::sqrt(first * second);
+  return norms > 0 ? std::sqrt(product) / norms - 1 / std::sqrt(static_cast<double>(modelDim)) : 0;
+}
+
+}  // namespace
+
+Reads readsOf(const HeadPlace& earlier, const HeadPlace& later) {
+  if (earlier.group == HeadGroup::encoder && later.group != HeadGroup::encoder)
+    return {false, later.group == HeadGroup::cross};
+  if (later.group == HeadGroup::encoder && earlier.group != HeadGroup::encoder) return {};
+  const bool before =
+      earlier.layer < later.layer || (earlier.layer == later.layer && earlier.group == HeadGroup::decoder &&
+                                      later.group == HeadGroup::cross);
+  return {before, before && later.group != HeadGroup::cross};
+}
+
+HeadCircuits headCircuits(const Model& model, const HeadPlace& place) {
+  const ModelConfig& shown = model.config();
+  if (place.group == HeadGroup::encoder && shown.group != HeadGroup::encoder && model.source())
+    return headCircuits(*model.source(), place);
+  const ModelConfig config = place.group == shown.group ? shown : shown.withOtherHeads();
+  const auto [group, layer, head] = place;
+  if (group != config.group || layer < 0 || layer >= config.layerCount() || head < 0 || head >= config.heads)
+    throw std::invalid_argument("head " + std::to_string(layer) + "." + std::to_string(head) + " of " +
+                                std::to_string(config.layerCount()) + " layers of " +
+                                std::to_string(config.heads) + " heads");
+  const LayerWeights& weights = model.weights().layers[asSize(layer)];
+  const OtherAttention* const other = group == shown.group ? nullptr : &*weights.other;
+  const NormWeights& norm = other ? other->norm : weights.attentionNorm;
+  const Index size = config.headDim, kv = head * config.kvHeads / config.heads;
+  HeadCircuits maps;
+  maps.q = weightRows(other ? other->q : weights.q, head * size, size);
+  maps.k = weightRows(other ? other->k : weights.k, kv * size, size);
+  maps.v = weightRows(other ? other->v : weights.v, kv * size, size);
+  maps.o = weightColumns(other ? other->o : weights.o, head * size, size);
+  // Queries and keys may have another norm, whose gain has headDim entries or covers all heads together.
+  const auto gain = [&](Matrix& rows, const NormWeights& of, Index at) {
+    if (of.weight.size() == 0) return;
+    // Of all heads together, only RMSNorm is used, which doesn't subtract a mean.
+    if (config.norm == NormKind::layer) rows.rowwise() -= rows.colwise().mean().eval();
+    const Index first = config.qkNorm == QkNorm::head ? 0 : at * size;
+    rows.array().colwise() *= of.weight.segment(first, size).array();
+  };
+  gain(maps.q, weights.qNorm, head);
+  gain(maps.k, weights.kNorm, kv);
+  if (config.order != BlockOrder::after) {
+    readThrough(maps.q, norm, config.norm);
+    const Model* const source = config.cross() ? model.source().get() : &model;
+    const NormWeights* const keys = !config.cross()                         ? &norm
+                                    : source && source->weights().finalNorm ? &*source->weights().finalNorm
+                                                                            : nullptr;
+    for (Matrix* const rows : {&maps.k, &maps.v})
+      if (keys) readThrough(*rows, *keys, config.norm);
+  }
+  if (config.order == BlockOrder::around && weights.afterAttentionNorm.weight.size() > 0)
+    maps.o.array().colwise() *= weights.afterAttentionNorm.weight.array();
+  if (weights.attentionScale.size() > 0) maps.o.array().colwise() *= weights.attentionScale.array();
+  maps.qGram = maps.q * maps.q.transpose();
+  maps.kGram = maps.k * maps.k.transpose();
+  maps.vGram = maps.v * maps.v.transpose();
+  maps.oGram = maps.o.transpose() * maps.o;
+  return maps;
+}
+
+Composition composition(const HeadCircuits& earlier, const HeadCircuits& later, Reads reads) {
+  constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+  const Index modelDim = earlier.o.rows();
+  const double ov = squaredNorm(earlier.oGram, earlier.vGram);
+  const double qk = squaredNorm(later.qGram, later.kGram);
+  Composition all{kUndefined, kUndefined, kUndefined};
+  if (reads.queries) {
+    const Matrix q = later.q * earlier.o;
+    all.q = overBaseline(squaredNorm(later.kGram, q, earlier.vGram), ov, qk, modelDim);
+  }
+  if (!reads.keysAndValues) return all;
+  const Matrix k = later.k * earlier.o, v = later.v * earlier.o;
+  all.k = overBaseline(squaredNorm(later.qGram, k, earlier.vGram), ov, qk, modelDim);
+  all.v = overBaseline(squaredNorm(later.oGram, v, earlier.vGram), ov, squaredNorm(later.oGram, later.vGram),
+                       modelDim);
+  return all;
+}
+
+namespace {
+
+/// Doubles, because parts cancel and must sum to the logit.
+using Direction = Eigen::RowVectorXd;
+
+Direction wide(const Eigen::Ref<const Matrix>& row) {
+  return row.row(0).cast<double>();
+}
+
+/// A norm of one row, which is a linear map once its scale is held.
+class HeldNorm {
+ public:
+  HeldNorm(const ModelConfig& config, const NormWeights& weights, const Direction& x)
+      : weights_(weights), centred_(config.norm == NormKind::layer) {
+    if (weights.weight.size() == 0) return;  // there is no norm
+    const double mean = centred_ ? x.mean() : 0;
+    scale_ = 1 / std::sqrt((x.array() - mean).square().mean() + config.epsilon);
+  }
+  /// g·norm(x) = pulled(g)·x + bias(g).
+  double bias(const Direction& g) const {
+    return weights_.bias.size() ? g.dot(weights_.bias.cast<double>().transpose()) : 0;
+  }
+  Direction pulled(const Direction& g) const {
+    if (weights_.weight.size() == 0) return g;
+    Direction y = scale_ * g.cwiseProduct(weights_.weight.cast<double>().transpose());
+    if (centred_) y.array() -= y.mean();
+    return y;
+  }
+
+ private:
+  const NormWeights& weights_;
+  const bool centred_;
+  double scale_ = 1;
+};
+
+/// How the head computes an answer's logit: a direction whose product with the normed stream gives the logit,
+/// the bias to add, and the resulting logit.
+struct Reading {
+  Direction direction;
+  double bias = 0, total = 0;
+};
+
+Reading readingOf(const Model& model, const Direction& normed, Index id) {
+  Reading reading;
+  const MappedLinear& head = *model.weights().head;
+  reading.direction = weightRows(head, id, 1).row(0).cast<double>();
+  if (const auto& map = model.weights().headMap)
+    reading.direction *= weightRows(*map, 0, map->out).cast<double>();
+  reading.bias = double{biasRows(head, id, 1)[0]};
+  const double scale = double{model.config().logitScale};
+  reading.direction *= scale;
+  reading.bias *= scale;
+  const double logit = reading.direction.dot(normed) + reading.bias;
+  reading.total = logit;
+  if (const auto cap = model.config().finalSoftcap; cap && logit != 0) {
+    reading.total = double{*cap} * std::tanh(logit / double{*cap});
+    const double slope = reading.total / logit;
+    reading.direction *= slope;
+    reading.bias *= slope;
+  }
+  return reading;
+}
+
+Status checkRun(const Model& model, const PassResult& run, Index row, const Answers& answers) {
+  const ModelConfig& config = model.config();
+  if (!model.predictsTokens()) return Error{model.whyNoPredictions()};
+  if (model.weights().headTransform)
+    return Error{
+        "This model has an extra layer before its vocabulary, so its logits aren't a sum of pieces."};
+  for (const Index id : {answers.id, answers.other.value_or(answers.id)})
+    if (id < 0 || id >= config.vocabulary)
+      return Error{fmt::format("token id {} is not one of this model's 0 to {}", id, config.vocabulary - 1)};
+  const auto kept = [&](const std::shared_ptr<const LayerResult>& layer) {
+    return !layer->headOutput.empty() && (!config.reads() || !layer->otherOutput.empty()) &&
+           layer->hidden.size() > 0 && (config.innerDim == 0 || layer->mlpAdded.size() > 0) &&
+           ((config.order != BlockOrder::after && config.order != BlockOrder::normed) ||
+            layer->between.size() > 0);
+  };
+  if (std::ssize(run.layers) != config.layerCount() || run.embedded.size() == 0 ||
+      !std::ranges::all_of(run.layers, kept))
+    return Error{"the run didn't keep the output of every piece"};
+  if (row < 0 || row >= run.stream.rows())
+    return Error{fmt::format("row {} was requested of a run of {}", row, run.stream.rows())};
+  return success();
+}
+
+/// Walks down the stream of one row, carrying the direction along which anything written there adds to the
+/// answer.
+class Descent {
+ public:
+  Descent(const Model& model, const PassResult& run, Index row, Attribution& result)
+      : model_(model), config_(model.config()), run_(run), row_(row), result_(result) {
+    const LayerResult& first = *run.layers.front();
+    if (!first.weights.empty() && first.v.rows() == first.weights.cols())
+      result.byKey = Stack(config_.layerCount(), config_.heads, first.weights.cols());
+  }
+
+  /// Adds the parts of one layer, top down, and turns `g` into the direction on the stream before that layer.
+  void layer(Index at, Direction& g) {
+    const LayerResult& made = *run_.layers[asSize(at)];
+    const LayerWeights& weights = model_.weights().layers[asSize(at)];
+    const std::vector<Attended> both = attentions(made, weights);
+    if (config_.order == BlockOrder::after) {
+      throughNorm(at, g, weights.mlpNorm, wide(made.between.row(row_)) + wide(made.mlpAdded.row(row_)));
+      add(Writer::mlp, at, g.dot(wide(made.mlpAdded.row(row_))));
+      // Each attention's norm acts on the stream plus that attention's output.
+      std::vector<Matrix> before;
+      const Matrix& in = at == 0 ? run_.embedded : run_.layers[asSize(at - 1)]->hidden;
+      Matrix stream = in.row(row_);
+      for (const Attended& each : both) {
+        before.push_back(stream + attended(each));
+        stream = normRows(before.back(), *each.norm, config_.norm, config_.epsilon);
+      }
+      for (std::size_t i = both.size(); i-- > 0;) {
+        throughNorm(at, g, *both[i].norm, wide(before[i]));
+        heads(made, both[i], g);
+      }
+      return;
+    }
+    if (config_.innerDim > 0) add(Writer::mlp, at, g.dot(wide(made.mlpAdded.row(row_))));
+    if (config_.order == BlockOrder::normed) {
+      throughNorm(at, g, weights.mlpNorm, wide(made.between.row(row_)));
+      heads(made, both[0], g);
+      const Matrix& in = at == 0 ? run_.embedded : run_.layers[asSize(at - 1)]->hidden;
+      return throughNorm(at, g, weights.attentionNorm, wide(in.row(row_)));
+    }
+    if (config_.order == BlockOrder::around)
+      return heads(made, both[0],
+                   HeldNorm(config_, weights.afterAttentionNorm, wide(attended(both[0]))).pulled(g));
+    for (std::size_t i = both.size(); i-- > 0;)
+      heads(made, both[i], throughScale(double{config_.residualScale} * g, weights.attentionScale));
+  }
+
+  void throughNorm(Index at, Direction& g, const NormWeights& weights, const Direction& x) {
+    const HeldNorm norm(config_, weights, x);
+    if (weights.bias.size() > 0) add(Writer::normBias, at, norm.bias(g));
+    g = norm.pulled(g);
+  }
+
+  void add(Writer by, Index layer, double value) {
+    result_.parts.push_back({by, layer, -1, HeadGroup::only, value});
+  }
+
+ private:
+  static Direction throughScale(const Direction& g, const Vector& factors) {
+    return factors.size() > 0 ? Direction(g.cwiseProduct(factors.cast<double>().transpose())) : g;
+  }
+
+  struct Attended {
+    const Stack* output;
+    const MappedLinear* o;
+    const NormWeights* norm;
+    bool shown;
+    HeadGroup group;
+  };
+  /// In the order of the stream: a decoder that reads an encoder runs self-attention first.
+  std::vector<Attended> attentions(const LayerResult& made, const LayerWeights& weights) const {
+    const Attended shown{&made.headOutput, &weights.o, &weights.attentionNorm, true,
+                         config_.reads() ? config_.group : HeadGroup::only};
+    if (!config_.reads()) return {shown};
+    const Attended other{&made.otherOutput, &weights.other->o, &weights.other->norm, false,
+                         config_.withOtherHeads().group};
+    return config_.cross() ? std::vector{other, shown} : std::vector{shown, other};
+  }
+
+  /// What an attention adds to the row, before any norm of its output.
+  Matrix attended(const Attended& each) const {
+    Matrix side(1, config_.heads * config_.valueDim());
+    for (Index head = 0; head < config_.heads; ++head)
+      side.middleCols(head * config_.valueDim(), config_.valueDim()) = (*each.output)[head].row(row_);
+    return each.o->apply(side, {});
+  }
+
+  void heads(const LayerResult& made, const Attended& each, const Direction& g) {
+    if (each.o->bias.size() > 0)
+      result_.parts.push_back({Writer::attentionBias, made.layer, -1, each.group,
+                               g.dot(each.o->bias.cast<double>().transpose())});
+    for (Index head = config_.heads - 1; head >= 0; --head) {
+      const Matrix columns = weightColumns(*each.o, head * config_.valueDim(), config_.valueDim());
+      Direction inHead = Direction::Zero(config_.valueDim());
+      for (Index i = 0; i < columns.rows(); ++i) inHead += g[i] * columns.row(i).cast<double>();
+      const double value = inHead.dot(wide((*each.output)[head].row(row_)));
+      result_.parts.push_back(
+          {each.shown ? Writer::head : Writer::otherHead, made.layer, head, each.group, value});
+      if (each.shown) byKey(made, head, inHead, value);
+    }
+  }
+
+  void byKey(const LayerResult& made, Index head, const Direction& inHead, double value) {
+    if (result_.byKey.empty()) return;
+    const MatrixView weights = made.weights[head], v = made.v[head / (config_.heads / config_.kvHeads)];
+    double sum = 0;
+    for (Index key = 0; key < weights.cols(); ++key) {
+      const double weight = double{weights(row_, key)};
+      // The value of a masked key may be anything, even NaN.
+      const double part = weight == 0 ? 0 : weight * inHead.dot(v.row(key).cast<double>());
+      result_.byKey[made.layer](head, key) = static_cast<float>(part);
+      sum += part;
+    }
+    const double size = made.headOutput[head].row(row_).cast<double>().norm() * inHead.norm();
+    if (std::abs(sum - value) <= 1e-3 * std::max(size, 1e-30)) return;
+    // The output isn't pattern times values: the head was switched off or replaced.
+    result_.byKey[made.layer].row(head).setConstant(value == 0 ? 0 : std::numeric_limits<float>::quiet_NaN());
+  }
+
+  const Model& model_;
+  const ModelConfig& config_;
+  const PassResult& run_;
+  const Index row_;
+  Attribution& result_;
+};
+
+}  // namespace
+
+Result<Attribution> attributeLogit(const Model& model, const PassResult& run, Index row,
+                                   const Answers& answers, const std::stop_token& stop) {
+  if (const Status status = checkRun(model, run, row, answers); !status) return status.error();
+  const auto& final = model.weights().finalNorm;
+  const Direction normed = wide(model.finalNorm(run.stream.row(row)));
+  Reading reading = readingOf(model, normed, answers.id);
+  if (answers.other) {
+    const Reading other = readingOf(model, normed, *answers.other);
+    reading.direction -= other.direction;
+    reading.bias -= other.bias;
+    reading.total -= other.total;
+  }
+  Attribution result;
+  result.total = reading.total;
+  Descent descent(model, run, row, result);
+  const bool biased = model.weights().head->bias.size() > 0;
+  if (biased) descent.add(Writer::headBias, -1, reading.bias);
+  Direction g = reading.direction;
+  if (final) descent.throughNorm(-1, g, *final, wide(run.stream.row(row)));
+  for (Index layer = model.config().layerCount() - 1; layer >= 0; --layer) {
+    if (stop.stop_requested()) return stopped();
+    descent.layer(layer, g);
+  }
+  descent.add(Writer::embedding, -1, g.dot(wide(run.embedded.row(row))));
+  std::ranges::reverse(result.parts);
+  double sum = 0, size = 0;
+  for (const Contribution& part : result.parts) sum += part.value, size += std::abs(part.value);
+  if (!(std::abs(sum - result.total) <= 1e-3 * size))
+    return Error{
+        fmt::format("the pieces add {:.6g} to the logit, which is {:.6g}: the stream itself was replaced in "
+                    "this run, or its numbers aren't finite",
+                    sum, result.total)};
+  return result;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,296 @@
+#include <cmath>
+
+#include "attention/models/families/fields.h"
+
+namespace headscope::attention {
+
+// BART (Lewis et al. 2020) and the decoder of Whisper (Radford et al. 2023), whose parts have the same names:
+// learned positions, LayerNorms with biases; after each part in BART, before it in Whisper.
+
+namespace {
+
+constexpr std::string_view kBartEncoderPrefixes[] = {"model.encoder.", "encoder.", "model.", ""};
+constexpr std::string_view kBartDecoderPrefixes[] = {"model.decoder.", "decoder.", "model.", ""};
+
+constexpr TensorNames kBartEncoderNames{.embedding = "shared",
+                                        .ownEmbedding = "embed_tokens",
+                                        .otherEmbedding = "decoder.embed_tokens",
+                                        .positions = "embed_positions",
+                                        .embeddingNorm = "layernorm_embedding",
+                                        .layer = "layers.N.",
+                                        .q = "self_attn.q_proj",
+                                        .k = "self_attn.k_proj",
+                                        .v = "self_attn.v_proj",
+                                        .o = "self_attn.out_proj",
+                                        .up = "fc1",
+                                        .down = "fc2",
+                                        .attentionNorm = "self_attn_layer_norm",
+                                        .mlpNorm = "final_layer_norm",
+                                        .head = "lm_head"};
+
+constexpr TensorNames kBartDecoderNames = [] {
+  TensorNames names = kBartEncoderNames;
+  names.otherEmbedding = "encoder.embed_tokens";
+  names.crossQ = "encoder_attn.q_proj";
+  names.crossK = "encoder_attn.k_proj";
+  names.crossV = "encoder_attn.v_proj";
+  names.crossO = "encoder_attn.out_proj";
+  names.crossNorm = "encoder_attn_layer_norm";
+  names.logitBias = "final_logits_bias";
+  return names;
+}();
+
+constexpr TensorNames kWhisperNames = [] {
+  TensorNames names = kBartDecoderNames;
+  names.embedding = "embed_tokens";
+  names.ownEmbedding = names.otherEmbedding = {};
+  names.embeddingNorm = {};
+  names.finalNorm = "layer_norm";
+  names.head = "proj_out";
+  names.logitBias = {};
+  names.keyBias = false;
+  return names;
+}();
+
+void readStack(const ConfigReader& json, std::string_view heads, std::string_view inner,
+               std::string_view layers, ModelConfig& config) {
+  config.modelDim = json.size("d_model");
+  config.heads = config.kvHeads = json.size(heads);
+  config.innerDim = json.size(inner);
+  config.headDim = families::evenShare(json, "d_model", config.modelDim, heads, config.heads);
+  config.activation = families::readActivation(json, "activation_function", "gelu");
+  config.qkvBias = config.outputBias = config.mlpBias = true;
+  families::addLayers(config, json.size(layers, {}, 1, kMaxLayers));
+}
+
+void readBart(const ConfigReader& json, ModelConfig& config) {
+  const bool decodes = config.group != HeadGroup::encoder;
+  constexpr Index kFirstRow = 2;  // of the table of positions (BartLearnedPositionalEmbedding)
+  config.vocabulary = json.size("vocab_size", 50265);
+  // Both stacks, so that an invalid file is refused whichever heads are requested; the last one read is kept.
+  for (const bool decoder : {!decodes, decodes})
+    if (decoder)
+      readStack(json, "decoder_attention_heads", "decoder_ffn_dim", "decoder_layers", config);
+    else
+      readStack(json, "encoder_attention_heads", "encoder_ffn_dim", "encoder_layers", config);
+  if (json.flag("scale_embedding", false))
+    config.embeddingScale = static_cast<float>(std::sqrt(static_cast<double>(config.modelDim)));
+  config.causal = decodes;
+  config.order = BlockOrder::after;
+  config.maxPositions = json.size("max_position_embeddings", 1024, 1, kMaxPositions - kFirstRow);
+  config.positionRows = config.maxPositions + kFirstRow;
+  config.firstPosition = kFirstRow;
+  families::readStartToken(json, 2, config);
+}
+
+void readWhisper(const ConfigReader& json, ModelConfig& config) {
+  config.vocabulary = json.size("vocab_size", 51865);
+  readStack(json, "decoder_attention_heads", "decoder_ffn_dim", "decoder_layers", config);
+  config.maxPositions = config.positionRows = json.size("max_target_positions", 448, 1, kMaxPositions);
+  families::readStartToken(json, 50257, config);
+}
+
+constexpr ConfigFields kBartFields{
+    .read =
+        "vocab_size d_model encoder_layers decoder_layers encoder_attention_heads "
+        "decoder_attention_heads encoder_ffn_dim decoder_ffn_dim max_position_embeddings "
+        "activation_function scale_embedding decoder_start_token_id",
+    .ignored =
+        "num_hidden_layers encoder_layerdrop decoder_layerdrop activation_dropout init_std "
+        "classif_dropout extra_pos_embeddings gradient_checkpointing add_bias_logits "
+        "force_bos_token_to_be_generated",
+    // Other values are for the fairseq variants that mBART, Pegasus and Marian build on.
+    .fixed =
+        "normalize_before=false normalize_embedding=true add_final_layer_norm=false "
+        "static_position_embeddings=false",
+    .base = &kSharedFields};
+
+constexpr Family kBartEncoder{.name = "bart",
+                              .architecture = "Bart",
+                              .prefixes = kBartEncoderPrefixes,
+                              .headPrefixes = families::kNoPrefix,
+                              .names = kBartEncoderNames,
+                              .encoder = true,
+                              .fields = kBartFields,
+                              .read = readBart};
+
+}  // namespace
+
+constinit const Family families::bart{.name = "bart",
+                                      .architecture = "Bart",
+                                      .prefixes = kBartDecoderPrefixes,
+                                      .headPrefixes = kNoPrefix,
+                                      .names = kBartDecoderNames,
+                                      .reads = true,
+                                      .source = &kBartEncoder,
+                                      .fields = kBartFields,
+                                      .read = readBart};
+
+constinit const Family families::whisper{
+    .name = "whisper",
+    .architecture = "Whisper",
+    .prefixes = kBartDecoderPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = kWhisperNames,
+    .reads = true,
+    .fields = {.read = "vocab_size d_model decoder_layers decoder_attention_heads decoder_ffn_dim "
+                       "max_target_positions activation_function decoder_start_token_id",
+               // The encoder isn't computed: its output is supplied. WhisperDecoder of transformers reads
+               // scale_embedding and doesn't apply it.
+               .ignored =
+                   "scale_embedding num_mel_bins encoder_layers encoder_attention_heads encoder_ffn_dim "
+                   "num_hidden_layers encoder_layerdrop decoder_layerdrop activation_dropout init_std "
+                   "max_source_positions use_weighted_layer_sum classifier_proj_size apply_spec_augment "
+                   "mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob "
+                   "mask_feature_length mask_feature_min_masks median_filter_width "
+                   "forced_decoder_ids",
+               .base = &kSharedFields},
+    .read = readWhisper,
+};
+
+// T5 (Raffel et al. 2020), its version 1.1 and mT5: an encoder and a decoder without absolute positions,
+// whose scores aren't scaled and whose distance biases from the first layer are added in all layers.
+
+namespace {
+
+constexpr std::string_view kT5EncoderPrefixes[] = {"encoder.", ""};
+constexpr std::string_view kT5DecoderPrefixes[] = {"decoder.", ""};
+
+constexpr TensorNames kT5EncoderNames{.embedding = "shared",
+                                      .ownEmbedding = "embed_tokens",
+                                      .otherEmbedding = "decoder.embed_tokens",
+                                      .layer = "block.N.layer.",
+                                      .q = "0.SelfAttention.q",
+                                      .k = "0.SelfAttention.k",
+                                      .v = "0.SelfAttention.v",
+                                      .o = "0.SelfAttention.o",
+                                      .bucketBias = "block.0.layer.0.SelfAttention.relative_attention_bias",
+                                      .up = "1.DenseReluDense.wi_1",
+                                      .down = "1.DenseReluDense.wo",
+                                      .gate = "1.DenseReluDense.wi_0",
+                                      .ungatedUp = "1.DenseReluDense.wi",
+                                      .attentionNorm = "0.layer_norm",
+                                      .mlpNorm = "1.layer_norm",
+                                      .finalNorm = "final_layer_norm",
+                                      .head = "lm_head"};
+
+constexpr TensorNames t5DecoderNames() {
+  TensorNames names = kT5EncoderNames;
+  names.otherEmbedding = "encoder.embed_tokens";
+  names.crossQ = "1.EncDecAttention.q";
+  names.crossK = "1.EncDecAttention.k";
+  names.crossV = "1.EncDecAttention.v";
+  names.crossO = "1.EncDecAttention.o";
+  names.crossNorm = "1.layer_norm";
+  names.up = "2.DenseReluDense.wi_1";
+  names.down = "2.DenseReluDense.wo";
+  names.gate = "2.DenseReluDense.wi_0";
+  names.ungatedUp = "2.DenseReluDense.wi";
+  names.mlpNorm = "2.layer_norm";
+  return names;
+}
+
+/// The differences between T5 and mT5.
+struct T5Defaults {
+  std::string_view feedForward;
+  Index vocabulary, innerDim, layers, heads;
+  bool scales;  ///< the stream can be scaled down before a head that shares the embedding's rows
+};
+
+void readFeedForward(const ConfigReader& json, const T5Defaults& defaults, ModelConfig& config) {
+  const std::string said = json.text("feed_forward_proj", defaults.feedForward);
+  constexpr std::string_view kGated = "gated-";
+  config.gated = json.flag("is_gated_act", said.starts_with(kGated));
+  const std::string act = config.gated && said.starts_with(kGated) ? said.substr(kGated.size()) : said;
+  // "gated-gelu" has always meant the tanh approximation (T5Config).
+  const std::string defaultValue = said == "gated-gelu" ? "gelu_new" : act;
+  const std::string_view key = json.has("dense_act_fn") ? "dense_act_fn" : "feed_forward_proj";
+  if (json.has("dense_act_fn") || act == said)
+    config.activation = families::readActivation(json, key, defaultValue);
+  else if (act == "gelu")
+    config.activation = Activation::geluTanh;
+  else if (act == "silu" || act == "swish")
+    config.activation = Activation::silu;
+  else if (act == "relu")
+    config.activation = Activation::relu;
+  else
+    json.refuse("feed_forward_proj", "\"" + said + "\"", "gated-gelu, gated-silu or gated-relu");
+}
+
+void readT5Fields(const ConfigReader& json, const T5Defaults& defaults, ModelConfig& config) {
+  config.modelDim = json.size("d_model", 512);
+  config.innerDim = json.size("d_ff", defaults.innerDim);
+  config.vocabulary = json.size("vocab_size", defaults.vocabulary);
+  config.heads = config.kvHeads = json.size("num_heads", defaults.heads);
+  config.headDim = json.size("d_kv", 64);
+  config.norm = NormKind::rms;
+  config.epsilon = json.positive("layer_norm_epsilon", 1e-6);
+  readFeedForward(json, defaults, config);
+  const bool decodes = config.group != HeadGroup::encoder;
+  config.causal = decodes;
+  const Index layers = json.size("num_layers", defaults.layers, 1, kMaxLayers);
+  const Index decoderLayers = json.size("num_decoder_layers", layers, 1, kMaxLayers);
+  config.layers.assign(asSize(decodes ? decoderLayers : layers), LayerKind{});
+  BucketBias& bias = config.bucketBias.emplace();
+  bias.buckets = json.size("relative_attention_num_buckets", 32);
+  bias.maxDistance = json.size("relative_attention_max_distance", 128, 1, kMaxPositions);
+  bias.bidirectional = !decodes;
+  families::readStartToken(json, json.size("pad_token_id", 0, 0), config);
+  const bool tied = json.flag("tie_word_embeddings", config.family->tied);
+  const bool scales = json.flag("scale_decoder_outputs", tied && defaults.scales);
+  if (scales && !defaults.scales)
+    config.notes.emplace_back("config.json's scale_decoder_outputs is ignored, as in transformers.");
+  else if (scales)
+    config.logitScale = static_cast<float>(1 / std::sqrt(static_cast<double>(config.modelDim)));
+}
+
+void readT5(const ConfigReader& json, ModelConfig& config) {
+  readT5Fields(json, {"relu", 32128, 2048, 6, 8, true}, config);
+}
+
+void readMt5(const ConfigReader& json, ModelConfig& config) {
+  // transformers 5 never scales an mT5's stream.
+  readT5Fields(json, {"gated-gelu", 250112, 1024, 8, 6, false}, config);
+}
+
+constexpr ConfigFields kT5Fields{
+    .read =
+        "vocab_size d_model d_kv d_ff num_layers num_decoder_layers num_heads "
+        "relative_attention_num_buckets relative_attention_max_distance layer_norm_epsilon "
+        "feed_forward_proj dense_act_fn is_gated_act decoder_start_token_id pad_token_id "
+        "scale_decoder_outputs",
+    .ignored = "dropout_rate initializer_factor n_positions output_past",
+    .base = &kSharedFields};
+
+constexpr Family encoderOf(std::string_view name, std::string_view architecture, bool tied,
+                           void (*read)(const ConfigReader&, ModelConfig&)) {
+  return {.name = name,
+          .architecture = architecture,
+          .prefixes = kT5EncoderPrefixes,
+          .headPrefixes = families::kNoPrefix,
+          .names = kT5EncoderNames,
+          .encoder = true,
+          .tied = tied,
+          .fields = kT5Fields,
+          .read = read};
+}
+
+constexpr Family kT5Encoder = encoderOf("t5", "T5", true, readT5);
+constexpr Family kMt5Encoder = encoderOf("mt5", "MT5", true, readMt5);
+
+constexpr Family decoderOf(const Family& encoder) {
+  Family family = encoder;
+  family.prefixes = kT5DecoderPrefixes;
+  family.names = t5DecoderNames();
+  family.encoder = false;
+  family.reads = true;
+  family.source = &encoder;
+  return family;
+}
+
+}  // namespace
+
+constinit const Family families::t5 = decoderOf(kT5Encoder);
+constinit const Family families::mt5 = decoderOf(kMt5Encoder);
+
+}  // namespace headscope::attention
