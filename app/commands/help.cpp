@@ -1,11 +1,11 @@
 #include "app/commands/help.h"
 
 #include "app/commands/commands.h"
-#include "app/headless.h"
 #include "app/platform/assets.h"
 #include "app/scene/fields.h"
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/text/manual.h"
+#include "app/session/headless.h"
 #include "app/shell/stage.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/heads/detectors.h"

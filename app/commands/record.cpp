@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "app/commands/commands.h"
-#include "app/headless.h"
 #include "app/platform/process.h"
 #include "app/scene/lessons/lesson.h"
+#include "app/session/headless.h"
 
 namespace headscope::app {
 

@@ -4,11 +4,11 @@
 #include "app/compute/figures/picture_file.h"
 #include "app/compute/layer/mask_inputs.h"
 #include "app/compute/model/model_study.h"
-#include "app/headless.h"
 #include "app/platform/process.h"
 #include "app/scene/fields.h"
 #include "app/scene/links/link.h"
 #include "app/scene/models/open_model.h"
+#include "app/session/headless.h"
 #include "app/widgets/panel.h"
 #include "attention/formats/files/file_io.h"
 

@@ -13,9 +13,9 @@
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/links/link.h"
 #include "app/scene/models/open_model.h"
-#include "app/session.h"
-#include "app/session_figure.h"
-#include "app/session_lecturer.h"
+#include "app/session/figures.h"
+#include "app/session/lecturer.h"
+#include "app/session/session.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/layers/attention_file.h"
 

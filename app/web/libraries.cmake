@@ -13,7 +13,7 @@ endif()
 add_compile_options(${web_flags})
 add_link_options(${web_flags})
 # Desktop-only sources, which app/platform/web and app/web replace.
-set(HEADSCOPE_LEFT_OUT "/app/platform/(window|desktop|process|clipboard_limit|child_program|font_lookup|outside_files|sent_files)\\.cpp|/render/(egl_context|headless)\\.cpp|/app/(headless|session_lecturer)\\.cpp|/figures/raster\\.cpp")
+set(HEADSCOPE_LEFT_OUT "/app/platform/(window|desktop|process|clipboard_limit|child_program|font_lookup|outside_files|sent_files)\\.cpp|/render/(egl_context|headless)\\.cpp|/app/session/(headless|lecturer)\\.cpp|/figures/raster\\.cpp")
 
 # web_library(NAME [SOURCES ...] [INCLUDE ...] [DEFINE ...] [OWN ...] [OWN_INCLUDE ...]): OWN and OWN_INCLUDE
 # apply only to the library's own sources.

@@ -21,8 +21,8 @@
 #include "app/platform/web/page.h"
 #include "app/platform/window.h"
 #include "app/scene/scene_json.h"
-#include "app/session.h"
-#include "app/session_figure.h"
+#include "app/session/figures.h"
+#include "app/session/session.h"
 #include "attention/formats/files/file_io.h"
 
 namespace headscope::app {

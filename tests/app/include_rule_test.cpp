@@ -58,28 +58,28 @@ const Planted kBreaches[] = {
     {"app/widgets/a.h", "void paint(ImDrawList& list);\n", "expected a Canvas"},
     {"app/widgets/a.cpp", "bool b = ImGui::InvisibleButton(\"b\", size);\n", "invisible button"},
     {"app/a.h", "#include <nlohmann/json.hpp>\n", "stays out of headers"},
-    {"app/session.cpp", "#include \"app/scene/json_text.h\"\n", "inside the scene's readers"},
+    {"app/session/session.cpp", "#include \"app/scene/json_text.h\"\n", "inside the scene's readers"},
     {"app/pages/heads/a.cpp", "#include \"app/scene/json_text.h\"\n", "inside the scene's readers"},
     {"attention/formats/a.h", "#include <nlohmann/json_fwd.hpp>\n", "stays out of headers"},
     {"attention/heads/a.h", "#include <fmt/core.h>\n", "stays out of headers"},
     {"app/widgets/a.cpp", "fmt::format(\"{:.2f}\", x);\n", "writes a fraction itself"},
     {"app/a.cpp", "#include \"../render/image.h\"\n", "start at the root"},
     {"app/a.cpp", "#include \"app/scene/scene.h\"\n", "on no floor"},
-    {"app/session.cpp", "thread_local int depth = 0;\n", "keeps state"},
-    {"app/session.cpp", "  thread_local const std::string name(\"a\");\n", "keeps state"},
-    {"app/session.cpp", "  static std::map<std::string, const int> map;\n", "keeps state"},
-    {"app/session.cpp", "  static std::function<void()> hook;\n", "keeps state"},
-    {"app/session.cpp", "int next() { static int last = 0; return ++last; }\n", "keeps state"},
-    {"app/session.cpp", "  static const char* name = \"a\";\n", "keeps state"},
-    {"app/session.cpp", "  static FileShelf shelf{\"a\"};\n", "keeps state"},
-    {"app/session.h", "  static inline int counted;\n", "keeps state"},
+    {"app/session/session.cpp", "thread_local int depth = 0;\n", "keeps state"},
+    {"app/session/session.cpp", "  thread_local const std::string name(\"a\");\n", "keeps state"},
+    {"app/session/session.cpp", "  static std::map<std::string, const int> map;\n", "keeps state"},
+    {"app/session/session.cpp", "  static std::function<void()> hook;\n", "keeps state"},
+    {"app/session/session.cpp", "int next() { static int last = 0; return ++last; }\n", "keeps state"},
+    {"app/session/session.cpp", "  static const char* name = \"a\";\n", "keeps state"},
+    {"app/session/session.cpp", "  static FileShelf shelf{\"a\"};\n", "keeps state"},
+    {"app/session/session.h", "  static inline int counted;\n", "keeps state"},
     {"app/scene/a.h", "#include \"app/compute/snapshot.h\"\n", "a floor above"},
     {"app/platform/a.h", "#include \"app/widgets/view.h\"\n", "a floor above"},
     {"app/compute/a.h", "#include \"app/widgets/view.h\"\n", "a floor above"},
     {"app/widgets/a.h", "#include \"app/pages/common/page.h\"\n", "a floor above"},
-    {"app/pages/heads/a.h", "#include \"app/session.h\"\n", "a floor above"},
+    {"app/pages/heads/a.h", "#include \"app/session/session.h\"\n", "a floor above"},
     {"app/pages/common/page.h", "#include \"app/shell/shell.h\"\n", "a floor above"},
-    {"app/session.cpp", "#include \"app/commands/commands.h\"\n", "a floor above"},
+    {"app/session/session.cpp", "#include \"app/commands/commands.h\"\n", "a floor above"},
     {"app/pages/heads/a.h", "#include \"app/pages/mask/mask_page.h\"\n", "no other page"},
     {"app/pages/common/page.h", "#include \"app/pages/mask/mask_page.h\"\n", "no other page"},
     {"app/pages/heads/a.h", "namespace headscope::app {\n}\n", "namespace heads_page"},
@@ -121,7 +121,8 @@ TEST(IncludeRules, AllowsConstantStatics) {
       "  static bool displayAvailable();\n"
       "  static_assert(sizeof(int) == 4);  // static int was;\n"
       "  int* last = static_cast<int*>(user);\n";
-  EXPECT_THAT(breaches({{"app/session.cpp", text}, {"attention/core/a.cpp", "static int n;\n"}}), IsEmpty());
+  EXPECT_THAT(breaches({{"app/session/session.cpp", text}, {"attention/core/a.cpp", "static int n;\n"}}),
+              IsEmpty());
 }
 
 TEST(IncludeRules, FindsLongFiles) {

@@ -3,7 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "app/headless.h"
+#include "app/session/headless.h"
 #include "attention/masks/expression.h"
 
 namespace headscope {

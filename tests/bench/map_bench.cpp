@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/headless.h"
+#include "app/session/headless.h"
 
 namespace headscope {
 namespace {

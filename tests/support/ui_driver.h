@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "app/headless.h"
 #include "app/pages/heads/heads_page.h"
 #include "app/pages/map/map_page.h"
 #include "app/pages/mask/mask_page.h"
 #include "app/platform/imgui_compat.h"
+#include "app/session/headless.h"
 
 namespace headscope::test {
 

@@ -12,7 +12,7 @@
 
 #include "app/platform/ui_state.h"
 #include "app/scene/talk.h"
-#include "app/session_figure.h"
+#include "app/session/figures.h"
 #include "test_paths.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/matchers.h"

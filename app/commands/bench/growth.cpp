@@ -5,8 +5,8 @@
 #include <exception>
 
 #include "app/commands/bench/bench.h"
-#include "app/headless.h"
 #include "app/scene/text/number_text.h"
+#include "app/session/headless.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/plot.h"

@@ -2,11 +2,11 @@
 
 #include "app/commands/bench/bench.h"
 #include "app/compute/model/pair_study.h"
-#include "app/headless.h"
 #include "app/pages/lessons/lessons_page.h"
 #include "app/platform/process.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
+#include "app/session/headless.h"
 #include "attention/core/random.h"
 #include "attention/expressions/expression.h"
 #include "attention/models/config/families.h"

@@ -5,7 +5,7 @@
 #include "app/platform/ui_state.h"
 #include "app/scene/recovery_store.h"
 #include "app/scene/scene_json.h"
-#include "app/session_figure.h"
+#include "app/session/figures.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/lessons/lessons_support.h"

@@ -5,7 +5,7 @@
 
 #include "app/pages/lessons/lessons_page.h"
 #include "app/scene/scene_json.h"
-#include "app/session_figure.h"
+#include "app/session/figures.h"
 #include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"

@@ -1,4 +1,4 @@
-#include "app/session_lecturer.h"
+#include "app/session/lecturer.h"
 
 #include <fmt/core.h>
 

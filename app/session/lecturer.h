@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/platform/window.h"
-#include "app/session.h"
+#include "app/session/session.h"
 
 namespace headscope::app {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/session.h"
+#include "app/session/session.h"
 #include "render/headless.h"
 
 namespace headscope::app {

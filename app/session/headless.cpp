@@ -1,6 +1,6 @@
-#include "app/headless.h"
+#include "app/session/headless.h"
 
-#include "app/session_figure.h"
+#include "app/session/figures.h"
 
 namespace headscope::app {
 

@@ -1,4 +1,4 @@
-#include "app/session_figure.h"
+#include "app/session/figures.h"
 
 #include <fmt/core.h>
 
