@@ -2,6 +2,7 @@
 
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/text/text_box.h"
 
 namespace headscope::app {
 
@@ -45,6 +46,11 @@ void helpOver(const View& view, const ImRect& area, const std::string& help) {
 void Rows::section(const std::string& title, const std::string& aside) {
   if (!std::exchange(first_, false)) space(kSectionGap);
   sectionTitle(view_, title, aside);
+}
+
+void Rows::section(const std::string& title, const Button& button) {
+  if (!std::exchange(first_, false)) space(kSectionGap);
+  if (sectionTitle(view_, title, button.name, button.label)) view_.request(button.action);
 }
 
 ImRect Rows::area(const std::string& name, float height) {
@@ -93,6 +99,34 @@ bool Rows::option(const std::string& name, const std::string& label, const std::
   return clicked;
 }
 
+int Rows::options(const std::string& name, std::span<const Option> lines, int chosen, float below,
+                  const std::function<std::string(std::size_t)>& help) {
+  const float each = view_.px(28), edge = view_.px(8);
+  const float most = std::floor((ImGui::GetContentRegionAvail().y - view_.px(below)) / each);
+  const float shown = std::clamp(most, 3.0f, 16.0f);
+  int clicked = -1;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(edge, 0));
+  ImGui::SetCursorScreenPos(ImGui::GetCursorScreenPos() - ImVec2(edge, 0));
+  ImGui::BeginChild(
+      name.c_str(), ImVec2(width() + edge, each * shown), false,
+      ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_AlwaysUseWindowPadding);
+  ImGui::PopStyleVar();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool is = static_cast<int>(i) == chosen;
+    if (option(lines[i].name, lines[i].label, lines[i].value, is)) clicked = static_cast<int>(i);
+    if (help && ImGui::IsItemHovered()) hoverHelp(view_, lines[i].name, help(i).c_str());
+    if (!is) continue;
+    const int now = static_cast<int>(ImGui::GetID(lines[i].name.c_str()));
+    int* const before = ImGui::GetStateStorage()->GetIntRef(ImGui::GetID("chosen"));
+    if (std::exchange(*before, now) != now && !ImGui::IsItemVisible())
+      ImGui::SetScrollY(each * std::max(0.0f, static_cast<float>(i) - std::floor(shown / 2)));
+  }
+  compat::endChild();
+  ImGui::PopStyleVar();
+  return clicked;
+}
+
 void Rows::line(Type type, const std::vector<Span>& parts, const std::string& name) {
   const ImRect place = area(name, lineUnits(type));
   ImFont* font = wordsIn(*view_.fonts, type);
@@ -117,6 +151,14 @@ void Rows::paragraph(ImFont* font, const std::string& text, const std::string& n
   if (!name.empty()) trackItem(name);
 }
 
+void Rows::rich(const RichFonts& fonts, const RichText& text, bool explains) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  std::vector<LinkArea> bold;
+  const float height = paintRichText(view_, &list, fonts, text, ImGui::GetCursorScreenPos(), width(), &bold);
+  if (explains) explainTerms(view_, list, bold);
+  ImGui::Dummy(ImVec2(width(), height));
+}
+
 void Rows::hint(const std::string& text, const std::string& name) {
   if (text.empty()) return;
   app::hint(view_, text);
@@ -139,6 +181,19 @@ bool Rows::choice(Scene& scene, std::string_view path, float width) {
   return fieldChoice(view_, scene, path, {}, width);
 }
 
+void Rows::choices(Scene& scene, std::initializer_list<std::string_view> paths) {
+  const auto count = static_cast<float>(paths.size());
+  const float apart = view_.px(8), each = (width() - apart * (count - 1)) / count;
+  for (const std::string_view& path : paths) {
+    if (&path != paths.begin()) ImGui::SameLine(0, apart);
+    choice(scene, path, each);
+  }
+}
+
+bool Rows::input(const std::string& name, std::string& text, bool& focus, const std::string& hint) {
+  return lineBox(view_, name, text, width(), std::exchange(focus, false), hint);
+}
+
 bool Rows::list(const std::string& name, std::span<const Choice> choices, int& chosen, const char* help) {
   return dropdown(view_, name, choices, chosen, width(), help);
 }
@@ -146,6 +201,18 @@ bool Rows::list(const std::string& name, std::span<const Choice> choices, int& c
 void Rows::action(const std::string& name, const std::string& label, const char* action,
                   const std::string& disabledReason) {
   if (button(view_, name, label, disabledReason)) view_.request(action);
+}
+
+bool Rows::primary(const std::string& name, const std::string& label) {
+  const float wide = textWidth(view_.fonts->bold, label) + view_.px(44);
+  const bool clicked = hitArea(name, ImVec2(wide, view_.px(36)));
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+  const std::uint32_t ground =
+      ImGui::IsItemHovered() ? mixed(theme().text, theme().line, 0.25f) : theme().text;
+  list.AddRectFilled(from, to, ground, view_.px(6));
+  paintText(list, view_.fonts->bold, ImRect(from, to).GetCenter(), theme().background, label, Align::center);
+  return clicked;
 }
 
 void Rows::actions(std::initializer_list<Button> buttons, const std::string& disabledReason) {
@@ -157,6 +224,11 @@ void Rows::actions(std::initializer_list<Button> buttons, const std::string& dis
 
 void Rows::space(float units) {
   gap(view_, units);
+}
+
+void Rows::bottom(float units) {
+  const float at = ImGui::GetWindowHeight() - view_.px(units);
+  ImGui::SetCursorPosY(std::max(at, ImGui::GetCursorPosY()));
 }
 
 namespace {

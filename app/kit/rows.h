@@ -9,6 +9,7 @@
 
 #include "app/widgets/field_controls.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/text/rich_text.h"
 
 namespace headscope::app {
 
@@ -37,8 +38,19 @@ class Rows {
   View& view() const { return view_; }
   const Theme& theme() const { return *view_.theme; }
 
+  /// A button that requests an action.
+  struct Button {
+    const char *name, *label, *action;
+  };
+  /// A line that can be chosen.
+  struct Option {
+    std::string name, label, value;
+  };
+
   /// Begins a section; all but the first stand apart from the rows above.
   void section(const std::string& title, const std::string& aside = "");
+  /// The same with a quiet button on the right.
+  void section(const std::string& title, const Button& button);
 
   /// A label on the left and a value in figures on the right.
   void pair(const std::string& label, const std::string& value, const PairLook& look = {});
@@ -48,10 +60,17 @@ class Rows {
   /// A line that can be chosen. Returns whether it was clicked.
   bool option(const std::string& name, const std::string& label, const std::string& value, bool chosen,
               const std::string& help = "");
+  /// A list of such lines that scrolls, as high as the panel allows with `below` layout units left for the
+  /// rows after it. Shows the chosen line when another one is chosen. `help` is called for a line on which
+  /// the pointer rests. Returns the line that was clicked, −1 = none.
+  int options(const std::string& name, std::span<const Option> lines, int chosen, float below,
+              const std::function<std::string(std::size_t)>& help = {});
   /// One line of parts; if they are too long, the first is shortened.
   void line(Type type, const std::vector<Span>& parts, const std::string& name = "");
   /// A wrapped paragraph in the theme's text colour.
   void paragraph(ImFont* font, const std::string& text, const std::string& name = "");
+  /// Wrapped paragraphs of formatted text. With `explains`, terms of the glossary are underlined.
+  void rich(const RichFonts& fonts, const RichText& text, bool explains = false);
   /// A wrapped sentence in a secondary colour, and an error next to its cause; nothing for an empty text.
   void hint(const std::string& text, const std::string& name = "");
   void problem(const std::string& text, const std::string& name = "");
@@ -60,20 +79,26 @@ class Rows {
   bool slider(Scene& scene, std::string_view path, const SliderState& state = {});
   bool toggle(Scene& scene, std::string_view path, const std::string& disabledReason = "");
   bool choice(Scene& scene, std::string_view path, float width = 0);
+  /// Lists of several fields next to each other over the whole width.
+  void choices(Scene& scene, std::initializer_list<std::string_view> paths);
+  /// A box of one line over the whole width; `focus` gives it the keyboard once. Returns whether Enter was
+  /// pressed.
+  bool input(const std::string& name, std::string& text, bool& focus, const std::string& hint);
   /// A list over the whole width. Returns whether another entry was chosen.
   bool list(const std::string& name, std::span<const Choice> choices, int& chosen, const char* help = "");
   /// A button that requests an action.
   void action(const std::string& name, const std::string& label, const char* action,
               const std::string& disabledReason = "");
-  struct Button {
-    const char *name, *label, *action;
-  };
+  /// The button that most people want next. Returns whether it was clicked.
+  bool primary(const std::string& name, const std::string& label);
   /// Buttons next to each other.
   void actions(std::initializer_list<Button> buttons, const std::string& disabledReason = "");
 
   /// Reserves an area for a picture over the whole width, `height` in layout units, tracked as `name`.
   ImRect area(const std::string& name, float height);
   void space(float units);
+  /// The following rows stand `units` above the panel's lower edge, if there is room.
+  void bottom(float units);
   float width() const { return ImGui::GetContentRegionAvail().x; }
 
  private:

@@ -98,6 +98,12 @@ class Shown : public ShownSet::Member {
   std::string problem() const { return taken() && !newest_->value ? newest_->value.error().message : ""; }
   /// Whether there is an answer, be it an error.
   bool taken() const { return newest_ != nullptr; }
+  /// Whether the newest answer, be it an error, is to `request`.
+  bool answers(const Request& request) const { return newest_ && newest_->request == request; }
+  /// Seconds since the oldest unanswered request was made; 0 when idle.
+  double busySeconds() const { return answer_.busySeconds(); }
+  /// Drops waiting and running work; what is shown stays.
+  void cancel() { answer_.cancel(); }
   /// A picture of the value, in the order given.
   const EasedTextures& picture(std::size_t which = 0) const { return textures_[which]; }
   EasedTextures& picture(std::size_t which = 0) { return textures_[which]; }

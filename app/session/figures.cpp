@@ -27,10 +27,8 @@ SessionFigure::SessionFigure(Session& session, const std::vector<FigurePage>& pa
     : session_(session),
       pages_(pages),
       presented_(std::exchange(session.view().present, true)),
-      words_(session.services().workers,
-             [&resources = session.services().resources](const HandoutStep& step, std::stop_token stop) {
-               return handoutWords(step, resources, std::move(stop));
-             }) {
+      shown_(session.view(), session.services().workers, session.services().resources),
+      words_(shown_, handoutWords) {
   if (pages.front().how) session.services().layer.computeWith(anySnapshot);
 }
 
@@ -80,18 +78,15 @@ std::optional<attention::Result<Drawing>> SessionFigure::paint(const FigurePage&
     session_.takePicture([&drawn](Drawing drawing) { drawn = std::move(drawing); });
   }
   session_.frame(picture_->width, picture_->height, scale, 1.0 / 60);
-  const bool said = !page.step.lesson || words_.upToDate(page.step);
+  shown_.take();
+  const bool said = !page.step.lesson || words_.answers(page.step);
   picture_->still = resizes || session_.busy() || !said ? 0 : picture_->still + 1;
   return drawn;
 }
 
 attention::Result<Drawing> SessionFigure::sheet(const FigurePage& page, const Drawing& picture) {
-  HandoutWords said = page.words;
-  if (page.step.lesson) {
-    const auto answer = words_.current();
-    if (!answer->value) return answer->value.error();
-    said = *answer->value;
-  }
+  if (page.step.lesson && !words_.problem().empty()) return attention::Error{words_.problem()};
+  const HandoutWords& said = page.step.lesson ? *words_ : page.words;
   const View& view = session_.view();
   const float pixels = sheetPixels(view, said);
   const auto inPixels = [pixels](double units) { return static_cast<int>(units * pixels); };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/kit/shown.h"
 #include "app/session/session.h"
 
 namespace headscope::app {
@@ -43,7 +44,8 @@ class SessionFigure {
   const bool presented_;  ///< whether the session was presenting before
   std::vector<Drawing> drawn_;
   std::optional<Picture> picture_;
-  Answer<HandoutStep, HandoutWords> words_;
+  ShownSet shown_;
+  Shown<HandoutStep, HandoutWords> words_;
 };
 
 /// Draws the figures that a window requests (View::figureWanted), with a separate session, a frame at a time

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/platform/input_queue.h"
@@ -21,12 +22,23 @@ struct Action {
   bool repeats = false;      ///< repeats while the key is held
   std::string words = {};    ///< other search words, lower case: "export", "logit lens"
   bool afterStage = false;   ///< the shortcut gives precedence to the page on stage
-  std::function<void(Scene&)> run;
+  std::function<void(Scene&)> run = {};
   std::string page = {};  ///< where the shortcut works, before global ones; empty = everywhere
 
   /// Returns how well the action matches a search: 2 if its name contains the text, 1 if each word of the
   /// text starts a word in its name or `words`, otherwise 0.
   int matches(std::string_view wanted) const;
+};
+
+/// Some actions, in listing order.
+struct ActionList {
+  std::vector<Action> all;
+
+  /// Adds an action that does `run`.
+  void add(Action action, std::function<void(Scene&)> run) {
+    action.run = std::move(run);
+    all.push_back(std::move(action));
+  }
 };
 
 /// All actions, of the window and of every page, in listing order. Shortcuts, the action list and the sheet

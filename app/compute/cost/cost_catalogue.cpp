@@ -81,7 +81,7 @@ Result<ModelShape> readShape(const Json& json) {
 
 Result<Machine> readMachine(const Json& json) {
   Machine machine;
-  machine.source = kOwnMachine;
+  machine.source = fmt::format("your {}", kMachinesFile);
   double bandwidth = 0, flops = 0, fp8 = 0, int8 = 0, fp4 = 0, link = 0;
   const std::pair<const char*, double*> numbers[] = {{"memory_gb", &machine.memoryGb},
                                                      {"bandwidth_gb", &bandwidth},
@@ -157,82 +157,20 @@ void addFrom(const Result<std::string>& text, const std::string& file, Read read
   }
 }
 
-void sortByMemory(std::vector<Machine>& machines) {
-  std::stable_sort(machines.begin(), machines.end(),
-                   [](const Machine& a, const Machine& b) { return a.memoryGb < b.memoryGb; });
-}
-
-/// Rounds to 12 digits, as a user would type: multiplying and dividing by 10⁹ can add others.
-double typedDigits(double value) {
-  return std::stod(fmt::format("{:.12g}", value));
-}
-
-Json machineJson(const Machine& machine) {
-  Json json{{"name", machine.name},
-            {"memory_gb", typedDigits(machine.memoryGb)},
-            {"bandwidth_gb", typedDigits(machine.bandwidth / 1e9)},
-            {"tflops", typedDigits(machine.flops / 1e12)}};
-  const std::pair<const char*, double> more[] = {{"tflops_fp8", machine.fp8 / 1e12},
-                                                 {"tops_int8", machine.int8 / 1e12},
-                                                 {"tflops_fp4", machine.fp4 / 1e12},
-                                                 {"link_gb", machine.link / 1e9}};
-  for (const auto& [name, value] : more)
-    if (value > 0) json[name] = typedDigits(value);
-  return json;
-}
-
 }  // namespace
 
 CostCatalogue readCatalogue(const Result<std::string>& models, const Result<std::string>& machines) {
   CostCatalogue catalogue{attention::modelShapes(), attention::machines(), {}};
   addFrom(models, kModelsFile, readShape, catalogue.shapes, catalogue.problems);
   addFrom(machines, kMachinesFile, readMachine, catalogue.machines, catalogue.problems);
-  sortByMemory(catalogue.machines);
+  std::stable_sort(catalogue.machines.begin(), catalogue.machines.end(),
+                   [](const Machine& a, const Machine& b) { return a.memoryGb < b.memoryGb; });
   return catalogue;
 }
 
 CostCatalogue loadCatalogue(const std::filesystem::path& folder) {
   if (folder.empty()) return readCatalogue({"[]"}, {"[]"});
   return readCatalogue(readText(folder / kModelsFile), readText(folder / kMachinesFile));
-}
-
-void changeMachine(CostCatalogue& catalogue, const MachineChange& change) {
-  std::vector<Machine>& machines = catalogue.machines;
-  const Machine* published = attention::findMachine(attention::machines(), change.name);
-  const auto at = std::find_if(machines.begin(), machines.end(),
-                               [&](const Machine& each) { return each.name == change.name; });
-  std::optional<Machine> now = change.machine;
-  if (now) now->source = kOwnMachine;
-  if (!now && published) now = *published;
-  if (at == machines.end()) {
-    if (now) machines.push_back(*now);
-  } else if (now) {
-    *at = *now;
-  } else {
-    machines.erase(at);
-  }
-  sortByMemory(machines);
-}
-
-attention::Status writeMachine(const std::filesystem::path& folder, const MachineChange& change) {
-  if (folder.empty()) return Error{"no folder for settings: neither XDG_CONFIG_HOME nor HOME is set"};
-  const std::filesystem::path path = folder / kMachinesFile;
-  const auto text = readText(path);
-  const auto list = text ? readList(*text, kMachinesFile) : text.error();
-  if (!list) return list.error();
-  Json kept = Json::array();
-  bool placed = !change.machine;
-  for (const Json& each : *list) {
-    const bool same = each.is_object() && each.contains("name") && each["name"] == change.name;
-    if (!same) kept.push_back(each);
-    if (!same || placed) continue;
-    kept.push_back(machineJson(*change.machine));
-    placed = true;
-  }
-  if (!placed) kept.push_back(machineJson(*change.machine));
-  std::error_code ignored;
-  std::filesystem::create_directories(folder, ignored);
-  return attention::writeFile(path, kept.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::string shapeJson(const ModelShape& shape) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,20 +27,6 @@ CostCatalogue readCatalogue(const attention::Result<std::string>& models,
 
 /// The user's files in the configuration folder.
 inline constexpr const char *kModelsFile = "models.json", *kMachinesFile = "machines.json";
-/// `source` of a machine from that file, even if it replaces a published one.
-inline constexpr const char* kOwnMachine = "your machines.json";
-
-/// A change to the machine of that name. Without `machine`, removes the user's own, or restores a built-in
-/// one as published.
-struct MachineChange {
-  std::string name;
-  std::optional<attention::Machine> machine;
-};
-/// Applies a change to the list. A new name is added.
-void changeMachine(CostCatalogue& catalogue, const MachineChange& change);
-/// Applies a change to `machines.json` in that folder. Keeps all other entries, including unreadable ones.
-/// Returns an Error if there is no folder, the file is not a list, or writeFile() fails.
-attention::Status writeMachine(const std::filesystem::path& folder, const MachineChange& change);
 
 /// Returns a shape as an entry of models.json, as printed by `headscope cost --json`.
 std::string shapeJson(const attention::ModelShape& shape);

@@ -36,9 +36,8 @@ struct MapText {
   bool one = true;                              ///< self-attention: both axes have the same text
 };
 
-/// One head, ready to be mapped.
-struct MapHead {
-  attention::HeadField field;
+/// What is known about a mapped head, besides its weights.
+struct MapFacts {
   std::shared_ptr<const MapText> text;
   Index heads = 1, kvHeads = 1;
   bool causal = false;               ///< self-attention in which no query sees a later key
@@ -47,6 +46,11 @@ struct MapHead {
   MemoryShare memory;                ///< the map's share of the memory budget
   std::string notFinite;             ///< why a model's queries or keys aren't finite; "" = they are
   std::vector<std::string> omitted;  ///< sentences about parts of the scene that the map doesn't show
+};
+
+/// One head, ready to be mapped.
+struct MapHead : MapFacts {
+  attention::HeadField field;
 };
 
 /// Computes the head's q and k, embedding part by part so that memory stays O(n·headDim). Returns nothing if

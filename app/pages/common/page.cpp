@@ -35,6 +35,8 @@ void PageServices::keepPreferences() {
 
 void PageStage::put(Scene written, std::shared_ptr<Document> left) {
   written_ = std::move(written);
+  // A stage can't contain another stage.
+  if (written_.cursor.page == "lessons" || written_.cursor.page == "talk") written_.cursor.page = "heads";
   document_ = left ? std::move(left) : std::make_shared<Document>(written_);
 }
 

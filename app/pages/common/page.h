@@ -95,6 +95,9 @@ struct PageServices {
 
   /// For a file requested now.
   Requester requester() const { return Requester(working); }
+  void askForFile(FileQuestion question) {
+    view.dialog = std::make_shared<FilePicker>(std::move(question), folders);
+  }
   /// Writes view.preferences on the file thread.
   void keepPreferences();
 };
@@ -206,7 +209,8 @@ class PageStage {
   /// Whether the document differs from written().
   bool changed() const { return document_ && !sameDocument(document_->scene(), written_); }
 
-  /// Stages `written`, continuing with `left`, which take() returned earlier for this scene; may be null.
+  /// Stages `written`, continuing with `left`, which take() returned earlier for this scene; may be null. A
+  /// page that stages others is replaced by Heads.
   void put(Scene written, std::shared_ptr<Document> left = nullptr);
   /// Restores written() as one undo step.
   void restore();

@@ -9,17 +9,14 @@
 
 namespace headscope::app::cost_page {
 
-namespace {
-
-/// Shows a figure's terms in a tooltip while hovered, below `clearTo` if that is lower than the figure.
-void unfold(const View& view, const std::string& name, const ImRect& area, const std::string& terms,
-            float clearTo = 0) {
+void showTerms(const View& view, const std::string& name, const ImRect& area, const std::string& terms,
+               float clearTo) {
   track(name, area.Min, area.Max);
   if (!ImGui::IsWindowHovered() || !area.Contains(ImGui::GetIO().MousePos)) return;
   tooltipBeside(view, terms, ImRect(area.Min, ImVec2(area.Max.x, std::max(area.Max.y, clearTo))));
 }
 
-using attention::ModelShape;
+namespace {
 
 /// The next larger or smaller format of the same engines.
 int steppedFormat(int format, bool up) {
@@ -159,9 +156,8 @@ float product(Scene& scene, State& page, const ImRect& area, bool small) {
   // The signs share the width that the factors leave.
   const float sign = std::clamp(room / static_cast<float>(factors.size()), view.px(14), view.px(64));
   const bool breaks = room < least;
-  float y = area.Min.y, labelY = y + view.px(small ? 24 : 30);
-  const float firstLabelY = labelY, secondLine = small ? 90 : 104;
-  float x = area.Min.x, split = x, second = x, end = x;
+  const float label = view.px(small ? 24 : 30), below = label + view.px(22), secondLine = small ? 90 : 104;
+  float y = area.Min.y, x = area.Min.x, split = x, second = x, end = x;
   const float ends = area.Min.y + view.px((breaks ? secondLine : 0) + (small ? 78 : 92));
   const float helpY = belowHeading(view, ends, small);
   const auto paintSign = [&](const char* text) {
@@ -174,53 +170,39 @@ float product(Scene& scene, State& page, const ImRect& area, bool small) {
     if (turns && breaks) {
       x = area.Min.x;
       y += view.px(secondLine);
-      labelY += view.px(secondLine);
     }
     if (i > 0) paintSign("×");
     if (turns) second = x;
-    paintFactor(scene, page, numbers, factor, {x, widths[i], y, labelY, helpY});
+    paintFactor(scene, page, numbers, factor, {x, widths[i], y, y + label, helpY});
     x += widths[i];
     if (factor.perToken) split = x;
     end = x;
   }
-  const float firstBracketY = firstLabelY + view.px(22), bracketY = labelY + view.px(22);
-  bracket(view, list, area.Min.x, split, firstBracketY, perTokenText(figures));
-  bracket(view, list, second, end, bracketY, cachedTokensText(figures));
+  bracket(view, list, area.Min.x, split, area.Min.y + below, perTokenText(figures));
+  bracket(view, list, second, end, y + below, cachedTokensText(figures));
   paintSign("=");
   const float half = x + view.px(4), most = area.Max.x - half;
   paintFitted(view, list, numbers, ImVec2(half, y), most, theme.text, total);
-  unfold(view, "cost.total",
-         ImRect(half, y - view.px(14), half + std::min(resultWidth, most), y + view.px(14)),
-         cacheTerms(figures), helpY);
+  showTerms(view, "cost.total",
+            ImRect(half, y - view.px(14), half + std::min(resultWidth, most), y + view.px(14)),
+            cacheTerms(figures), helpY);
   if (!figures.tooLarge() && figures.cost.total >= 1024)
-    paintFitted(view, list, view.fonts->text, ImVec2(half, labelY), most, theme.secondary,
+    paintFitted(view, list, view.fonts->text, ImVec2(half, y + label), most, theme.secondary,
                 "= " + fourDigitBytes(figures.cost.total));
-  paintFitted(view, list, view.fonts->text, ImVec2(half, bracketY + view.px(18)), most, theme.secondary,
+  const float foot = y + below + view.px(18);
+  paintFitted(view, list, view.fonts->text, ImVec2(half, foot), most, theme.secondary,
               reservedText(figures, small));
-  unfold(view, "cost.reserved", ImRect(half, bracketY + view.px(8), half + most, bracketY + view.px(28)),
-         reservedTerms(figures), helpY);
+  showTerms(view, "cost.reserved", ImRect(half, foot - view.px(10), half + most, foot + view.px(10)),
+            reservedTerms(figures), helpY);
   return ends;
 }
 
 std::uint32_t kindColor(const Theme& theme, attention::CacheKind kind) {
-  using attention::CacheKind;
-  switch (kind) {
-    case CacheKind::full:
-      return theme.key;
-    case CacheKind::window:
-    case CacheKind::chunk:
-      return mixed(theme.panel, theme.key, 0.45f);
-    case CacheKind::latent:
-      return theme.value;
-    case CacheKind::recurrent:
-      return theme.query;
-    case CacheKind::cross:
-      return mixed(theme.panel, theme.value, 0.6f);
-    case CacheKind::shared:
-    case CacheKind::none:
-      break;
-  }
-  return theme.line;
+  const std::uint32_t part = mixed(theme.panel, theme.key, 0.45f),
+                      cross = mixed(theme.panel, theme.value, 0.6f);
+  const std::uint32_t colors[attention::kCacheKindNames.size()] = {
+      theme.key, part, part, theme.value, theme.query, cross, theme.line, theme.line};
+  return colors[static_cast<std::size_t>(kind)];
 }
 
 /// Draws one cell per layer.
@@ -261,26 +243,33 @@ float layersByKind(const View& view, const CostFigures& figures, const std::vect
     if (!line.product.empty())
       paintFitted(view, list, view.fonts->text, ImVec2(right + view.px(20), y),
                   area.Max.x - right - view.px(20), theme.secondary, line.product);
-    unfold(view, "layers." + std::string(attention::kCacheKindNames[static_cast<std::size_t>(line.kind)]),
-           ImRect(area.Min.x, y - row / 2, right, y + row / 2), line.help, helpY);
+    showTerms(view, "layers." + std::string(attention::kCacheKindNames[static_cast<std::size_t>(line.kind)]),
+              ImRect(area.Min.x, y - row / 2, right, y + row / 2), line.help, helpY);
     y += row;
   }
   return y;
 }
 
-/// Draws a large figure with its description below, on as many lines as needed. Returns the extra height
-/// compared to one line.
-float largeFigure(const View& view, const char* name, ImVec2 at, float width, bool small, std::uint32_t color,
-                  const std::string& figure, const std::string& words, const std::string& terms) {
+/// A figure that stands large above its description, and its terms.
+struct LargeFigure {
+  const char* name;
+  std::string figure, words, terms;
+  std::uint32_t color;
+};
+
+/// Draws it with its description on as many lines as needed. Returns the extra height compared to one line.
+float paintLarge(const View& view, const LargeFigure& what, ImVec2 at, float width, bool small) {
   Canvas list = *ImGui::GetWindowDrawList();
   ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
-  if (textWidth(display, figure) > width) display = view.fonts->hero;
-  paintFitted(view, list, display, at, width, color, figure);
+  if (textWidth(display, what.figure) > width) display = view.fonts->hero;
+  paintFitted(view, list, display, at, width, what.color, what.figure);
   const float line = lineHeight(view.fonts->text), top = at.y + view.px(small ? 26 : 38) - line / 2;
-  const float more =
-      paintParagraph(list, view.fonts->text, ImVec2(at.x, top), width, view.theme->secondary, words) - line;
-  unfold(view, name, ImRect(at.x, at.y - view.px(24), at.x + width, top + line + more + view.px(2)), terms);
-  return std::max(0.0f, more);
+  const float high =
+      paintParagraph(list, view.fonts->text, ImVec2(at.x, top), width, view.theme->secondary, what.words);
+  const float more = std::max(0.0f, high - line);
+  showTerms(view, what.name, ImRect(at.x, at.y - view.px(24), at.x + width, top + line + more + view.px(2)),
+            what.terms);
+  return more;
 }
 
 }  // namespace
@@ -290,28 +279,27 @@ float bytesAnswer(State& page, const ImRect& area, bool small) {
   Canvas list = *ImGui::GetWindowDrawList();
   const CostFigures& figures = page.figures;
   const Theme& theme = *view.theme;
-  const float y = area.Min.y + view.px(small ? 34 : 50), gap = view.px(small ? 24 : 40);
-  ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
-  const std::string bytes = figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "0 B";
+  const LargeFigure large[] = {
+      {"cost.answer", figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "0 B", "KV cache",
+       cacheTerms(figures), theme.text},
+      {"cost.verdict", verdictText(figures), verdictReason(figures), holdsTerms(figures.serving.memory),
+       figures.fits() ? theme.value : theme.query},
+      {"cost.speed", speedText(figures), speedReason(figures), timeTerms(figures), theme.text}};
   // Side by side; stacked in a narrow window.
   const bool narrow = area.GetWidth() < view.px(620);
-  const float first = std::max(textWidth(display, bytes), view.px(110));
-  const float rest = area.GetWidth() - first - 2 * gap, second = rest * 0.56f;
-  const ImVec2 below(0, view.px(62));
-  const ImVec2 bytesAt(area.Min.x, y);
-  const ImVec2 verdictAt = narrow ? bytesAt + below : ImVec2(area.Min.x + first + gap, y);
-  largeFigure(view, "cost.answer", bytesAt, narrow ? area.GetWidth() : first, small, theme.text, bytes,
-              "KV cache", cacheTerms(figures));
-  const float verdictMore =
-      largeFigure(view, "cost.verdict", verdictAt, narrow ? area.GetWidth() : second, small,
-                  figures.fits() ? theme.value : theme.query, verdictText(figures), verdictReason(figures),
-                  holdsTerms(figures.serving.memory));
-  const ImVec2 speedAt =
-      narrow ? verdictAt + below + ImVec2(0, verdictMore) : ImVec2(verdictAt.x + second + gap, y);
-  const float speedMore = largeFigure(view, "cost.speed", speedAt, area.Max.x - speedAt.x, small, theme.text,
-                                      speedText(figures), speedReason(figures), timeTerms(figures));
-  const float line =
-      speedAt.y + view.px(small ? 52 : 76) + (narrow ? speedMore : std::max(verdictMore, speedMore));
+  const float gap = view.px(small ? 24 : 40);
+  ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
+  const float first = std::max(textWidth(display, large[0].figure), view.px(110)),
+              rest = area.GetWidth() - first - 2 * gap;
+  const float widths[] = {first, rest * 0.56f, rest * 0.44f};
+  ImVec2 at(area.Min.x, area.Min.y + view.px(small ? 34 : 50));
+  float more = 0;
+  for (std::size_t i = 0; i < std::size(large); ++i) {
+    if (narrow && i > 0) at.y += view.px(62) + std::exchange(more, 0);
+    more = std::max(more, paintLarge(view, large[i], at, narrow ? area.GetWidth() : widths[i], small));
+    if (!narrow) at.x += widths[i] + gap;
+  }
+  const float line = at.y + view.px(small ? 52 : 76) + more;
   ImFont* title = small ? view.fonts->bold : view.fonts->title;
   const std::string sentence = costSentence(figures);
   paintFitted(view, list, title, ImVec2(area.Min.x, line), area.GetWidth(), theme.text, sentence);
@@ -324,7 +312,8 @@ float bytesAnswer(State& page, const ImRect& area, bool small) {
   if (notes.empty()) return line + view.px(small ? 12 : 20);
   paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, line + view.px(24)), area.GetWidth(),
               theme.query, notes);
-  unfold(view, "cost.notes", ImRect(area.Min.x, line + view.px(14), area.Max.x, line + view.px(34)), notes);
+  showTerms(view, "cost.notes", ImRect(area.Min.x, line + view.px(14), area.Max.x, line + view.px(34)),
+            notes);
   return line + view.px(small ? 36 : 44);
 }
 

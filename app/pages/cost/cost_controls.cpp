@@ -1,11 +1,8 @@
 #include <fmt/core.h>
 
+#include "app/kit/rows.h"
 #include "app/pages/cost/cost_page.h"
-#include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/field_controls.h"
-#include "app/widgets/paint.h"
-#include "app/widgets/text/text_box.h"
 
 namespace headscope::app::cost_page {
 
@@ -69,83 +66,58 @@ std::string shapeHelp(const attention::ModelShape& shape) {
                      shape.modelDim, context, shape.source);
 }
 
-void modelList(Scene& scene, State& page, float height) {
-  View& view = page.view;
-  const std::vector<ModelRow> rows = foundRows(scene, page);
-  const float rowHeight = view.px(31);
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  ImGui::BeginChild("models", ImVec2(ImGui::GetContentRegionAvail().x, height), false,
-                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground);
-  if (rows.empty()) hint(view, "No model has this name.");
-  const std::string chosen = scene.cost.config.empty() ? scene.cost.model : scene.cost.config;
-  for (const ModelRow& row : rows) {
-    Canvas list = *ImGui::GetWindowDrawList();
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x;
-    const std::string name = "model." + (row.name.empty() ? "this_layer" : row.name);
-    if (hitArea(name, ImVec2(width, rowHeight))) chooseModel(scene, row.name);
-    if (row.name == chosen && page.scrolledTo != chosen) {
-      // Scroll by whole rows, leaving some rows above it visible.
-      const auto at = static_cast<float>(&row - rows.data());
-      if (!ImGui::IsItemVisible())
-        ImGui::SetScrollY(rowHeight * std::max(0.0f, at - std::floor(height / rowHeight / 2)));
-      page.scrolledTo = chosen;
-    }
-    const bool lit = row.name == chosen, hovered = ImGui::IsItemHovered();
-    const ImVec2 to(from.x + width, from.y + rowHeight);
-    if (lit || hovered)
-      list.AddRectFilled(from, to, lit ? view.theme->raised : view.theme->background, view.px(4));
-    if (lit) list.AddRectFilled(from, ImVec2(from.x + view.px(3), to.y), view.theme->text);
-    const float y = from.y + rowHeight / 2;
-    const std::string bytes = perTokenText(row.shape, scene.cost.format);
-    const float right = to.x - view.px(10);
-    const float taken = paintText(list, view.fonts->mono, ImVec2(right, y),
-                                  lit ? view.theme->text : view.theme->secondary, bytes, Align::right);
-    paintText(list, lit ? view.fonts->bold : view.fonts->text, ImVec2(from.x + view.px(14), y),
-              view.theme->text, fitted(view.fonts->text, row.label, right - taken - from.x - view.px(24)));
-    if (hovered) hoverHelp(view, name, shapeHelp(row.shape).c_str());
+void modelSection(Rows& rows, Scene& scene, State& page) {
+  rows.section("MODEL", std::to_string(page.catalogue.shapes.size()) + " shapes");
+  if (rows.input("cost.search", page.search, page.focusSearch, "Search   /"))
+    if (const std::vector<std::string> found = listedModels(scene, page); !found.empty())
+      chooseModel(scene, found.front());
+  rows.space(6);
+  const std::string now = scene.cost.config.empty() ? scene.cost.model : scene.cost.config;
+  const std::vector<ModelRow> found = foundRows(scene, page);
+  if (found.empty()) rows.hint("No model has this name.");
+  std::vector<Rows::Option> lines;
+  int chosen = -1;
+  for (const ModelRow& row : found) {
+    if (row.name == now) chosen = static_cast<int>(lines.size());
+    lines.push_back({"model." + (row.name.empty() ? "this_layer" : row.name), row.label,
+                     perTokenText(row.shape, scene.cost.format)});
   }
-  compat::endChild();
-  ImGui::PopStyleVar(2);
+  const int clicked = rows.options("models", lines, chosen, 500,
+                                   [&](std::size_t line) { return shapeHelp(found[line].shape); });
+  if (clicked >= 0) chooseModel(scene, found[asSize(clicked)].name);
+  rows.space(8);
+  rows.action("cost.open", "Open config.json…", "cost.open");
+  rows.problem(page.problem, "cost.problem");
 }
 
-/// 1, 2, 3, 4, 6, 8, 12, … up to `most`; without `halves` only the powers of two.
-std::vector<Index> doublings(Index most, bool halves) {
+/// 1, 2, 3, 4, 6, 8, 12, … up to `most`.
+std::vector<Index> doublings(Index most) {
   std::vector<Index> stops;
   for (Index stop = 1; stop <= most; stop *= 2) {
     stops.push_back(stop);
-    if (halves && stop >= 2 && stop + stop / 2 < most) stops.push_back(stop + stop / 2);
+    if (stop >= 2 && stop + stop / 2 < most) stops.push_back(stop + stop / 2);
   }
   return stops;
 }
 
-void requestSection(Scene& scene, State& page) {
-  View& view = page.view;
-  static const std::vector<Index> kTokens = doublings(Index{1} << 24, true), kBatch = doublings(4096, true);
+void requestSection(Rows& rows, Scene& scene, const CostFigures& figures) {
+  static const std::vector<Index> kTokens = doublings(Index{1} << 24), kBatch = doublings(4096);
   static const std::vector<Index> kBlocks{8, 16, 32, 64, 128, 256};
-  const CostFigures& figures = page.figures;
-  sectionTitle(view, "REQUEST");
-  SliderState tokens;
-  tokens.stops = kTokens;
+  rows.section("REQUEST");
+  SliderState tokens{"", kTokens};
   // Longer numbers would overlap the track.
   const std::string many = tokensText(scene.cost.tokens);
   if (scene.cost.tokens >= kTokens.back() && many.size() < 9) tokens.shown = many.c_str();
-  fieldSlider(view, scene, "cost.tokens", tokens);
+  rows.slider(scene, "cost.tokens", tokens);
   if (figures.shape.contextKnown && scene.cost.tokens > figures.shape.context &&
       !figures.shape.name.empty() && !isSynthetic(figures.shape))
-    hint(view, fmt::format("The model was trained on up to {} tokens.", tokensText(figures.shape.context)));
-  SliderState batch;
-  batch.stops = kBatch;
-  fieldSlider(view, scene, "cost.batch", batch);
-  SliderState block;
-  block.stops = kBlocks;
-  fieldSlider(view, scene, "cost.block", block);
+    rows.hint(fmt::format("The model was trained on up to {} tokens.", tokensText(figures.shape.context)));
+  rows.slider(scene, "cost.batch", {"", kBatch});
+  rows.slider(scene, "cost.block", {"", kBlocks});
 }
 
-void machineSection(Scene& scene, State& page) {
-  View& view = page.view;
-  if (sectionTitle(view, "MACHINE", "machines.edit", "Edit…")) view.request("cost.machines");
+void machineSection(Rows& rows, Scene& scene, const State& page) {
+  rows.section("MACHINE", {"machines.edit", "Edit…", "cost.machines"});
   std::vector<Choice> choices;
   int chosen = 0;
   for (const attention::Machine& machine : page.catalogue.machines) {
@@ -155,24 +127,21 @@ void machineSection(Scene& scene, State& page) {
                      roundedText(machine.bandwidth / 1e12, 4), roundedText(machine.flops / 1e12, 4)),
          "", machine.name});
   }
-  if (dropdown(view, "machine", choices, chosen, ImGui::GetContentRegionAvail().x,
-               page.figures.machine.source.c_str()))
-    scene.cost.device = page.catalogue.machines[static_cast<std::size_t>(chosen)].name;
-  gap(view, 4);
+  if (rows.list("machine", choices, chosen, page.figures.machine.source.c_str()))
+    scene.cost.device = page.catalogue.machines[asSize(chosen)].name;
+  rows.space(4);
   std::vector<Index> stops;
   for (const Index gpus : kGpuCounts)
     if (attention::splits(page.figures.shape, gpus).ok()) stops.push_back(gpus);
-  SliderState state;
-  state.stops = stops;
-  state.refuse = [&](Index gpus) {
+  const auto refuse = [&](Index gpus) {
     const auto fits = attention::splits(page.figures.shape, gpus);
     return fits.ok() ? std::string() : fits.error().message + ".";
   };
-  fieldSlider(view, scene, "cost.gpus", state);
+  rows.slider(scene, "cost.gpus", {"", stops, refuse});
   auto price = static_cast<float>(scene.cost.price);
   const SliderSpec spec{"cost.price", "Price/hour", "", "0 to 1,000,000",
                         "Price of a GPU per hour, for the cost of a million tokens; 0 if unknown."};
-  if (slider(view, spec, Range{0, 1000000}, {0, 20}, price))
+  if (slider(rows.view(), spec, Range{0, 1000000}, {0, 20}, price))
     scene.cost.price = std::round(static_cast<double>(price) * 1000) / 1000;  // as typed, not as a float
 }
 
@@ -191,40 +160,15 @@ void chooseModel(Scene& scene, const std::string& model) {
 }
 
 void controls(Scene& scene, State& page, const Layout& layout) {
-  View& view = page.view;
-  fillSide(view, layout.left);
-  if (beginPanel(view, "cost.controls", layout.left, 20, 16)) {
-    sectionTitle(view, "MODEL", std::to_string(page.catalogue.shapes.size()) + " shapes");
-    const float width = ImGui::GetContentRegionAvail().x;
-    if (lineBox(view, "cost.search", page.search, width, std::exchange(page.focusSearch, false),
-                "Search   /"))
-      if (const std::vector<std::string> found = listedModels(scene, page); !found.empty())
-        chooseModel(scene, found.front());
-    gap(view, 6);
-    // In a window that is high enough, what is below the list stays visible.
-    const float rows = std::clamp(std::floor((layout.left.GetHeight() / view.unit - 584) / 31), 3.0f, 16.0f);
-    modelList(scene, page, view.px(31 * rows));
-    gap(view, 8);
-    if (button(view, "cost.open", "Open config.json…")) view.request("cost.open");
-    if (!page.problem.empty()) {
-      problem(view, page.problem);
-      trackItem("cost.problem");
-    }
-    gap(view, 10);
-    sectionTitle(view, "CACHE, WEIGHTS, ACTIVATIONS");
-    fieldChoice(view, scene, "cost.dtype", {}, ImGui::GetContentRegionAvail().x);
-    gap(view, 4);
-    const float half = (width - view.px(8)) / 2;
-    fieldChoice(view, scene, "cost.weights_dtype", {}, half);
-    ImGui::SameLine(0, view.px(8));
-    fieldChoice(view, scene, "cost.activations_dtype", {}, half);
-    gap(view, 10);
-    requestSection(scene, page);
-    gap(view, 10);
-    machineSection(scene, page);
-    scrollEdge(view, layout.left);
-  }
-  endPanel();
+  leftPanel(page.view, layout, "cost.controls", [&](Rows& rows) {
+    modelSection(rows, scene, page);
+    rows.section("CACHE, WEIGHTS, ACTIVATIONS");
+    rows.choices(scene, {"cost.dtype"});
+    rows.space(4);
+    rows.choices(scene, {"cost.weights_dtype", "cost.activations_dtype"});
+    requestSection(rows, scene, page.figures);
+    machineSection(rows, scene, page);
+  });
 }
 
 }  // namespace headscope::app::cost_page

@@ -27,28 +27,17 @@ std::string problemText(const std::vector<std::string>& problems) {
 
 }  // namespace
 
-/// Loads the person's own shapes and machines once, off the drawing thread.
-void Page::loadCatalogueOnce() {
-  if (catalogueAsked_) return;
-  catalogueAsked_ = true;
+/// Loads the person's own shapes and machines off the drawing thread, once each time the page is shown.
+void Page::loadCatalogue() {
+  if (std::exchange(catalogueAsked_, true)) return;
   const std::filesystem::path folder = configurationFolder();
   services_.files.read<CostCatalogue>(
-      folder / kModelsFile, [folder] { return loadCatalogue(folder); },
+      folder / kModelsFile, [folder] { return app::loadCatalogue(folder); },
       [this](Result<CostCatalogue> catalogue) {
         if (!catalogue) return services_.view.messages.fail(catalogue.error().message);
         page_.catalogue = *std::move(catalogue);
         if (!page_.catalogue.problems.empty())
           services_.view.messages.fail(problemText(page_.catalogue.problems));
-      });
-}
-
-void Page::keepMachine(const MachineChange& change) {
-  changeMachine(page_.catalogue, change);
-  const std::filesystem::path folder = configurationFolder();
-  services_.files.write(
-      folder / kMachinesFile, [folder, change] { return writeMachine(folder, change); },
-      [this](const attention::Status& kept) {
-        page_.machineProblem = kept.ok() ? "" : "Kept only until you quit: " + kept.error().message + ".";
       });
 }
 
@@ -101,7 +90,7 @@ void Page::prepare(Scene& scene) {
 void Page::draw(Scene& scene, const Layout& layout) {
   View& view = services_.view;
   const CostSetup before = scene.cost;
-  if (layout.showLeft) controls(scene, page_, layout);
+  controls(scene, page_, layout);
   if (scene.cost != before) prepare(scene);
   if (beginPanel(view, "cost", layout.center, 0, 0)) {
     handleKeys(scene);
@@ -134,7 +123,7 @@ void Page::drawFigures(Scene& scene, const Layout& layout, ImRect area) {
   if (low && plot(scene, page_, below, layout.named)) return;
   area.Min.y = bytesAnswer(page_, area, small);
   if (presents && !low && page_.presented > 0) {
-    plot(scene, page_, area, kPlotNames[static_cast<std::size_t>(page_.presented - 1)]);
+    plot(scene, page_, area, kPlotNames[asSize(page_.presented - 1)]);
     return;
   }
   area.Min.y = bytesProduct(scene, page_, area, small);
@@ -166,11 +155,11 @@ void Page::handleKeys(Scene& scene) {
   const auto at = std::find(models.begin(), models.end(), cost.config.empty() ? cost.model : cost.config);
   const auto count = static_cast<int>(models.size());
   const int now = at == models.end() ? (step > 0 ? -1 : count) : static_cast<int>(at - models.begin());
-  chooseModel(scene, models[static_cast<std::size_t>(std::clamp(now + step, 0, count - 1))]);
+  chooseModel(scene, models[asSize(std::clamp(now + step, 0, count - 1))]);
 }
 
 void Page::ask(const Scene& scene) {
-  loadCatalogueOnce();
+  loadCatalogue();
   if (!scene.cost.config.empty() && configAsked_ != scene.cost.config)
     readConfig(scene.cost.config, [](const Result<ModelShape>&) {});
 }
@@ -186,8 +175,8 @@ std::vector<CaptionPart> Page::caption(const Scene&) const {
        theme.secondary}};
   // From right to left, as they are laid out: the items that Tab cycles through.
   for (int i = static_cast<int>(std::ssize(kPlotTabs)); i >= 0; --i)
-    caption.push_back({i == 0 ? "Bytes" : kPlotTabs[static_cast<std::size_t>(i - 1)],
-                       i == page_.presented ? theme.text : theme.faint, true});
+    caption.push_back(
+        {i == 0 ? "Bytes" : kPlotTabs[asSize(i - 1)], i == page_.presented ? theme.text : theme.faint, true});
   caption.push_back({"Tab:", theme.faint, true});
   return caption;
 }
@@ -201,8 +190,7 @@ PageStatus Page::status(const Scene&) const {
   const std::string heads =
       std::to_string(shape.heads) + (shape.isLatent() ? "" : "/" + std::to_string(shape.kvHeads));
   status.shape = shape.name + " · " + attention::rowOf(figures.request.format).name + " · " +
-                 attentionKind(shape) + " " + heads + " · d " +
-                 countText(static_cast<std::uint64_t>(shape.modelDim));
+                 attentionKind(shape) + " " + heads + " · d " + countText(shape.modelDim);
   return status;
 }
 
@@ -220,59 +208,44 @@ void Page::chooseGpus(Scene& scene, std::size_t choice) {
     services_.view.messages.fail(gpus.reason);
 }
 
-Action Page::plotAction(int which) {
-  const std::string name = kPlotTabs[static_cast<std::size_t>(which)];
-  return {.id = "cost.plot." + std::to_string(which),
-          .name = "Cost: " + name,
-          .run = [this, which](Scene& scene) {
-            scene.cursor.page = "cost";
-            page_.plotTab = which;
-          }};
-}
-
 std::vector<Action> Page::actions() {
-  std::vector<Action> actions{
-      {.id = "cost.open",
-       .name = "Open a config.json to see its cost…",
-       .section = "Scene",
-       .whileTyping = true,
-       .run =
+  ActionList list;
+  list.add({.id = "cost.open",
+            .name = "Open a config.json to see its cost…",
+            .section = "Scene",
+            .whileTyping = true},
            [this](Scene&) {
-             FileQuestion question{"Open a config.json", {".json"}, "", {}, "config.json"};
-             question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
+             const auto chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
                openConfig(path, services_.requester(), outcome);
              };
-             services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
-           }},
-      plotAction(0),
-      plotAction(1),
-      plotAction(2),
-      {.id = "cost.machines",
-       .name = "Edit the list of machines…",
-       .whileTyping = true,
-       .words = "gpu hardware settings",
-       .run =
+             services_.askForFile({"Open a config.json", {".json"}, "", chosen, "config.json"});
+           });
+  for (int i = 0; i < std::ssize(kPlotTabs); ++i)
+    list.add({.id = fmt::format("cost.plot.{}", i), .name = fmt::format("Cost: {}", kPlotTabs[asSize(i)])},
+             [this, i](Scene& scene) {
+               scene.cursor.page = "cost";
+               page_.plotTab = i;
+             });
+  list.add({.id = "cost.machines",
+            .name = "Show where your own machines are kept",
+            .whileTyping = true,
+            .words = "edit add gpu hardware settings"},
            [this](Scene& scene) {
              scene.cursor.page = "cost";
-             services_.view.dialog = std::make_shared<MachineEditor>(
-                 page_, [this](const MachineChange& change) { keepMachine(change); });
-           }},
-      {.id = "cost.next_plot",
-       .name = "Show the next plot",
-       .shortcut = {Key::pageDown},
-       .run = [this](Scene&) { showNext(1); }},
-      {.id = "cost.previous_plot",
-       .name = "Show the previous plot",
-       .shortcut = {Key::pageUp},
-       .run = [this](Scene&) { showNext(-1); }}};
+             services_.view.say(fmt::format("Your machines are in {}; the manual shows how to add one.",
+                                            attention::shownPath(configurationFolder() / kMachinesFile)));
+           });
+  list.add({.id = "cost.next_plot", .name = "Show the next plot", .shortcut = {Key::pageDown}},
+           [this](Scene&) { showNext(1); });
+  list.add({.id = "cost.previous_plot", .name = "Show the previous plot", .shortcut = {Key::pageUp}},
+           [this](Scene&) { showNext(-1); });
   // With Shift, because the digits alone switch pages here too.
   for (std::size_t i = 0; i < kGpuCounts.size(); ++i)
-    actions.push_back(
-        {.id = fmt::format("cost.gpus.{}", kGpuCounts[i]),
-         .name = fmt::format("Spread the model over {} GPU{}", kGpuCounts[i], i == 0 ? "" : "s"),
-         .shortcut = KeyPress{static_cast<Key>('1' + i), {.shift = true}},
-         .run = [this, i](Scene& scene) { chooseGpus(scene, i); }});
-  return actions;
+    list.add({.id = fmt::format("cost.gpus.{}", kGpuCounts[i]),
+              .name = fmt::format("Spread the model over {}", countedText(kGpuCounts[i], "GPU")),
+              .shortcut = KeyPress{static_cast<Key>('1' + i), {.shift = true}}},
+             [this, i](Scene& scene) { chooseGpus(scene, i); });
+  return std::move(list.all);
 }
 
 }  // namespace headscope::app::cost_page

@@ -10,12 +10,13 @@
 #include "app/compute/cost/cost_catalogue.h"
 #include "app/compute/cost/cost_figures.h"
 #include "app/pages/common/page.h"
-#include "app/widgets/dialog.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/view.h"
 #include "attention/models/config/model_catalogue.h"
 
 namespace headscope::app::cost_page {
+
+using attention::asSize;
 
 /// The page's view state, which its panels may change.
 struct State {
@@ -26,16 +27,14 @@ struct State {
   std::optional<attention::ModelShape> config;  ///< the shape from scene.cost.config
   std::string configFile;                       ///< the file it was read from
   std::string problem;                          ///< why a config.json couldn't be read
-  std::string machineProblem;                   ///< why machines couldn't be saved
   CostFigures figures;                          ///< of the scene, as drawn
   std::array<GpuChoice, 5> gpus;
   std::string unknown;  ///< why there is no shape; "" = there is one
 
   std::string search;
   bool focusSearch = false;
-  std::string scrolledTo;  ///< the model that the list was last scrolled to
-  int plotTab = 0;         ///< the plot that a small window shows
-  int presented = 0;       ///< while presenting: 0 = what the bytes are made of, then each plot
+  int plotTab = 0;    ///< the plot that a small window shows
+  int presented = 0;  ///< while presenting: 0 = what the bytes are made of, then each plot
   /// A factor being dragged: the setup before, and where the drag began.
   struct DraggedFactor {
     CostSetup from;
@@ -43,6 +42,10 @@ struct State {
   } dragged;
   std::optional<double> tokensLit;  ///< hovered in a plot over tokens
 };
+
+/// Tracks a figure, and shows its terms in a tooltip while hovered, below `clearTo` if that is lower.
+void showTerms(const View& view, const std::string& name, const ImRect& area, const std::string& terms,
+               float clearTo = 0);
 
 // The page's parts from top to bottom. Each gets the area it may use.
 
@@ -65,40 +68,6 @@ std::vector<std::string> listedModels(const Scene& scene, const State& page);
 /// Sets the scene's model to a name from that list.
 void chooseModel(Scene& scene, const std::string& model);
 
-/// The page's machines as an editable table. Own machines can be added and removed, built-in ones reset.
-class MachineEditor : public Dialog {
- public:
-  /// `keep` receives each change, and applies it to the page and the file.
-  MachineEditor(State& page, std::function<void(const MachineChange&)> keep);
-  std::string name() const override { return "machines"; }
-  void draw(Scene& scene, View& view, bool opening) override;
-
- private:
-  /// The cell being edited; column −1 is the name.
-  struct TypedCell {
-    std::string machine;  ///< "" = none
-    int column = -1;
-    std::string before, text;
-    bool justOpened = false;
-  };
-
-  void row(Scene& scene, View& view, const attention::Machine& machine, float width);
-  void cell(Scene& scene, View& view, const attention::Machine& machine, int column, const ImRect& area);
-  void open(const attention::Machine& machine, int column);
-  /// Applies the typed text. Returns whether it was valid.
-  bool commit(Scene& scene, const attention::Machine& machine);
-  void change(Scene& scene, const MachineChange& change);
-  void add(const attention::Machine& like);
-
-  State& page_;
-  std::function<void(const MachineChange&)> keep_;
-  std::vector<std::string> order_;  ///< row order, fixed while memory sizes are edited
-  TypedCell typed_;
-  std::string problem_;
-  bool scrollDown_ = false;
-  bool scrollToChosen_ = true;  ///< once, after opening
-};
-
 /// What models of any size cost in memory, work and time, computed from their shapes alone.
 class Page : public app::Page {
  public:
@@ -108,6 +77,7 @@ class Page : public app::Page {
   void prepare(Scene& scene) override;
   void draw(Scene& scene, const Layout& layout) override;
   void ask(const Scene& scene) override;
+  void leave() override { catalogueAsked_ = false; }  // the person may edit the files meanwhile
   void reset() override;
   bool showsSide(const Scene&) const override { return false; }
   std::vector<CaptionPart> caption(const Scene& scene) const override;
@@ -118,14 +88,11 @@ class Page : public app::Page {
   const State& state() const { return page_; }
 
  private:
-  Action plotAction(int which);
-  void loadCatalogueOnce();
+  void loadCatalogue();
   /// Reads a config.json and makes it the page's if valid; calls `read` with the result.
   void readConfig(const std::filesystem::path& path,
                   std::function<void(const attention::Result<attention::ModelShape>&)> read);
   void openConfig(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome);
-  /// Applies the change to the page and to the person's own file.
-  void keepMachine(const MachineChange& change);
   /// Draws everything in the middle from top to bottom, or a single plot.
   void drawFigures(Scene& scene, const Layout& layout, ImRect area);
   /// Moves by `by` among plots that are shown one at a time; while presenting, the bytes come first.

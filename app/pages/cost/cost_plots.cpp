@@ -44,10 +44,9 @@ void onePlot(Scene& scene, State& page, int which, const ImRect& area, float tit
   const bool beside = area.GetWidth() > view.px(700);
   const auto lines = static_cast<float>(std::max(shown.notes.size(), noteLines));
   const float foot = area.Max.y - noteLine * (lines - (beside ? 1 : 0));
-  const std::optional<double> pointed =
-      drawPlot(view, std::string(kPlotNames[static_cast<std::size_t>(which)]),
-               ImRect(area.Min.x, below + view.px(18), area.Max.x, foot), shown.plot,
-               which == 2 ? std::nullopt : page.tokensLit);
+  const std::optional<double> pointed = drawPlot(view, std::string(kPlotNames[asSize(which)]),
+                                                 ImRect(area.Min.x, below + view.px(18), area.Max.x, foot),
+                                                 shown.plot, which == 2 ? std::nullopt : page.tokensLit);
   if (pointed && which != 2) page.tokensLit = pointed;
   for (std::size_t i = 0; i < shown.notes.size(); ++i)
     paintFitted(view, list, view.fonts->small,
@@ -105,23 +104,25 @@ struct Segment {
   std::string label;
   double bytes;
   std::uint32_t color;
+  std::string terms;
 };
 
 std::vector<Segment> segmentsOf(const View& view, const CostFigures& figures) {
   const Theme& theme = *view.theme;
   std::vector<Segment> segments;
   const std::uint32_t grey = theme.light ? theme.secondary : mixed(theme.line, theme.secondary, 0.35f);
-  segments.push_back({"weights", static_cast<double>(figures.cost.weightsPerGpu), grey});
+  segments.push_back(
+      {"weights", static_cast<double>(figures.cost.weightsPerGpu), grey, weightsTerms(figures)});
   const double cache = figures.serving.memory.cache;
-  if (figures.shape.isLatent()) {
-    segments.push_back({"latent", cache, theme.key});
-  } else if (!costLayers(figures).empty()) {
-    segments.push_back({"cache", cache, theme.key});
+  const std::string terms = cachePerGpuTerms(figures);
+  if (figures.shape.isLatent() || !costLayers(figures).empty()) {
+    segments.push_back({figures.shape.isLatent() ? "latent" : "cache", cache, theme.key, terms});
   } else {
-    segments.push_back({"K", cache / 2, theme.key});
-    segments.push_back({"V", cache / 2, theme.value});
+    segments.push_back({"K", cache / 2, theme.key, terms});
+    segments.push_back({"V", cache / 2, theme.value, terms});
   }
-  segments.push_back({"activations", figures.serving.memory.activations, theme.faint});
+  segments.push_back(
+      {"activations", figures.serving.memory.activations, theme.faint, activationTerms(figures)});
   return segments;
 }
 
@@ -146,13 +147,7 @@ void paintSegments(const View& view, Canvas list, const CostFigures& figures, co
     } else if (part.GetWidth() > name + view.px(6)) {
       paintText(list, view.fonts->bold, part.GetCenter(), ink, segment.label, Align::center);
     }
-    track("ruler." + segment.label, part.Min, part.Max);
-    if (ImGui::IsWindowHovered() && part.Contains(ImGui::GetIO().MousePos))
-      tooltipBeside(view,
-                    segment.label == "weights"       ? weightsTerms(figures)
-                    : segment.label == "activations" ? activationTerms(figures)
-                                                     : cachePerGpuTerms(figures),
-                    part);
+    showTerms(view, "ruler." + segment.label, part, segment.terms);
   }
 }
 

@@ -10,43 +10,14 @@ namespace headscope::app::lessons_page {
 
 namespace {
 
-/// A line of the list.
-struct StepLine {
-  std::string number, title, note;  ///< the note is right-aligned
-  bool current = false;
-};
-
-/// Draws a scrolling list of steps. Returns the one clicked, −1 = none.
-Index stepList(View& view, const std::string& name, const std::vector<StepLine>& lines) {
+/// A scrolling list of steps in a dialog. Returns the one clicked, −1 = none.
+Index stepList(View& view, const char* name, const std::string& title, float width,
+               const std::vector<Rows::Option>& steps, int chosen) {
+  const float high = 78 + 28 * static_cast<float>(std::clamp<std::size_t>(steps.size(), 3, 16));
   Index clicked = -1;
-  const float high = view.px(32);
-  if (ImGui::BeginChild(name.c_str(), ImVec2(0, 0), false, ImGuiWindowFlags_NoBackground)) {
-    Canvas list = *ImGui::GetWindowDrawList();
-    const float width = ImGui::GetContentRegionAvail().x;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      const StepLine& line = lines[i];
-      const ImVec2 at = ImGui::GetCursorScreenPos();
-      const std::string id = fmt::format("{}.{}", name, i);
-      if (hitArea(id, ImVec2(width, high))) clicked = static_cast<Index>(i);
-      if (ImGui::IsItemHovered())
-        list.AddRectFilled(at, ImVec2(at.x + width, at.y + high), view.theme->line, view.px(4));
-      const float y = at.y + high / 2, left = at.x + view.px(42), right = at.x + width - view.px(8);
-      paintText(list, view.fonts->mono, ImVec2(at.x + view.px(28), y), view.theme->secondary, line.number,
-                Align::right);
-      const float note = std::min(textWidth(view.fonts->small, line.note), width * 0.45f);
-      paintFitted(view, list, line.current ? view.fonts->bold : view.fonts->text, ImVec2(left, y),
-                  right - note - view.px(note > 0 ? 12 : 0) - left, view.theme->text, line.title);
-      if (note > 0)
-        paintFitted(view, list, view.fonts->small, ImVec2(right, y), note + 1, view.theme->secondary,
-                    line.note, Align::right);
-    }
-  }
-  compat::endChild();
+  if (beginDialog(view, name, title, width, high)) clicked = Rows(view).options(name, steps, chosen, 0);
+  endDialog();
   return clicked;
-}
-
-float listHeight(std::size_t lines) {
-  return 74 + 36 * static_cast<float>(std::min<std::size_t>(lines, 16));
 }
 
 class StepChoice : public Dialog {
@@ -59,18 +30,19 @@ class StepChoice : public Dialog {
       view.dialog.reset();
       return;
     }
-    std::vector<StepLine> lines;
+    std::vector<Rows::Option> lines;
     for (const LessonStep& step : page_.here.lesson->steps) {
-      const bool here = std::ssize(lines) == page_.here.step;
+      const std::size_t at = lines.size();
+      const bool here = static_cast<Index>(at) == page_.here.step;
       const bool changed = here ? page_.stage.changed : page_.stage.waiting.contains(step.id);
-      lines.push_back({std::to_string(lines.size() + 1), step.title, changed ? "changed by you" : "", here});
+      lines.push_back({fmt::format("lesson.goto.{}", at), fmt::format("{}  {}", at + 1, step.title),
+                       changed ? "changed by you" : ""});
     }
-    if (beginDialog(view, "lesson.steps", page_.here.lesson->title, 520, listHeight(lines.size())))
-      if (const Index chosen = stepList(view, "lesson.goto", lines); chosen >= 0) {
-        page_.asked.step = chosen;
-        view.dialog.reset();
-      }
-    endDialog();
+    const Index chosen = stepList(view, "lesson.steps", page_.here.lesson->title, 520, lines,
+                                  static_cast<int>(page_.here.step));
+    if (chosen < 0) return;
+    page_.asked.step = chosen;
+    view.dialog.reset();
   }
 
  private:
@@ -117,16 +89,14 @@ class WrongGuesses : public Dialog {
       view.dialog.reset();
       return;
     }
-    std::vector<StepLine> lines;
+    std::vector<Rows::Option> lines;
     for (const WrongGuess& guess : wrong)
-      lines.push_back({guess.lesson->number > 0 ? std::to_string(guess.lesson->number) : "",
-                       guess.lesson->steps[static_cast<std::size_t>(guess.step)].title, guess.lesson->title});
-    if (beginDialog(view, "lesson.wrong", "Review wrong answers", 640, listHeight(lines.size())))
-      if (const Index chosen = stepList(view, "lesson.again", lines); chosen >= 0) {
-        openGuess(page_, wrong[static_cast<std::size_t>(chosen)]);
-        view.dialog.reset();
-      }
-    endDialog();
+      lines.push_back({fmt::format("lesson.again.{}", lines.size()),
+                       guess.lesson->steps[asSize(guess.step)].title, guess.lesson->title});
+    const Index chosen = stepList(view, "lesson.wrong", "Review wrong answers", 640, lines, -1);
+    if (chosen < 0) return;
+    openGuess(page_, wrong[asSize(chosen)]);
+    view.dialog.reset();
   }
 
  private:
@@ -219,8 +189,7 @@ void LessonFiles::save(const Scene& scene) {
           outcome.tell("Saved the lesson " + attention::shownPath(path.filename()));
         });
   };
-  services_.view.dialog = std::make_shared<FilePicker>(
-      FileQuestion{"Save the scene as a lesson", {".json"}, "lesson.json", write}, services_.folders);
+  services_.askForFile({"Save the scene as a lesson", {".json"}, "lesson.json", write});
 }
 
 void LessonFiles::addStep(const Scene& scene) {
@@ -247,39 +216,30 @@ void LessonFiles::addStep(const Scene& scene) {
       });
 }
 
-std::vector<Action> LessonFiles::actions() {
-  return {{.id = "lesson.save",
-           .name = "Save the scene as a lesson…",
-           .whileTyping = true,
-           .run = [this](Scene& scene) { save(scene); }},
-          {.id = "lesson.add_step",
-           .name = "Add the scene as the lesson's next step",
-           .whileTyping = true,
-           .run = [this](Scene& scene) { addStep(scene); }},
-          {.id = "lesson.talk",
-           .name = "Make a talk of the lesson's steps",
-           .whileTyping = true,
-           .words = "slides presentation views",
-           .run =
-               [this](Scene&) {
-                 if (!page_.here.lesson) return services_.view.say("Open a lesson first.");
-                 Document& own = *services_.own();
-                 Scene scene = own.scene();
-                 scene.talk = talkOf(*page_.here.lesson);
-                 scene.cursor.view = 0;
-                 scene.cursor.page = "talk";
-                 own.open(std::move(scene), std::filesystem::path());
-               }},
-          {.id = "lesson.open", .name = "Open a lesson…", .whileTyping = true, .run = [this](Scene&) {
-             services_.view.dialog = std::make_shared<FilePicker>(
-                 FileQuestion{"Open a lesson",
-                              {".json"},
-                              "",
-                              [this](Scene&, const std::filesystem::path& path, const Outcome& outcome) {
-                                open(path, outcome);
-                              }},
-                 services_.folders);
-           }}};
+void LessonFiles::addActions(ActionList& to) {
+  to.add({.id = "lesson.save", .name = "Save the scene as a lesson…", .whileTyping = true},
+         [this](Scene& scene) { save(scene); });
+  to.add({.id = "lesson.add_step", .name = "Add the scene as the lesson's next step", .whileTyping = true},
+         [this](Scene& scene) { addStep(scene); });
+  to.add({.id = "lesson.talk",
+          .name = "Make a talk of the lesson's steps",
+          .whileTyping = true,
+          .words = "slides presentation views"},
+         [this](Scene&) {
+           if (!page_.here.lesson) return services_.view.say("Open a lesson first.");
+           Document& own = *services_.own();
+           Scene scene = own.scene();
+           scene.talk = talkOf(*page_.here.lesson);
+           scene.cursor.view = 0;
+           scene.cursor.page = "talk";
+           own.open(std::move(scene), std::filesystem::path());
+         });
+  to.add({.id = "lesson.open", .name = "Open a lesson…", .whileTyping = true}, [this](Scene&) {
+    services_.askForFile(
+        {"Open a lesson", {".json"}, "", [this](Scene&, const auto& path, const Outcome& outcome) {
+           open(path, outcome);
+         }});
+  });
 }
 
 }  // namespace headscope::app::lessons_page

@@ -45,24 +45,15 @@ void cover(const State& page, std::size_t at, const ImRect& room) {
   paintCells(view, list, squareCells(room, picture.rows(), picture.cols()), picture, style);
 }
 
-void steps(const State& page, const Lesson& lesson, ImVec2 at, float width) {
+void steps(const State& page, const Lesson& lesson, const ImRect& area) {
   const View& view = page.view;
-  Canvas list = *ImGui::GetWindowDrawList();
   const LessonProgress* progress = progressOf(page, lesson);
-  const Index last = lastStep(page, lesson);
-  const auto count = static_cast<float>(lesson.steps.size());
-  const float gap = view.px(count > 12 ? 2 : 4), wide = (width - gap * (count - 1)) / count;
-  for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
-    const float x = at.x + (wide + gap) * static_cast<float>(i);
-    const ImVec2 from(x, at.y), to(x + wide, at.y + view.px(3));
-    const bool seen = progress && progress->seen.contains(lesson.steps[i].id);
-    if (seen)
-      list.AddRectFilled(
-          from, to,
-          static_cast<Index>(i) == last && !isDone(page, lesson) ? view.theme->text : view.theme->faint);
-    else
-      compat::rectOutline(list, from, to, view.theme->faint, 0, 1);
-  }
+  const Index last = lastStep(page, lesson), count = std::ssize(lesson.steps);
+  const bool done = isDone(page, lesson);
+  stepBar(view, area, count, view.px(count > 12 ? 2 : 4), [&](Index i, const ImRect&) {
+    const bool seen = progress && progress->seen.contains(lesson.steps[asSize(i)].id);
+    return !seen ? 0 : i == last && !done ? view.theme->text : view.theme->faint;
+  });
 }
 
 std::string stateOf(const State& page, const Lesson& lesson) {
@@ -124,7 +115,8 @@ void card(State& page, std::size_t at, const ImRect& area) {
   list.PopClipRect();
   paintText(list, view.fonts->small, ImVec2(x, area.Max.y - pad - view.px(18)), theme.secondary,
             stateOf(page, lesson));
-  steps(page, lesson, ImVec2(x, area.Max.y - pad - view.px(6)), width);
+  const float bar = area.Max.y - pad - view.px(6);
+  steps(page, lesson, ImRect(x, bar, x + width, bar + view.px(3)));
 }
 
 bool matches(const Lesson& lesson, const std::string& search) {
@@ -132,49 +124,31 @@ bool matches(const Lesson& lesson, const std::string& search) {
          std::string::npos;
 }
 
-/// Lists files that aren't valid lessons, with the reasons.
-void problems(const State& page, ImVec2 at, float width) {
-  const View& view = page.view;
-  float y = at.y;
-  for (const std::string& problem : page.list.library->problems)
-    y += paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(at.x, y), width,
-                        view.theme->warning, problem) +
-         view.px(4);
-  ImGui::SetCursorScreenPos(at);
-  ImGui::Dummy(ImVec2(width, y - at.y + 1));
-}
-
-/// The grid of lessons, with as many columns as fit.
+/// The lessons found, with as many columns as fit, and files that aren't valid lessons.
 void grid(State& page, const ImRect& area) {
   View& view = page.view;
+  const auto& lessons = page.list.library->lessons;
   std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < page.list.library->lessons.size(); ++i)
-    if (matches(*page.list.library->lessons[i].lesson, page.list.search)) found.push_back(i);
-  Canvas list = *ImGui::GetWindowDrawList();
-  if (found.empty()) {
-    paintText(list, view.fonts->text, ImVec2(area.Min.x, area.Min.y + view.px(20)), view.theme->secondary,
-              page.list.library->lessons.empty()
-                  ? "No lessons yet."
-                  : "No lesson contains these words. Clear the search to see all "
-                    "lessons.");
-    problems(page, ImVec2(area.Min.x, area.Min.y + view.px(44)), area.GetWidth());
-    return;
-  }
+  for (std::size_t i = 0; i < lessons.size(); ++i)
+    if (matches(*lessons[i].lesson, page.list.search)) found.push_back(i);
   // While presenting, all lessons are visible, because nobody scrolls in a lecture.
-  const int columns = std::clamp(static_cast<int>(area.GetWidth() / view.px(view.present ? 300 : 400)), 1, 4);
-  const float gap = view.px(view.present ? 4 : 16), least = view.px(view.present ? 32 : 132);
-  const float width = (area.GetWidth() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
-  const auto rows = static_cast<float>((found.size() + static_cast<std::size_t>(columns) - 1) /
-                                       static_cast<std::size_t>(columns));
-  const float room = area.GetHeight() - gap * (rows - 1) - view.px(view.present ? 12 : 0);
-  const float high = std::clamp(room / rows, least, view.px(208));
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const auto row = static_cast<float>(i / static_cast<std::size_t>(columns));
-    const auto column = static_cast<float>(i % static_cast<std::size_t>(columns));
-    const ImVec2 from(area.Min.x + (width + gap) * column, area.Min.y + (high + gap) * row);
-    card(page, found[i], {from, ImVec2(from.x + width, from.y + high)});
+  const bool present = view.present;
+  const int columns = std::clamp(static_cast<int>(area.GetWidth() / view.px(present ? 300 : 400)), 1, 4);
+  const float gap = view.px(present ? 4 : 16), each = (area.GetWidth() + gap) / static_cast<float>(columns);
+  const auto rows = static_cast<float>((std::ssize(found) + columns - 1) / columns);
+  const float room = area.GetHeight() - gap * (rows - 1) - view.px(present ? 12 : 0);
+  const float high = std::clamp(room / std::max(rows, 1.0f), view.px(present ? 32 : 132), view.px(208));
+  for (int i = 0; i < std::ssize(found); ++i) {
+    const ImVec2 from(area.Min.x + each * static_cast<float>(i % columns),
+                      area.Min.y + (high + gap) * static_cast<float>(i / columns));
+    card(page, found[asSize(i)], {from, ImVec2(from.x + each - gap, from.y + high)});
   }
-  problems(page, ImVec2(area.Min.x, area.Min.y + (high + gap) * rows), area.GetWidth());
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + (high + gap) * rows));
+  Rows below(view);
+  if (found.empty())
+    below.hint(lessons.empty() ? "No lessons yet."
+                               : "No lesson contains these words. Clear the search to see all lessons.");
+  for (const std::string& problem : page.list.library->problems) below.problem(problem);
 }
 
 /// The lesson to continue with: the last one opened unless done, else the first that isn't done.
@@ -188,60 +162,43 @@ const LessonEntry* toGoOnWith(const State& page) {
   return next == lessons.end() ? nullptr : &*next;
 }
 
-float goOn(State& page, ImVec2 at, float width, float pictureRoom) {
+/// Shows that lesson, with a picture of at most `room` pixels.
+void goOn(Rows& rows, State& page, float room) {
   View& view = page.view;
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
+  const auto& lessons = page.list.library->lessons;
   const LessonEntry* entry = toGoOnWith(page);
-  float y = at.y;
   if (!entry) {
-    if (page.list.library->lessons.empty()) return 0;
-    paintText(list, view.fonts->hero, ImVec2(at.x, y + view.px(14)), theme.text, "All lessons are done.");
-    return view.px(40);
+    if (!lessons.empty()) rows.line(Type::hero, {{"All lessons are done."}});
+    return;
   }
   const Lesson& lesson = *entry->lesson;
   const Index last = lastStep(page, lesson);
-  paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, y), theme.secondary, last >= 0 ? "CONTINUE" : "START",
-              view.px(1.4f));
-  y += view.px(20);
-  y += paintParagraph(list, view.fonts->hero, ImVec2(at.x, y), width, theme.text, lesson.title) + view.px(4);
+  rows.section(last >= 0 ? "CONTINUE" : "START");
+  rows.paragraph(view.fonts->hero, lesson.title);
   const std::string where = last >= 0 ? fmt::format("step {} of {}, “{}”", last + 1, lesson.steps.size(),
-                                                    lesson.steps[static_cast<std::size_t>(last)].title)
+                                                    lesson.steps[asSize(last)].title)
                                       : countedText(lesson.minutes, "minute") + ", " +
                                             countedText(std::ssize(lesson.steps), "step");
-  paintFitted(view, list, view.fonts->title, ImVec2(at.x, y + view.px(10)), width, theme.secondary, where);
-  y += view.px(34);
-  const float side = std::min(width, pictureRoom);
-  if (side > view.px(80)) {
-    cover(page, static_cast<std::size_t>(entry - page.list.library->lessons.data()),
-          ImRect(at.x, y, at.x + side, y + side));
-    y += side + view.px(20);
+  rows.line(Type::title, {{where, view.theme->secondary}});
+  rows.space(4);
+  if (const float side = std::min(rows.width(), room); side > view.px(80)) {
+    const ImRect place = rows.area("", side / view.unit);
+    cover(page, asSize(entry - lessons.data()), ImRect(place.Min, ImVec2(place.Min.x + side, place.Max.y)));
+    rows.space(12);
   }
   const std::string label = last >= 0 ? fmt::format("Continue with step {}  ▶", last + 1) : "Start  ▶";
-  const float wide = textWidth(view.fonts->bold, label) + view.px(44), high = view.px(36);
-  if (hitArea("lesson.go_on", ImVec2(at.x, y), ImVec2(wide, high))) page.asked.lesson = lesson.id;
-  list.AddRectFilled(ImVec2(at.x, y), ImVec2(at.x + wide, y + high),
-                     ImGui::IsItemHovered() ? mixed(theme.text, theme.line, 0.25f) : theme.text, view.px(6));
-  paintText(list, view.fonts->bold, ImVec2(at.x + wide / 2, y + high / 2), theme.background, label,
-            Align::center);
-  if (last > 0) {
-    ImGui::SetCursorScreenPos(ImVec2(at.x + wide + view.px(14), y + view.px(4)));
-    if (button(view, "lesson.from_start", "Restart", "", true)) {
-      page.asked.lesson = lesson.id;
-      page.asked.fromStart = true;
-    }
+  if (rows.primary("lesson.go_on", label)) page.asked.lesson = lesson.id;
+  if (last <= 0) return;
+  ImGui::SameLine(0, view.px(14));
+  if (button(view, "lesson.from_start", "Restart", "", true)) {
+    page.asked.lesson = lesson.id;
+    page.asked.fromStart = true;
   }
-  return y + view.px(52) - at.y;
 }
 
-/// Shows the person's progress and answers, and what can be done with them.
-void record(State& page, const ImRect& area, float top) {
+/// The person's progress and answers, and what can be done with them.
+void record(Rows& rows, State& page) {
   View& view = page.view;
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float pad = view.px(28), x = area.Min.x + pad;
-  float y = top + view.px(20);
-  const float bottom = area.Max.y - view.px(64);
   const auto& lessons = page.list.library->lessons;
   const auto done = std::count_if(lessons.begin(), lessons.end(),
                                   [&](const LessonEntry& entry) { return isDone(page, *entry.lesson); });
@@ -251,21 +208,16 @@ void record(State& page, const ImRect& area, float top) {
     guesses = {guesses.right + count.right, guesses.all + count.all};
   }
   const auto line = [&](Index number, const std::string& words) {
-    if (y > bottom) return;
-    const float wide = paintText(list, view.fonts->hero, ImVec2(x, y), theme.text, std::to_string(number));
-    paintText(list, view.fonts->title, ImVec2(x + wide + view.px(10), y), theme.secondary, words);
-    y += view.px(34);
+    rows.line(Type::title, {{std::to_string(number) + "  "}, {words, view.theme->secondary}});
   };
+  rows.space(20);
   line(done, fmt::format("of {} done", countedText(std::ssize(lessons), "lesson")));
   if (guesses.all > 0) line(guesses.right, fmt::format("of {} right", countedText(guesses.all, "answer")));
-  const Index wrong = wrongGuessCount(page);
-  if (wrong > 0 && y < bottom) {
-    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(12)));
+  if (const Index wrong = wrongGuessCount(page); wrong > 0)
     if (button(view, "lesson.wrong", fmt::format("Review {}  ›", countedText(wrong, "wrong answer")), "",
                true))
       chooseWrongGuess(page);
-  }
-  ImGui::SetCursorScreenPos(ImVec2(x - view.px(8), area.Max.y - view.px(44)));
+  rows.bottom(44);
   if (const bool back = page.record.canRemember(); back || page.record.progress != Progress{}) {
     const std::string action = back ? "lesson.remember" : "lesson.forget";
     if (button(view, action, back ? "Restore my progress" : "Reset my progress", "", true))
@@ -292,12 +244,11 @@ void lessonList(State& page, const Layout& layout) {
   if (side) {
     const ImRect area(all.Min.x, all.Min.y, all.Min.x + column, all.Max.y);
     fillSide(view, area);
-    if (beginPanel(view, "lessons.side", area, 0, 0, 0)) {
-      const float pad = view.px(28);
-      const float room = area.GetHeight() - view.px(420);
-      const float high =
-          goOn(page, ImVec2(area.Min.x + pad, area.Min.y + view.px(36)), column - 2 * pad, room);
-      record(page, area, area.Min.y + view.px(36) + high);
+    if (beginPanel(view, "lessons.side", area, 28, 12)) {
+      Rows rows(view);
+      rows.space(10);
+      goOn(rows, page, area.GetHeight() - view.px(430));
+      record(rows, page);
     }
     endPanel();
   }

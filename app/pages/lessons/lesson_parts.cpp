@@ -30,7 +30,7 @@ ImRect captionArea(const State& page, const ImRect& area) {
 
 const Scene& sceneBefore(const Lesson& lesson, const LessonStep& step) {
   const int at = lesson.stepAt(step.from);
-  return at < 0 ? lesson.opening : lesson.steps[static_cast<std::size_t>(at)].scene;
+  return at < 0 ? lesson.opening : lesson.steps[asSize(at)].scene;
 }
 
 RichText richOrPlain(const std::string& text) {
@@ -87,7 +87,7 @@ bool isOfStep(const State& page, std::vector<attention::Token> SequenceSnapshot:
   const SequenceSnapshot* own =
       page.here.study ? shownSequence(scene, page.here.study->snapshot.get()) : nullptr;
   const auto word = [&](const SequenceSnapshot* line) {
-    return line && at < std::ssize(line->*tokens) ? (line->*tokens)[static_cast<std::size_t>(at)].text : "";
+    return line && at < std::ssize(line->*tokens) ? (line->*tokens)[asSize(at)].text : "";
   };
   return !word(shown).empty() && word(shown) == word(own);
 }
@@ -191,103 +191,103 @@ void lookMark(const State& page, const ImRect& area) {
   endPanel();
 }
 
-namespace {
-
-/// The cell colours of the scene that the question is about.
-CellStyle rowStyle(const State& page, const attention::Matrix& picture) {
-  const Scene& scene = page.at().scene;
-  CellStyle style{colormapFor(scene.look), 0, 1, std::max(1.0f, page.view.px(1))};
-  if (scene.look.quantity == Quantity::scores) {
-    std::tie(style.low, style.high) = attention::finiteRange(picture);
+CellStyle cellStyle(const View& view, const Look& look, const attention::Matrix& values) {
+  CellStyle style{colormapFor(look), 0, 1, std::max(1.0f, view.px(1))};
+  if (look.quantity == Quantity::scores) {
+    std::tie(style.low, style.high) = attention::finiteRange(values);
     style.high = std::max(style.high, style.low + 1e-6f);
   }
   return style;
 }
 
-/// Draws an option: its letter, picture, text and, once answered, whether it is right. Returns its height.
-float optionLine(State& page, std::size_t at, ImVec2 from, float width) {
+namespace {
+
+/// An option: its letter, picture, text and, once answered, whether it is right.
+void optionLine(Rows& rows, State& page, std::size_t at) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const OptionStudy& option = page.here.study->options[at];
   const bool guessed = page.here.guess == static_cast<Index>(at), right = page.here.answered && option.holds;
   const bool over = page.here.answered && !right && !guessed;
-  const float pad = view.px(12), letter = view.px(26);
-  const bool pictured = option.picture.size() > 0;
-  const bool square = option.picture.rows() > 1;
+  const bool pictured = option.picture.size() > 0, square = option.picture.rows() > 1;
+  const float width = rows.width(), pad = view.px(12), left = pad + view.px(26);
   const float pictureWidth = pictured ? std::min(width * 0.3f, view.px(156)) : 0;
   const std::string word = right ? "✓ computed" : guessed ? (view.present ? "hands" : "your answer") : "";
   const float wordWidth = word.empty() ? 0 : textWidth(view.fonts->small, word) + pad;
-  const float textLeft = from.x + pad + letter + (pictured ? pictureWidth + view.px(16) : 0);
-  const float textRoom = from.x + width - pad - wordWidth - textLeft;
-  const std::uint32_t color = over ? theme.secondary : theme.text;
-  const RichFonts fonts{right ? view.fonts->bold : view.fonts->text, view.fonts->bold, view.fonts->mono,
-                        view.fonts->small, color};
+  const float textLeft = left + (pictured ? pictureWidth + view.px(16) : 0);
+  const float textRoom = width - pad - wordWidth - textLeft;
+  RichFonts fonts = richFonts(view, over ? theme.secondary : theme.text);
+  if (right) fonts.plain = fonts.bold;
   const RichText text = richOrPlain(option.text);
   const float textHigh = paintRichText(view, nullptr, fonts, text, ImVec2(0, 0), textRoom);
-  const float pictureHigh = square ? view.px(view.present ? 58 : 72) : view.px(24);
+  const float pictureHigh = view.px(!square ? 24 : view.present ? 58 : 72);
   const float high =
       std::max({view.px(44), textHigh + view.px(18), pictured ? pictureHigh + view.px(16) : 0});
-  const ImVec2 to(from.x + width, from.y + high);
-  const std::string name = "lesson.option." + optionLetter(at);
-  const bool clicked = hitArea(name, from, ImVec2(width, high));
-  const bool hovered = ImGui::IsItemHovered() && !page.here.answered;
-  if (clicked && !page.here.answered) page.asked.option = static_cast<Index>(at);
+  const bool clicked = hitArea("lesson.option." + optionLetter(at), ImVec2(width, high));
+  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+  const bool open = !page.here.answered, hovered = ImGui::IsItemHovered() && open;
+  if (clicked && open) page.asked.option = static_cast<Index>(at);
   Canvas list = *ImGui::GetWindowDrawList();
   if (right || hovered)
     list.AddRectFilled(from, to, right ? theme.raised : mixed(theme.panel, theme.raised, 0.6f), view.px(6));
-  if (guessed || (!page.here.answered && !hovered))
+  if (guessed || (open && !hovered))
     compat::rectOutline(list, from, to, guessed ? theme.text : theme.line, view.px(6), 1);
-  const float y = from.y + high / 2;
-  paintText(list, view.fonts->mono, ImVec2(from.x + pad, y), color, optionLetter(at));
+  const float y = (from.y + to.y) / 2;
+  paintText(list, view.fonts->mono, ImVec2(from.x + pad, y), fonts.color, optionLetter(at));
   if (pictured) {
-    const ImRect room(from.x + pad + letter, y - pictureHigh / 2, from.x + pad + letter + pictureWidth,
-                      y + pictureHigh / 2);
+    const ImRect room(from.x + left, y - pictureHigh / 2, from.x + left + pictureWidth, y + pictureHigh / 2);
     const ImRect cells = square ? squareCells(room, option.picture.rows(), option.picture.cols()) : room;
-    paintCells(view, list, cells, option.picture, rowStyle(page, option.picture));
+    paintCells(view, list, cells, option.picture, cellStyle(view, page.at().scene.look, option.picture));
     if (over) list.AddRectFilled(cells.Min, cells.Max, faded(theme.panel, 0.5f));
   }
-  paintRichText(view, &list, fonts, text, ImVec2(textLeft, y - textHigh / 2), textRoom);
-  if (!word.empty())
-    paintText(list, view.fonts->small, ImVec2(to.x - pad, y), right ? theme.text : theme.secondary, word,
-              Align::right);
-  return high;
+  paintRichText(view, &list, fonts, text, ImVec2(from.x + textLeft, y - textHigh / 2), textRoom);
+  paintText(list, view.fonts->small, ImVec2(to.x - pad, y), right ? theme.text : theme.secondary, word,
+            Align::right);
 }
 
 }  // namespace
 
-float questionReason(const State& page, ImVec2 at, float width) {
-  const View& view = page.view;
-  Canvas list = *ImGui::GetWindowDrawList();
+void questionReason(Rows& rows, const State& page) {
   const auto& options = page.here.study->options;
-  const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small,
-                        view.theme->text};
-  float y = at.y;
   const auto say = [&](std::size_t option, const std::string& start) {
-    if (options[option].why.empty()) return;
-    y += paintRichText(view, &list, fonts, richOrPlain(start + options[option].why), ImVec2(at.x, y), width) +
-         view.px(8);
+    rows.space(0);
+    rows.rich(richFonts(page.view), richOrPlain(start + options[option].why));
   };
   for (std::size_t i = 0; i < options.size(); ++i)
-    if (options[i].holds) say(i, page.here.guess == static_cast<Index>(i) ? "**Right.** " : "");
-  if (page.here.guess >= 0 && !options[static_cast<std::size_t>(page.here.guess)].holds)
-    say(static_cast<std::size_t>(page.here.guess),
-        "**Not " + optionLetter(static_cast<std::size_t>(page.here.guess)) + ":** ");
-  return y - at.y;
+    if (options[i].holds && !options[i].why.empty())
+      say(i, page.here.guess == static_cast<Index>(i) ? "**Right.** " : "");
+  if (page.here.guess < 0) return;
+  const auto guess = asSize(page.here.guess);
+  if (!options[guess].holds && !options[guess].why.empty())
+    say(guess, "**Not " + optionLetter(guess) + ":** ");
 }
 
-float questionPart(State& page, ImVec2 at, float width) {
-  View& view = page.view;
+void questionItself(Rows& rows, const State& page) {
+  RichFonts fonts = richFonts(page.view);
+  fonts.plain = fonts.bold;
+  rows.rich(fonts, richOrPlain(page.here.study->ask));
+}
+
+void questionPart(Rows& rows, State& page) {
+  questionItself(rows, page);
+  rows.space(2);
+  for (std::size_t i = 0; i < page.here.study->options.size(); ++i) optionLine(rows, page, i);
+  if (page.here.answered) questionReason(rows, page);
+}
+
+void stepBar(const View& view, const ImRect& area, Index steps, float gap,
+             const std::function<std::uint32_t(Index, const ImRect&)>& color) {
   Canvas list = *ImGui::GetWindowDrawList();
-  float y = at.y;
-  const RichFonts fonts{view.fonts->bold, view.fonts->bold, view.fonts->mono, view.fonts->small,
-                        view.theme->text};
-  y += paintRichText(view, &list, fonts, richOrPlain(page.here.study->ask), ImVec2(at.x, y), width) +
-       view.px(10);
-  for (std::size_t i = 0; i < page.here.study->options.size(); ++i)
-    y += optionLine(page, i, ImVec2(at.x, y), width) + view.px(6);
-  y += view.px(8);
-  if (page.here.answered) y += questionReason(page, ImVec2(at.x, y), width);
-  return y - at.y;
+  const auto count = static_cast<float>(steps);
+  const float wide = (area.GetWidth() - gap * (count - 1)) / count;
+  for (Index i = 0; i < steps; ++i) {
+    const float x = area.Min.x + (wide + gap) * static_cast<float>(i);
+    const ImRect part(x, area.Min.y, x + wide, area.Max.y);
+    if (const std::uint32_t fill = color(i, part))
+      list.AddRectFilled(part.Min, part.Max, fill);
+    else
+      compat::rectOutline(list, part.Min, part.Max, view.theme->faint, 0, 1);
+  }
 }
 
 }  // namespace headscope::app::lessons_page

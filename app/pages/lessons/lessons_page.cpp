@@ -11,10 +11,8 @@ std::string stepPlace(const Lesson& lesson, Index step) {
   return fmt::format("step {} of {}", step + 1, lesson.title);
 }
 
-auto studying(PageServices& services) {
-  return [&services](const StepQuestion& question, std::stop_token stop) {
-    return studyStep(*question.lesson, static_cast<std::size_t>(question.step), services.resources, stop);
-  };
+auto study(const StepQuestion& question, Resources& resources, std::stop_token stop) {
+  return studyStep(*question.lesson, asSize(question.step), resources, stop);
 }
 
 }  // namespace
@@ -33,18 +31,26 @@ Page::Page(PageServices& services)
     : services_(services),
       page_(services.view),
       files_(services, page_),
-      library_(services.workers,
-               [](const LibraryQuestion& question, std::stop_token stop)
-                   -> attention::Result<std::shared_ptr<const std::pair<LessonLibrary, Progress>>> {
-                 return std::make_shared<const std::pair<LessonLibrary, Progress>>(
-                     readLessons(question, stop), readProgress(question.progress));
-               }),
-      cover_(services.workers,
-             [this](const std::shared_ptr<const Lesson>& lesson, std::stop_token stop) {
-               return LessonRunner(*lesson, services_.resources, stop).cover();
-             }),
-      study_(services.workers, studying(services)),
-      ahead_(services.workers, studying(services)) {}
+      shown_(services.view, services.workers, services.resources),
+      library_(
+          shown_,
+          [](const LibraryQuestion& question, std::stop_token stop) {
+            return Library(readLessons(question, stop), readProgress(question.progress));
+          },
+          {}, [this](const LibraryQuestion&, const auto& found) { takeLibrary(found); }),
+      cover_(
+          shown_,
+          [](const std::shared_ptr<const Lesson>& lesson, Resources& resources, std::stop_token stop) {
+            auto cover = LessonRunner(*lesson, resources, stop).cover();
+            return cover ? *std::move(cover) : attention::Matrix();
+          },
+          {},
+          [this](const std::shared_ptr<const Lesson>& lesson, const auto& cover) {
+            for (std::size_t i = 0; i < page_.list.covers.size(); ++i)
+              if (page_.list.library->lessons[i].lesson == lesson) page_.list.covers[i] = *cover;
+          }),
+      study_(shown_, study),
+      ahead_(shown_, study) {}
 
 void Page::arrange(Document& own) {
   View& view = services_.view;
@@ -65,7 +71,7 @@ void Page::arrange(Document& own) {
   files_.check();
   view.guessedRow.clear();
   if (!page_.here.study || !page_.here.answered || page_.here.guess < 0) return;
-  const OptionStudy& option = page_.here.study->options[static_cast<std::size_t>(page_.here.guess)];
+  const OptionStudy& option = page_.here.study->options[asSize(page_.here.guess)];
   if (option.picture.rows() == 1)
     view.guessedRow.assign(option.picture.data(), option.picture.data() + option.picture.size());
 }
@@ -109,12 +115,9 @@ void Page::place(LessonCursor& at) {
 /// Stages the step with the person's changes, if it has any, else as the lesson defines it.
 void Page::setStage(const Placed& now) {
   clearStage();
-  const LessonStep& step = now.lesson->steps[static_cast<std::size_t>(now.step)];
-  Scene written = stageScene(*now.lesson, step, now.after);
-  // A stage can't contain another stage.
-  if (written.cursor.page == "lessons" || written.cursor.page == "talk") written.cursor.page = "heads";
+  const LessonStep& step = now.lesson->steps[asSize(now.step)];
   const auto left = waiting_.extract({now.lesson->id, step.id, now.after});
-  stage_.put(std::move(written), left.empty() ? nullptr : left.mapped().document);
+  stage_.put(stageScene(*now.lesson, step, now.after), left.empty() ? nullptr : left.mapped().document);
   placed_ = now;
   page_.stage.waiting.clear();
   for (const auto& [where, staged] : waiting_)
@@ -128,7 +131,7 @@ void Page::clearStage() {
   page_.stage.document = nullptr;
   const std::shared_ptr<Document> document = stage_.take();
   if (!document) return;
-  const std::string& step = left.lesson->steps[static_cast<std::size_t>(left.step)].id;
+  const std::string& step = left.lesson->steps[asSize(left.step)].id;
   waiting_[{left.lesson->id, step, left.after}] = {document, stepPlace(*left.lesson, left.step)};
   if (!services_.view.present)
     services_.view.say(fmt::format("Your changes are kept in {}.", stepPlace(*left.lesson, left.step)));
@@ -150,50 +153,34 @@ std::vector<Staged> Page::stages() const {
 }
 
 bool Page::take(const Scene&) {
-  const bool library = takeLibrary(), covers = takeCovers(), study = takeStudy();
-  return library || covers || study;
+  const bool any = shown_.take();
+  return takeStudy() || any;
 }
 
-bool Page::takeLibrary() {
-  const auto answer = library_.current();
-  if (!answer || !answer->value.ok()) return false;
-  const auto& found = *answer->value;
-  if (page_.list.library.get() == &found->first) return false;
-  const bool first = !page_.list.library;
-  // The error disappears with its cause.
+void Page::takeLibrary(const std::shared_ptr<const Library>& found) {
+  LessonList& list = page_.list;
   std::string& error = services_.view.messages.error;
-  if (!first && !page_.list.library->problems.empty() && error == page_.list.library->problems.back())
-    error.clear();
-  page_.list.library = std::shared_ptr<const LessonLibrary>(found, &found->first);
-  page_.list.covers.assign(page_.list.library->lessons.size(), std::nullopt);
-  if (first) page_.record.progress = found->second;
-  if (first) page_.record.file->begin(formatProgress(found->second));
-  if (!first && !page_.list.library->problems.empty())
-    services_.view.messages.fail(page_.list.library->problems.back());
-  return true;
-}
-
-bool Page::takeCovers() {
-  const auto answer = cover_.current();
-  if (!answer || !page_.list.library) return false;
-  for (std::size_t i = 0; i < page_.list.covers.size(); ++i) {
-    if (page_.list.covers[i] || page_.list.library->lessons[i].lesson != answer->request) continue;
-    page_.list.covers[i] = answer->value.ok() ? *answer->value : attention::Matrix();
-    return true;
+  if (!list.library) {
+    page_.record.progress = found->second;
+    page_.record.file->begin(formatProgress(found->second));
+  } else {
+    // The error disappears with its cause.
+    if (!list.library->problems.empty() && error == list.library->problems.back()) error.clear();
+    if (!found->first.problems.empty()) services_.view.messages.fail(found->first.problems.back());
   }
-  return false;
+  list.library = std::shared_ptr<const LessonLibrary>(found, &found->first);
+  list.covers.assign(found->first.lessons.size(), std::nullopt);
 }
 
 /// Takes the step's study. One that was computed ahead is used at once.
 bool Page::takeStudy() {
   const StepQuestion wanted{placed_.lesson, placed_.step};
   if (!wanted.lesson || studied_ == wanted) return false;
-  for (const StudyAnswer* each : {&study_, &ahead_}) {
-    const auto answer = each->current();
-    if (!answer || answer->request != wanted) continue;
+  for (const auto* each : {&study_, &ahead_}) {
+    if (!each->answers(wanted)) continue;
     studied_ = wanted;
-    page_.here.study = answer->value.ok() ? *answer->value : nullptr;
-    page_.here.problem = answer->value.ok() ? "" : answer->value.error().message;
+    page_.here.problem = each->problem();
+    page_.here.study = page_.here.problem.empty() ? each->shared() : nullptr;
     return true;
   }
   return false;
@@ -206,7 +193,7 @@ void Page::ask(const Scene&) {
     const auto& covers = page_.list.covers;
     const auto missing = std::find(covers.begin(), covers.end(), std::nullopt);
     if (missing == covers.end()) return;
-    const auto at = static_cast<std::size_t>(missing - covers.begin());
+    const auto at = asSize(missing - covers.begin());
     return cover_.ask(page_.list.library->lessons[at].lesson, Lane::back);
   }
   const StepQuestion now{placed_.lesson, placed_.step}, next{placed_.lesson, placed_.step + 1};
@@ -295,7 +282,7 @@ std::string Page::notes(const Scene&) const {
 }
 
 std::shared_ptr<const Scene> Page::nextScene(const Scene&) const {
-  const auto next = static_cast<std::size_t>(page_.here.step) + 1;
+  const auto next = asSize(page_.here.step) + 1;
   if (!page_.here.lesson || next >= page_.here.lesson->steps.size()) return nullptr;
   return {page_.here.lesson, &page_.here.lesson->steps[next].scene};
 }
@@ -329,10 +316,10 @@ bool Page::open(const NamedFile& file, const Requester&, const Outcome& outcome)
 }
 
 std::vector<Action> Page::actions() {
-  std::vector<Action> actions = stepActions(services_, page_);
-  const std::vector<Action> more = files_.actions();
-  actions.insert(actions.end(), more.begin(), more.end());
-  return actions;
+  ActionList list;
+  addStepActions(list, services_, page_);
+  files_.addActions(list);
+  return std::move(list.all);
 }
 
 }  // namespace headscope::app::lessons_page

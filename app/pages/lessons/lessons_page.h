@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "app/compute/lessons/lesson_study.h"
+#include "app/kit/rows.h"
+#include "app/kit/shown.h"
 #include "app/pages/common/page.h"
 #include "app/scene/document.h"
 #include "app/scene/fields.h"
@@ -15,12 +17,15 @@
 #include "app/scene/text/number_text.h"
 #include "app/scene/text/rich_text.h"
 #include "app/widgets/dialog.h"
+#include "app/widgets/heat_parts.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/text/rich_text.h"
 #include "app/widgets/view.h"
 #include "attention/formats/merged_file.h"
 
 namespace headscope::app::lessons_page {
+
+using attention::asSize;
 
 /// A move within a lesson. A step's question comes between that step and the next.
 enum class Move { next, back, first, last, restore, list };
@@ -84,7 +89,7 @@ struct State {
   LessonStage stage;
   LessonRequests asked;
 
-  const LessonStep& at() const { return here.lesson->steps[static_cast<std::size_t>(here.step)]; }
+  const LessonStep& at() const { return here.lesson->steps[asSize(here.step)]; }
   /// Whether the step's question is unanswered. Until then, the stage shows the scene before the step.
   bool asking() const { return here.lesson && at().question && !here.answered; }
   /// Whether to show the explanation alone. While presenting, it is a separate move before the question.
@@ -113,10 +118,16 @@ ImRect captionArea(const State& page, const ImRect& area);
 void lessonList(State& page, const Layout& layout);
 /// Draws the open lesson's column: progress, text, question, controls, and the buttons to move on.
 void lessonColumn(State& page, const ImRect& area);
-/// Draws the step's question and options below `at`, `width` wide. Returns the height in pixels.
-float questionPart(State& page, ImVec2 at, float width);
-/// Draws why the answer is right and why the person's answer is wrong. Returns the height in pixels.
-float questionReason(const State& page, ImVec2 at, float width);
+/// The step's question, its options, and, once it is answered, the reason.
+void questionPart(Rows& rows, State& page);
+void questionItself(Rows& rows, const State& page);
+/// Why the answer is right and why the person's answer is wrong.
+void questionReason(Rows& rows, const State& page);
+/// Draws one segment per step in the colour that the function returns for it; 0 = outlined.
+void stepBar(const View& view, const ImRect& area, Index steps, float gap,
+             const std::function<std::uint32_t(Index, const ImRect&)>& color);
+/// How the cells of a picture with this look are drawn.
+CellStyle cellStyle(const View& view, const Look& look, const attention::Matrix& values);
 /// While presenting: draws the text, or the question with its options.
 void lessonCaption(State& page, const ImRect& area);
 /// Compares the step to the state before it: the head's map, the row's softmax, and the head's output.
@@ -159,7 +170,7 @@ class LessonFiles {
   /// Requests a new reading when the watched file has changed, also while it is invalid.
   void check();
   void open(const std::filesystem::path& path, const Outcome& outcome);
-  std::vector<Action> actions();
+  void addActions(ActionList& to);
 
  private:
   /// The last opened lesson of the person's own, and when the version read was written.
@@ -190,8 +201,8 @@ struct StepQuestion {
 void applyMoves(PageServices& services, State& page, LessonCursor& at);
 /// Records that the person saw the step.
 void remember(PageServices& services, State& page);
-/// The actions that move, choose an option, or reset the person's progress.
-std::vector<Action> stepActions(PageServices& services, State& page);
+/// Adds the actions that move, choose an option, or reset the person's progress.
+void addStepActions(ActionList& to, PageServices& services, State& page);
 
 /// The list of lessons, or one open lesson next to a stage with the page it is about. The stage shows the
 /// lesson's scene; the window's own scene stays unchanged.
@@ -227,10 +238,10 @@ class Page : public app::Page {
     bool after = false;  ///< the step's scene, instead of the one before its question
     bool operator==(const Placed&) const = default;
   };
-  using StudyAnswer = Answer<StepQuestion, std::shared_ptr<const StepStudy>>;
+  /// What is read from disk.
+  using Library = std::pair<LessonLibrary, Progress>;
 
-  bool takeLibrary();
-  bool takeCovers();
+  void takeLibrary(const std::shared_ptr<const Library>& found);
   bool takeStudy();
   void place(LessonCursor& at);
   void setStage(const Placed& now);
@@ -246,9 +257,10 @@ class Page : public app::Page {
   std::map<std::tuple<std::string, std::string, bool>, Staged> waiting_;
   StepQuestion studied_;  ///< the question that page_.here.study answers
   int stillFrames_ = 0;   ///< consecutive frames without work for the step
-  Answer<LibraryQuestion, std::shared_ptr<const std::pair<LessonLibrary, Progress>>> library_;
-  Answer<std::shared_ptr<const Lesson>, attention::Matrix> cover_;
-  StudyAnswer study_, ahead_;
+  ShownSet shown_;
+  Shown<LibraryQuestion, Library> library_;
+  Shown<std::shared_ptr<const Lesson>, attention::Matrix> cover_;  ///< of one lesson of the list
+  Shown<StepQuestion, StepStudy> study_, ahead_;
 };
 
 }  // namespace headscope::app::lessons_page

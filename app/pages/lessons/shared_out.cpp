@@ -13,12 +13,6 @@ struct ComparedRow {
   Index head = 0, query = -1;  ///< −1 = none
 };
 
-/// Draws how softmax divides 1 among a query's visible keys, before and now, computed from the scores. `now`
-/// is null while it must not be shown. `at` is the middle of the title's left edge.
-void sharedOut(const View& view, const ComparedRow& before, const ComparedRow* now, ImVec2 at, float width);
-/// The height of that drawing in pixels.
-float sharedOutHeight(const View& view);
-
 namespace {
 
 /// The query of `other` that corresponds to `query`: at the same position if the texts have the same length
@@ -27,37 +21,33 @@ Index sameQuery(const SequenceSnapshot& line, const SequenceSnapshot& other, Ind
   const auto& from = line.queries;
   const auto& to = other.queries;
   if (query < 0 || query >= std::ssize(from)) return -1;
-  const std::string& word = from[static_cast<std::size_t>(query)].text;
+  const std::string& word = from[asSize(query)].text;
   const auto is = [&](const attention::Token& token) { return token.text == word; };
-  const bool samePlace = query < std::ssize(to) && is(to[static_cast<std::size_t>(query)]);
+  const bool samePlace = query < std::ssize(to) && is(to[asSize(query)]);
   if (from.size() == to.size() || samePlace) return query;
   const auto found = std::find_if(to.begin(), to.end(), is);
   return std::count_if(to.begin(), to.end(), is) == 1 ? found - to.begin() : -1;
 }
 
-/// Draws the head's map before the step, with a frame around the selected row. Returns its height.
-float beforeMap(const State& page, const ComparedRow& before, ImVec2 at, float width, float room) {
+/// The head's map before the step, at most `room` pixels high, with a frame around the selected row.
+void beforeMap(Rows& rows, const State& page, const ComparedRow& before, float room) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
   const Look& look = page.stage.document->scene().look;
   attention::Matrix values = before.line->values(look.quantity)[before.head];
-  const float wide =
-      std::min(width * 0.72f, room * static_cast<float>(values.cols()) / static_cast<float>(values.rows()));
-  const ImRect cells = squareCells({at.x, at.y, at.x + wide, at.y + room}, values.rows(), values.cols());
-  CellStyle style{colormapFor(look), 0, 1, std::max(1.0f, view.px(1))};
-  if (look.quantity == Quantity::scores) {
-    std::tie(style.low, style.high) = attention::finiteRange(values);
-    style.high = std::max(style.high, style.low + 1e-6f);
-  }
+  const CellStyle style = cellStyle(view, look, values);
   for (Index row = 0; row < values.rows(); ++row)
     for (Index col = 0; col < values.cols(); ++col)
       if (!attention::visible(before.line->mask, before.head, row, col))
         values(row, col) = render::kMaskedCell;
+  ImRect cells = squareCells({0, 0, rows.width() * 0.72f, room}, values.rows(), values.cols());
+  const ImRect place = rows.area("", cells.GetHeight() / view.unit);
+  cells.Translate(place.Min);
+  Canvas list = *ImGui::GetWindowDrawList();
   paintCells(view, list, cells, values, style);
   track("lesson.before", cells.Min, cells.Max);
   const Index query = before.query;
-  if (query < 0) return cells.GetHeight();
+  if (query < 0) return;
   const float high = cells.GetHeight() / static_cast<float>(values.rows());
   const float y = cells.Min.y + high * static_cast<float>(query);
   compat::rectOutline(list, ImVec2(cells.Min.x, y), ImVec2(cells.Max.x, y + high), theme.query, 0,
@@ -65,13 +55,11 @@ float beforeMap(const State& page, const ComparedRow& before, ImVec2 at, float w
   Index key = 0;
   const float most = values.row(query).maxCoeff(&key);
   const std::string value = look.quantity == Quantity::scores ? numberText(most, 3) : weightText(most);
-  const float x = cells.Max.x + view.px(12), left = at.x + width - x;
-  if (left > view.px(50)) {
-    paintText(list, view.fonts->mono, ImVec2(x, y + high / 2), theme.text, value);
-    paintFitted(view, list, view.fonts->small, ImVec2(x, y + high / 2 + view.px(17)), left, theme.secondary,
-                "on “" + before.line->keys[static_cast<std::size_t>(key)].text + "”");
-  }
-  return cells.GetHeight();
+  const float x = cells.Max.x + view.px(12), left = place.Max.x - x;
+  if (left <= view.px(50)) return;
+  paintText(list, view.fonts->mono, ImVec2(x, y + high / 2), theme.text, value);
+  paintFitted(view, list, view.fonts->small, ImVec2(x, y + high / 2 + view.px(17)), left, theme.secondary,
+              "on “" + before.line->keys[asSize(key)].text + "”");
 }
 
 /// Draws a head's output for one query as a strip: the larger a value, the stronger its colour.
@@ -88,40 +76,28 @@ void outputStrip(const State& page, const attention::Matrix& row, float largest,
   }
 }
 
-/// Draws the head's output for the query before and now, and how far it moved.
-void outputs(const State& page, const ComparedRow& before, const ComparedRow& now, ImVec2 at, float width) {
+/// The head's output for the query before and now, and how far it moved.
+void outputs(Rows& rows, const State& page, const ComparedRow& before, const ComparedRow& now) {
   const View& view = page.view;
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
+  const std::uint32_t quiet = view.theme->secondary;
   const attention::Matrix a = before.line->attention.headOutput[before.head].row(before.query),
                           b = now.line->attention.headOutput[now.head].row(now.query);
   if (a.cols() != b.cols()) return;
-  paintText(list, view.fonts->title, ImVec2(at.x, at.y), theme.text, "Head output");
+  rows.line(Type::title, {{"Head output"}});
   const float largest = std::max(attention::largestFinite(a), attention::largestFinite(b));
-  const float label = view.px(56), high = view.px(22);
-  float y = at.y + view.px(20);
   for (const auto& [name, row] : {std::pair("before", &a), std::pair("now", &b)}) {
-    paintText(list, view.fonts->text, ImVec2(at.x, y + high / 2), theme.secondary, name);
-    outputStrip(page, *row, largest, ImRect(at.x + label, y, at.x + width, y + high));
-    y += high + view.px(8);
+    ImRect place = rows.area("", 22);
+    paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(place.Min.x, place.GetCenter().y), quiet,
+              name);
+    place.Min.x += view.px(56);
+    outputStrip(page, *row, largest, place);
   }
   const double moved = (b - a).norm() / std::max(a.norm(), 1e-12f);
-  float x = at.x;
-  y += view.px(14);
-  x += paintText(list, view.fonts->text, ImVec2(x, y), theme.secondary, "changed by ") + view.px(4);
-  x += paintText(list, view.fonts->monoHero, ImVec2(x, y), theme.text,
-                 moved == 0 ? "0" : numberText(moved, 3)) +
-       view.px(6);
-  const float room = at.x + width - x;
-  const char* words = "times its own length";
-  if (textWidth(view.fonts->text, words) > room) words = "× its length";
-  paintFitted(view, list, view.fonts->text, ImVec2(x, y), room, theme.secondary, words);
-  paintFitted(view, list, view.fonts->small, ImVec2(at.x, y + view.px(24)), width, theme.secondary,
-              "‖now − before‖ ÷ ‖before‖");
+  rows.line(
+      Type::title,
+      {{"changed by ", quiet}, {moved == 0 ? "0" : numberText(moved, 3)}, {" times its own length", quiet}});
+  rows.hint("‖now − before‖ ÷ ‖before‖");
 }
-
-/// Height of outputs(), in layout units.
-constexpr float kOutputsHeight = 134;
 
 /// The selected row, in the stage's current snapshot.
 ComparedRow rowNow(const State& page) {
@@ -140,42 +116,7 @@ ComparedRow rowBefore(const State& page, const ComparedRow& now) {
   return {line, std::min<Index>(now.head, snapshot.config.heads - 1), sameQuery(*now.line, *line, now.query)};
 }
 
-}  // namespace
-
-void comparison(State& page, const ImRect& area) {
-  View& view = page.view;
-  const Theme& theme = *view.theme;
-  if (beginPanel(view, "lesson.comparison", area, 0, 0, 0)) {
-    Canvas list = *ImGui::GetWindowDrawList();
-    const float pad = view.px(14), x = area.Min.x + pad, width = area.GetWidth() - 2 * pad;
-    float y = area.Min.y + view.px(70);
-    const ComparedRow is = rowNow(page), was = rowBefore(page, is);
-    const float wide = paintText(list, view.fonts->hero, ImVec2(x, y), theme.secondary, "Before");
-    paintFitted(view, list, view.fonts->mono, ImVec2(x + wide + view.px(12), y), width - wide - view.px(12),
-                theme.secondary, attention::maskText(page.here.study->before->setup.mask.layers));
-    y += view.px(30);
-    // The map leaves space for the row's softmax as long as it stays large enough.
-    const bool row = was.query >= 0 && is.query >= 0;
-    const float gap = view.px(32), parts = view.px(kOutputsHeight) + sharedOutHeight(view) + 2 * gap;
-    const float left = area.Max.y - y - parts;
-    const bool shared = row && left >= view.px(130);
-    const float room = std::min(area.GetHeight() * 0.36f, shared ? left : INFINITY);
-    y += beforeMap(page, was, ImVec2(x, y), width, room) + gap;
-    // Don't reveal what the head does now before the question is answered.
-    const bool open = !page.asking();
-    if (shared) {
-      sharedOut(view, was, open ? &is : nullptr, ImVec2(x, y), width);
-      y += sharedOutHeight(view) + gap;
-    }
-    if (row && open && area.Max.y - y >= view.px(kOutputsHeight) - 1)
-      outputs(page, was, is, ImVec2(x, y), width);
-  }
-  endPanel();
-}
-
 // The card "Softmax of the row": how softmax divides 1 among a query's visible keys.
-
-namespace {
 
 /// A largest score above this is subtracted from all scores, for readable powers; softmax stays the same.
 constexpr double kLargestExponent = 13.8;  // e^13.8 is about a million
@@ -221,8 +162,7 @@ Powers powersOf(const ComparedRow& row) {
 /// "1,024", "1" or "0.0274".
 std::string powerText(double value) {
   const double whole = std::round(value);
-  if (value >= 99.5 || std::abs(value - whole) < 1e-4 * value)
-    return countText(static_cast<std::uint64_t>(whole));
+  if (value >= 99.5 || std::abs(value - whole) < 1e-4 * value) return countText(whole);
   return numberText(value, value < 10 ? 4 : 3);
 }
 
@@ -248,7 +188,7 @@ RichText sentence(const View& view, const RichFonts& fonts, const std::string& n
   }
   const double rest = all.sum - all.powers[all.top];
   const std::string top = powerText(all.powers[all.top]),
-                    token = row.line->keys[static_cast<std::size_t>(all.keys[all.top])].text,
+                    token = row.line->keys[asSize(all.keys[all.top])].text,
                     less = all.shift > 0 ? fmt::format(", scores minus {}", numberText(all.shift, 3)) : "",
                     others = all.restEven ? fmt::format(", {} for {}",
                                                         powerText(rest / static_cast<double>(count - 1)),
@@ -284,7 +224,7 @@ struct SharedWords {
 };
 
 std::string shareText(const ComparedRow& row, const Powers& all, std::size_t at, const SharedWords& words) {
-  const std::string& token = row.line->keys[static_cast<std::size_t>(all.keys[at])].text;
+  const std::string& token = row.line->keys[asSize(all.keys[at])].text;
   const std::string weight = weightText(static_cast<float>(all.powers[at] / all.sum));
   if (words.sum)
     return fmt::format("{}   {} ÷ {} = {}", token, powerText(all.powers[at]), powerText(all.sum), weight);
@@ -330,43 +270,63 @@ void strip(const View& view, const ComparedRow& row, const Powers& all, const Im
   }
 }
 
-}  // namespace
-
-float sharedOutHeight(const View& view) {
-  return view.px(190);
-}
-
-void sharedOut(const View& view, const ComparedRow& before, const ComparedRow* now, ImVec2 at, float width) {
-  const Theme& theme = *view.theme;
+/// How softmax divides 1 among a query's visible keys, before and now, computed from the scores. `now` is
+/// null while it must not be shown.
+void sharedOut(Rows& rows, const ComparedRow& before, const ComparedRow* now) {
+  const View& view = rows.view();
   Canvas list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->title, at, theme.text, "Softmax of the row");
-  float y = at.y + view.px(34);
-  const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small,
-                        theme.secondary};
+  rows.line(Type::title, {{"Softmax of the row"}});
   static const auto kSoftmax = parseFormula("w_j = \\frac{e^{s_j}}{\\sum e^{s_k}}");
-  if (kSoftmax.ok()) {
-    const FormulaSize size = formulaSize(fonts, *kSoftmax);
-    RichFonts bright = fonts;
-    bright.color = theme.text;
-    paintFormula(view, list, bright, *kSoftmax, ImVec2(at.x, y));
-    paintFitted(view, list, view.fonts->small, ImVec2(at.x + size.width + view.px(16), y),
-                width - size.width - view.px(16), theme.secondary, "over the visible keys; they sum to 1");
+  if (const ImRect place = rows.area("", 38); kSoftmax.ok()) {
+    const float y = place.GetCenter().y, wide = formulaSize(richFonts(view), *kSoftmax).width + view.px(16);
+    paintFormula(view, list, richFonts(view), *kSoftmax, ImVec2(place.Min.x, y));
+    paintFitted(view, list, view.fonts->small, ImVec2(place.Min.x + wide, y), place.GetWidth() - wide,
+                view.theme->secondary, "over the visible keys; they sum to 1");
   }
-  y += view.px(32);
-  const bool narrow = width < view.px(360);
-  const RichFonts small{narrow ? view.fonts->small : view.fonts->text,
-                        narrow ? view.fonts->smallBold : view.fonts->bold, view.fonts->monoSmall,
-                        view.fonts->small, theme.secondary};
+  RichFonts fonts = richFonts(view, view.theme->secondary);
+  fonts.code = view.fonts->monoSmall;
+  if (rows.width() < view.px(360)) fonts.plain = view.fonts->small, fonts.bold = view.fonts->smallBold;
   for (const auto& [name, row] : {std::pair("before", &before), std::pair("now", now)}) {
     if (!row) continue;
     const Powers all = powersOf(*row);
-    paintRichText(view, &list, small, sentence(view, small, name, *row, all, width), ImVec2(at.x, y), width);
-    y += view.px(24);
-    const ImRect area(at.x, y, at.x + width, y + view.px(26));
-    strip(view, *row, all, area);
-    track(fmt::format("lesson.shared.{}", name), area.Min, area.Max);
-    y += view.px(36);
+    rows.rich(fonts, sentence(view, fonts, name, *row, all, rows.width()));
+    strip(view, *row, all, rows.area(fmt::format("lesson.shared.{}", name), 26));
+    rows.space(0);
   }
+}
+
+// The heights of outputs() and sharedOut(), in layout units.
+constexpr float kOutputsHeight = 142, kSharedHeight = 196;
+
+}  // namespace
+
+void comparison(State& page, const ImRect& area) {
+  const View& view = page.view;
+  const std::uint32_t quiet = view.theme->secondary;
+  if (beginPanel(view, "lesson.comparison", area, 14, 0)) {
+    Rows rows(page.view);
+    rows.space(45);
+    const ComparedRow is = rowNow(page), was = rowBefore(page, is);
+    const ImRect title = rows.area("", 34);
+    Canvas list = *ImGui::GetWindowDrawList();
+    const float y = title.GetCenter().y, gap = view.px(12);
+    const float x =
+        title.Min.x + gap + paintText(list, view.fonts->hero, ImVec2(title.Min.x, y), quiet, "Before");
+    paintFitted(view, list, view.fonts->mono, ImVec2(x, y), title.Max.x - x, quiet,
+                attention::maskText(page.here.study->before->setup.mask.layers));
+    // The map leaves space for the row's softmax as long as it stays large enough. What the head does now is
+    // not revealed before the question is answered.
+    const bool row = was.query >= 0 && is.query >= 0, open = !page.asking();
+    const float left = ImGui::GetContentRegionAvail().y - view.px(kOutputsHeight + kSharedHeight + 64);
+    const bool shared = row && left >= view.px(130);
+    beforeMap(rows, page, was, std::min(area.GetHeight() * 0.36f, shared ? left : INFINITY));
+    rows.space(24);
+    if (shared) sharedOut(rows, was, open ? &is : nullptr);
+    if (shared) rows.space(24);
+    if (row && open && ImGui::GetContentRegionAvail().y >= view.px(kOutputsHeight) - 1)
+      outputs(rows, page, was, is);
+  }
+  endPanel();
 }
 
 }  // namespace headscope::app::lessons_page

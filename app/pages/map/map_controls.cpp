@@ -9,7 +9,6 @@
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/field_controls.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
@@ -24,18 +23,18 @@ const MapSnapshot* shownState(const State& page) {
   return state && !state->empty ? state : nullptr;
 }
 
-void textSource(Scene& scene, View& view) {
+void textSource(Rows& rows, Scene& scene) {
   constexpr std::size_t kEditable = 20000;
   InputSetup& input = scene.setup.input;
   if (const std::string patches = patchesText(scene); !patches.empty())
-    hint(view, patches);
+    rows.hint(patches);
   else if (input.source == EmbeddingSource::table)
-    hint(view, "The typed embeddings from Heads.");
+    rows.hint("The typed embeddings from Heads.");
   else if (input.text.size() <= kEditable)
-    textBox(view, "map.text", input.text, 3, "Type a sentence.");
+    textBox(rows.view(), "map.text", input.text, 3, "Type a sentence.");
   else
-    hint(view, bytesText(static_cast<double>(input.text.size())) + " of text; edit it on Heads.");
-  unknownWords(scene, view);
+    rows.hint(bytesText(static_cast<double>(input.text.size())) + " of text; edit it on Heads.");
+  unknownWords(scene, rows.view());
 }
 
 /// Powers of two, and one and a half times each.
@@ -51,64 +50,51 @@ const std::vector<Index>& lengthStops() {
   return kStops;
 }
 
-void generatedSource(Scene& scene, View& view) {
-  fieldSlider(view, scene, "map.tokens", {"", lengthStops()});
-  if (button(view, "map.another", "Another text")) ++scene.map.seed;
-}
-
 /// The file's name and which part of it is shown.
-void fileSource(Scene& scene, State& page) {
-  View& view = page.view;
-  const MapSnapshot* state = shownState(page);
-  if (!scene.map.file.empty()) {
-    std::string name = std::filesystem::path(scene.map.file).filename().string();
-    if (state && state->question.source == MapSource::file && state->question.file == scene.map.file) {
-      name += " · " + countedText(state->heads, "head");
-      if (state->kvHeads < state->heads) name += fmt::format(" over {}", state->kvHeads);
-      name += fmt::format(" of size {}", state->map->field().k.cols());
-      if (!state->layerName.empty()) name += " · " + state->layerName;
-      if (state->layers > 1) {
-        std::vector<Index> layers(static_cast<std::size_t>(state->layers));
-        std::iota(layers.begin(), layers.end(), 0);
-        const auto refuse = [&](Index) {
-          return fmt::format("The file has {} layers, counted from 0.", state->layers);
-        };
-        fieldSlider(view, scene, "map.layer", {"", layers, refuse});
-      }
-    }
-    hint(view, name);
+void fileSource(Rows& rows, Scene& scene, const MapSnapshot* state) {
+  const bool open = !scene.map.file.empty();
+  std::string name = std::filesystem::path(scene.map.file).filename().string();
+  if (open && state && state->question.source == MapSource::file && state->question.file == scene.map.file) {
+    name += " · " + countedText(state->heads, "head");
+    if (state->kvHeads < state->heads) name += fmt::format(" over {}", state->kvHeads);
+    name += fmt::format(" of size {}", state->map->field().k.cols());
+    if (!state->layerName.empty()) name += " · " + state->layerName;
+    std::vector<Index> layers(asSize(state->layers));
+    std::iota(layers.begin(), layers.end(), 0);
+    const auto refuse = [&](Index) {
+      return fmt::format("The file has {} layers, counted from 0.", state->layers);
+    };
+    if (state->layers > 1) rows.slider(scene, "map.layer", {"", layers, refuse});
   }
-  if (button(view, "map.open", scene.map.file.empty() ? "Open Q and K…" : "Open another…"))
-    view.request("map.open");
+  if (open) rows.hint(name);
+  rows.action("map.open", open ? "Open another…" : "Open Q and K…", "map.open");
 }
 
 void sourceSection(Rows& rows, Scene& scene, State& page) {
-  View& view = page.view;
   const MapSnapshot* state = shownState(page);
-  rows.section("TOKENS",
-               state ? countText(static_cast<std::uint64_t>(std::max(state->queries, state->keys))) : "");
+  rows.section("TOKENS", state ? countText(std::max(state->queries, state->keys)) : "");
   // With this many keys, weights are small: a range from 0 to 1 would show nothing but the diagonal.
   if (rows.choice(scene, "map.source") && scene.map.source != MapSource::scene &&
       scene.look.range == RangeMode::unit)
     scene.look.range = RangeMode::logarithmic;
   rows.space(4);
-  if (scene.map.source == MapSource::scene) textSource(scene, view);
-  if (scene.map.source == MapSource::generated) generatedSource(scene, view);
-  if (scene.map.source == MapSource::file) fileSource(scene, page);
+  if (scene.map.source == MapSource::scene) textSource(rows, scene);
+  if (scene.map.source == MapSource::file) fileSource(rows, scene, state);
+  if (scene.map.source != MapSource::generated) return;
+  rows.slider(scene, "map.tokens", {"", lengthStops()});
+  if (button(rows.view(), "map.another", "Another text")) ++scene.map.seed;
 }
 
 /// Draws the whole head with a frame around the visible part; clicking or dragging moves that part.
 void minimap(Scene& scene, State& page) {
   View& view = page.view;
   const MapSnapshot* state = shownState(page);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::min(ImGui::GetContentRegionAvail().x, view.px(208));
   const float aspect = state ? static_cast<float>(state->queries) / static_cast<float>(state->keys) : 1;
-  const float scale = aspect > 1 ? 1 / aspect : 1;
-  const ImRect area(at, ImVec2(at.x + std::max(view.px(24), std::round(width * scale)),
-                               at.y + std::max(view.px(24), std::round(width * scale * aspect))));
+  const auto side = [&](float share) { return std::max(view.px(24), std::round(width * share)); };
+  hitArea("minimap", ImVec2(side(std::min(1.0f, 1 / aspect)), side(std::min(1.0f, aspect))));
+  const ImRect area(ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
   Canvas list = *ImGui::GetWindowDrawList();
-  hitArea("minimap", area.GetSize());
   noteTabStopKind(TabStopKind::picture, {area.GetWidth() / 24, area.GetHeight() / 24});
   const bool held = ImGui::IsItemActive();
   if (!state || !drawWhole(scene, page, list, area))
@@ -116,20 +102,15 @@ void minimap(Scene& scene, State& page) {
   compat::rectOutline(list, area.Min, area.Max, view.theme->line, 0, 1);
   if (!state || !page.window) return;
   MapCursor& cursor = scene.cursor.map;
-  const double rowsAPixel = static_cast<double>(state->queries) / static_cast<double>(area.GetHeight()),
-               colsAPixel = static_cast<double>(state->keys) / static_cast<double>(area.GetWidth());
+  const MapWindow whole = wholeWindow(area, state->queries, state->keys), &window = *page.window;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (held) {
-    cursor.row = std::clamp(static_cast<double>(mouse.y - area.Min.y) * rowsAPixel, 0.0,
-                            static_cast<double>(state->queries));
-    cursor.col = std::clamp(static_cast<double>(mouse.x - area.Min.x) * colsAPixel, 0.0,
-                            static_cast<double>(state->keys));
+    cursor.row = std::clamp(whole.rowAt(mouse.y), 0.0, static_cast<double>(state->queries));
+    cursor.col = std::clamp(whole.colAt(mouse.x), 0.0, static_cast<double>(state->keys));
   }
-  const MapWindow& window = *page.window;
   const ImRect cells = window.cells();
   const auto inside = [&](ImVec2 point) {
-    return ImVec2(area.Min.x + static_cast<float>(window.colAt(point.x) / colsAPixel),
-                  area.Min.y + static_cast<float>(window.rowAt(point.y) / rowsAPixel));
+    return ImVec2(whole.x(window.colAt(point.x)), whole.y(window.rowAt(point.y)));
   };
   ImVec2 from = inside(cells.Min), to = inside(cells.Max);
   const float least = view.px(7);  // keeps a frame around single cells visible
@@ -144,26 +125,20 @@ void minimap(Scene& scene, State& page) {
   track("minimap.window", from, to);
 }
 
-void goToBox(Scene& scene, State& page) {
-  View& view = page.view;
+void goToBox(Rows& rows, Scene& scene, State& page) {
   const std::string before = page.goTo;
-  const bool entered = lineBox(view, "map.go_to", page.goTo, ImGui::GetContentRegionAvail().x, page.goToKeeps,
-                               "Go to a query, key or word");
-  page.goToKeeps = false;
+  const bool entered = rows.input("map.go_to", page.goTo, page.goToKeeps, "Go to a query, key or word");
   const MapSnapshot* state = shownState(page);
   if (entered && state) {
     const auto place = findPlace(page.goTo, *state, scene.cursor.map);
     page.goToProblem = place.ok() ? "" : place.error().message;
     page.goToField = state->field;
-    if (place.ok()) goToCell(scene.cursor.map, view, place->query, place->key);
+    if (place.ok()) goToCell(scene.cursor.map, page.view, place->query, place->key);
     page.goToKeeps = true;  // pressing Enter again finds the next match
   }
   // The message disappears with its cause: other words, another head or another text.
   if (page.goTo != before || (state && page.goToField != state->field)) page.goToProblem.clear();
-  if (!page.goToProblem.empty()) {
-    problem(view, page.goToProblem);
-    trackItem("map.go_to.problem");
-  }
+  rows.problem(page.goToProblem, "map.go_to.problem");
 }
 
 void whereSection(Rows& rows, Scene& scene, State& page) {
@@ -171,34 +146,25 @@ void whereSection(Rows& rows, Scene& scene, State& page) {
   rows.section("WHERE", window && shownState(page) ? zoomText(*window) : "");
   minimap(scene, page);
   rows.space(6);
-  goToBox(scene, page);
+  goToBox(rows, scene, page);
 }
 
 /// One button per head, marked with its KV group.
 void headChoice(Rows& rows, Scene& scene, const State& page) {
   const View& view = page.view;
-  const MapSnapshot* state = page.state.get();
-  const bool known = state && !state->empty;
-  const Index heads = known ? state->heads : scene.setup.model.heads;
-  const Index kvHeads = known ? state->kvHeads : scene.setup.model.kvHeads;
+  const MapSnapshot* state = shownState(page);
+  const Index heads = state ? state->heads : scene.setup.model.heads;
+  const Index kvHeads = state ? state->kvHeads : scene.setup.model.kvHeads;
   rows.section("HEADS");
-  const ImVec2 start = ImGui::GetCursorScreenPos();
   constexpr Index kColumns = 8;
-  const float space = view.px(4), width = ImGui::GetContentRegionAvail().x;
-  const float side = std::floor(std::min(view.px(30), (width - space * (kColumns - 1)) / kColumns));
+  const float space = view.px(4), side = std::min(view.px(30), (rows.width() - space * 7) / 8);
   Canvas list = *ImGui::GetWindowDrawList();
   const Index shown = std::min(shownHead(scene), heads - 1);
   for (Index head = 0; head < heads; ++head) {
-    const ImVec2 from(start.x + static_cast<float>(head % kColumns) * (side + space),
-                      start.y + static_cast<float>(head / kColumns) * (side + space));
-    const ImVec2 to(from.x + side, from.y + side);
-    ImGui::SetCursorScreenPos(from);
-    ImGui::PushID(static_cast<int>(head));
-    if (compat::invisibleButton("head", ImVec2(side, side))) {
+    if (head % kColumns != 0) ImGui::SameLine(0, space);
+    if (hitArea(fmt::format("map.head.{}", head), ImVec2(std::floor(side), std::floor(side))))
       scene.cursor.cell.head = head;
-    }
-    trackItem(fmt::format("map.head.{}", head));
-    ImGui::PopID();
+    const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
     const bool lit = head == shown, hovered = ImGui::IsItemHovered();
     list.AddRectFilled(from, to, lit || hovered ? view.theme->raised : view.theme->background, view.px(5));
     if (lit && drawsMark(list, "chosen head", from, to))
@@ -210,9 +176,6 @@ void headChoice(Rows& rows, Scene& scene, const State& page) {
                          ImVec2(to.x - view.px(6), to.y - view.px(3)),
                          groupColor(*view.theme, head / (heads / kvHeads)));
   }
-  const Index lines = (heads + kColumns - 1) / kColumns;
-  ImGui::SetCursorScreenPos(start);
-  ImGui::Dummy(ImVec2(width, static_cast<float>(lines) * (side + space)));
 }
 
 void lookSection(Rows& rows, Scene& scene) {

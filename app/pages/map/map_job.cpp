@@ -164,17 +164,9 @@ bool Job::build(const Request& request, std::stop_token stop) {
     publish(std::move(state));
     return false;
   }
+  static_cast<MapFacts&>(state) = static_cast<MapFacts&&>(**head);
   state.empty = false;
   state.field = ++field_;
-  state.heads = (*head)->heads;
-  state.kvHeads = (*head)->kvHeads;
-  state.causal = (*head)->causal;
-  state.layers = (*head)->layers;
-  state.layerName = (*head)->layerName;
-  state.text = std::move((*head)->text);
-  state.notFinite = std::move((*head)->notFinite);
-  state.omitted = std::move((*head)->omitted);
-  state.memory = std::move((*head)->memory);
   const auto map = std::make_shared<attention::HeadMap>(std::move((*head)->field));
   head_->map = map;
   state.map = map;

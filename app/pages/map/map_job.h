@@ -21,6 +21,7 @@
 
 namespace headscope::app::map_page {
 
+using attention::asSize;
 using attention::Index;
 using attention::Pooling;
 
@@ -145,23 +146,16 @@ class Overview {
 };
 
 /// One head's map without its tiles.
-struct MapSnapshot {
+struct MapSnapshot : MapFacts {
   MapQuestion question;
   std::optional<std::string> error;  ///< if set, there is nothing else
   bool empty = true;                 ///< no text, or an error
   std::uint64_t field = 0;           ///< as in its tiles' keys
   Index queries = 0, keys = 0;
-  Index heads = 1, kvHeads = 1, layers = 1;
-  bool causal = false;    ///< self-attention in which no query sees a later key
-  std::string layerName;  ///< if its file names the layer
   OverviewLevels levels;
   std::shared_ptr<const attention::HeadMap> map;  ///< for its field(), which never changes
-  std::shared_ptr<const MapText> text;
-  std::string notFinite;
-  std::vector<std::string> omitted;
-  std::uint64_t bytes = 0;  ///< held in addition to the tiles
-  MemoryShare memory;       ///< that many bytes of the budget
-  Index previewStep = 1;    ///< the preview samples one row in this many
+  std::uint64_t bytes = 0;                        ///< held in addition to the tiles
+  Index previewStep = 1;                          ///< the preview samples one row in this many
 };
 
 /// The part of a map that the page shows.

@@ -61,12 +61,8 @@ void Page::draw(Scene& scene, const Layout& layout) {
 
 void Page::ask(const Scene& scene) {
   cache_.keepInView(page_.inView);
-  Request request;
-  request.question = mapQuestion(scene, shownHead(scene));
-  request.pooling = scene.map.pooling;
-  request.field = page_.state ? page_.state->field : 0;
-  request.visible = page_.visible;
-  request.near = page_.near;
+  const Request request{mapQuestion(scene, shownHead(scene)), scene.map.pooling,
+                        page_.state ? page_.state->field : 0, page_.visible, page_.near};
   page_.catchingUp = !page_.state || page_.state->question != request.question;
   job_.look(request);
 }
@@ -130,41 +126,34 @@ void Page::copyPlace(const Scene& scene) {
 }
 
 std::vector<Action> Page::actions() {
-  const auto action = [](const char* id, const char* name, std::function<void(Scene&)> run,
-                         const char* words = "") {
-    return Action{.id = id, .name = name, .words = words, .run = std::move(run)};
-  };
-  const auto openFileOf = [this](Scene&) {
-    FileQuestion question{"Map queries and keys", {".safetensors"}, "", {}};
-    question.chosen = [this](Scene& scene, const auto& path, const Outcome& outcome) {
-      openFile(path, scene);
-      outcome.done();
-    };
-    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
-  };
-  return {{.id = "map.open",
-           .name = "Map queries and keys from a file…",
-           .section = "Scene",
-           .whileTyping = true,
-           .words = "import load",
-           .run = openFileOf},
-          action("map.cells", "Zoom to the marked cell",
-                 [this](Scene& scene) {
-                   const MapCursor& cursor = scene.cursor.map;
-                   if (cursor.query < 0 || cursor.key < 0)
-                     return services_.view.messages.fail("No cell is marked. Click one on the map.");
-                   scene.cursor.page = "map";
-                   goToCell(scene.cursor.map, services_.view, cursor.query, cursor.key);
-                 }),
-          action(
-              "map.whole", "Show the whole head on the map",
-              [](Scene& scene) {
-                scene.cursor.page = "map";
-                scene.cursor.map.cellsPerPixel = 0;
-              },
-              "zoom out reset"),
-          action("map.copy_place", "Copy the position of the marked cell",
-                 [this](Scene& scene) { copyPlace(scene); })};
+  ActionList list;
+  list.add({.id = "map.open",
+            .name = "Map queries and keys from a file…",
+            .section = "Scene",
+            .whileTyping = true,
+            .words = "import load"},
+           [this](Scene&) {
+             const auto chosen = [this](Scene& scene, const auto& path, const Outcome& outcome) {
+               openFile(path, scene);
+               outcome.done();
+             };
+             services_.askForFile({"Map queries and keys", {".safetensors"}, "", chosen});
+           });
+  list.add({.id = "map.cells", .name = "Zoom to the marked cell"}, [this](Scene& scene) {
+    const MapCursor& cursor = scene.cursor.map;
+    if (cursor.query < 0 || cursor.key < 0)
+      return services_.view.messages.fail("No cell is marked. Click one on the map.");
+    scene.cursor.page = "map";
+    goToCell(scene.cursor.map, services_.view, cursor.query, cursor.key);
+  });
+  list.add({.id = "map.whole", .name = "Show the whole head on the map", .words = "zoom out reset"},
+           [](Scene& scene) {
+             scene.cursor.page = "map";
+             scene.cursor.map.cellsPerPixel = 0;
+           });
+  list.add({.id = "map.copy_place", .name = "Copy the position of the marked cell"},
+           [this](Scene& scene) { copyPlace(scene); });
+  return std::move(list.all);
 }
 
 ImRect MapWindow::cells() const {
@@ -181,6 +170,16 @@ int MapWindow::level() const {
 double wholeZoom(const ImRect& area, Index n, Index m) {
   return std::max(static_cast<double>(n) / static_cast<double>(std::max(1.0f, area.GetHeight())),
                   static_cast<double>(m) / static_cast<double>(std::max(1.0f, area.GetWidth())));
+}
+
+MapWindow wholeWindow(const ImRect& area, Index n, Index m) {
+  MapWindow whole;
+  whole.area = area;
+  whole.n = n;
+  whole.m = m;
+  whole.cellsPerPixel = static_cast<double>(n) / static_cast<double>(area.GetHeight());
+  whole.wide = whole.cellsPerPixel * static_cast<double>(area.GetWidth()) / static_cast<double>(m);
+  return whole;
 }
 
 namespace {
@@ -261,7 +260,7 @@ std::vector<CaptionPart> captionOf(const State& page) {
   const MapSnapshot* state = page.state.get();
   if (!state || state->empty || !state->text) return {};
   const Theme& theme = *page.view.theme;
-  const auto count = [](Index cells) { return countText(static_cast<std::uint64_t>(cells)); };
+  const auto count = [](Index cells) { return countText(cells); };
   return {
       {count(state->queries) + " queries", theme.query},
       {" over ", theme.text},
@@ -292,15 +291,14 @@ Result<Index> findOne(const std::string& part, const std::vector<attention::Toke
   const bool whole = parsed.ptr == part.data() + part.size();
   if (whole && parsed.ec != std::errc::invalid_argument) {
     if (parsed.ec == std::errc() && number >= 0 && number < count) return number;
-    return Error{std::string(what) + " " + part + " doesn't exist; expected 0 to " +
-                 countText(static_cast<std::uint64_t>(count - 1)) + "."};
+    return Error{std::string(what) + " " + part + " doesn't exist; expected 0 to " + countText(count - 1) +
+                 "."};
   }
   if (tokens.empty()) return Error{"No text to search. Enter numbers: query, key."};
   const std::string wanted = attention::lowerCase(part);
   for (Index step = 1; step <= count; ++step) {
     const Index at = (std::max<Index>(from, -1) + step) % count;
-    if (attention::lowerCase(tokens[static_cast<std::size_t>(at)].text).find(wanted) != std::string::npos)
-      return at;
+    if (attention::lowerCase(tokens[asSize(at)].text).find(wanted) != std::string::npos) return at;
   }
   return Error{std::string("No ") + what + " contains “" + part + "”."};
 }

@@ -75,6 +75,8 @@ struct MapWindow {
 /// Cells per pixel when the whole head is shown.
 double wholeZoom(const ImRect& area, Index n, Index m);
 
+/// The whole head, stretched over the area.
+MapWindow wholeWindow(const ImRect& area, Index n, Index m);
 /// Clamps the cursor to the head, and the zoom between cell and whole head; returns the resulting window.
 MapWindow mapWindow(MapCursor& cursor, const View& view, const ImRect& area, Index n, Index m);
 
@@ -133,6 +135,8 @@ void drawTiles(const Scene& scene, State& page, Canvas list, const MapWindow& wi
 /// Draws the whole head into `area` from the overview's single tile. Returns false if it isn't ready.
 bool drawWhole(const Scene& scene, State& page, Canvas list, const ImRect& area);
 
+/// The token's text, "" if the map has none.
+std::string tokenAt(const std::vector<attention::Token>& tokens, Index at);
 /// Draws token numbers and texts along both axes, thinned so that they don't overlap.
 void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const MapText& text, Index litQuery,
                   Index litKey);

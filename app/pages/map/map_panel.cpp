@@ -12,7 +12,7 @@ namespace headscope::app::map_page {
 namespace {
 
 std::string pooledWords(Pooling pooling, Index cells) {
-  const std::string side = countText(static_cast<std::uint64_t>(cells));
+  const std::string side = countText(cells);
   if (cells <= 1) return "single cells";
   return std::string(pooling == Pooling::max ? "largest of " : "mean of ") + side + " × " + side + " cells";
 }
@@ -26,8 +26,7 @@ std::string shownWords(const Scene& scene, const State& page) {
 }
 
 std::string sizeWords(const MapSnapshot& state) {
-  return countText(static_cast<std::uint64_t>(state.queries)) + " × " +
-         countText(static_cast<std::uint64_t>(state.keys)) + " tokens";
+  return countText(state.queries) + " × " + countText(state.keys) + " tokens";
 }
 
 BarLabels barLabels(const ValueRange& range) {
@@ -61,7 +60,7 @@ void paintHeader(const Scene& scene, State& page, const ImRect& area) {
     x += paintBadge(view, list, ImVec2(x, y), groupColor(theme, kvHead), kvName(kvHead)) + view.px(12);
   }
   if (page.preview) {
-    const std::string rows = countText(static_cast<std::uint64_t>(state.previewStep));
+    const std::string rows = countText(state.previewStep);
     const std::string words = "preview: 1 row in " + rows;
     const float width = paintBadge(view, list, ImVec2(x, y), theme.warning, words);
     track("map.preview", ImVec2(x, y - view.px(10)), ImVec2(x + width, y + view.px(10)));
@@ -117,13 +116,9 @@ void pointTooltip(const Scene& scene, State& page, Index query, Index key) {
   View& view = page.view;
   const MapSnapshot& state = *page.state;
   const Pooling pooling = scene.map.pooling;
-  const auto token = [](const std::vector<attention::Token>& tokens, Index at) {
-    return at < static_cast<Index>(tokens.size()) ? tokens[static_cast<std::size_t>(at)].text : "";
-  };
-  const std::string from = token(state.text->queries, query), to = token(state.text->keys, key);
+  const std::string from = tokenAt(state.text->queries, query), to = tokenAt(state.text->keys, key);
   std::string text = from.empty() && to.empty() ? "" : from + " → " + to + "\n";
-  text += "query " + countText(static_cast<std::uint64_t>(query)) + " · key " +
-          countText(static_cast<std::uint64_t>(key)) + "\n";
+  text += "query " + countText(query) + " · key " + countText(key) + "\n";
   const std::optional<ShownValue> value = shownValue(page, pooling, page.level, query, key);
   if (!value)
     text += "computing";

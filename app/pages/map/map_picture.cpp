@@ -196,11 +196,7 @@ bool drawWhole(const Scene& scene, State& page, Canvas list, const ImRect& area)
   page.inView.push_back(key);
   const std::optional<int> layer = page.textures->layerOf(key, *tile);
   if (!layer) return false;
-  MapWindow whole;
-  whole.area = area;
-  whole.n = page.state->queries;
-  whole.m = page.state->keys;
-  whole.cellsPerPixel = wholeZoom(area, whole.n, whole.m);
+  const MapWindow whole = wholeWindow(area, page.state->queries, page.state->keys);
   const Look look = weightsLook(scene.look);
   ValueRange range = shownRange(page, look);
   // The brightest value in the window may be far from the brightest of the whole head.
@@ -220,11 +216,11 @@ std::optional<ShownValue> shownValue(State& page, Pooling pooling, int level, In
   return ShownValue{(*tile->values)(row % kTileSide, col % kTileSide), tile->preview};
 }
 
-namespace {
-
 std::string tokenAt(const std::vector<attention::Token>& tokens, Index at) {
-  return at < static_cast<Index>(tokens.size()) ? tokens[static_cast<std::size_t>(at)].text : "";
+  return at < static_cast<Index>(tokens.size()) ? tokens[asSize(at)].text : "";
 }
+
+namespace {
 
 /// The visible multiples of `step` at least `room` cells from the highlighted one, then that one itself.
 std::vector<Index> labelled(double first, double last, Index total, Index step, double room, Index lit) {
@@ -250,8 +246,7 @@ void rowLabel(const View& view, Canvas list, const MapWindow& window, float edge
     list.AddLine(ImVec2(edge - view.px(4), y), ImVec2(edge - view.px(1), y), lit ? theme.query : theme.line);
   const float x = edge - view.px(8), gap = words > 0 ? view.px(8) : 0;
   paintText(list, font, ImVec2(x, y), color, fitted(font, tokenAt(text.queries, row), words), Align::right);
-  paintText(list, font, ImVec2(x - words - gap, y), lit ? color : theme.faint,
-            countText(static_cast<std::uint64_t>(row)), Align::right);
+  paintText(list, font, ImVec2(x - words - gap, y), lit ? color : theme.faint, countText(row), Align::right);
 }
 
 /// Draws number and token below a column; if columns are narrow and all are labelled, the turned token.
@@ -263,7 +258,7 @@ void keyLabel(const View& view, Canvas list, const MapWindow& window, float edge
   const std::uint32_t color = lit ? theme.key : theme.secondary;
   ImFont* font = view.fonts->monoSmall;
   const std::string token = tokenAt(text.keys, key);
-  const std::string number = countText(static_cast<std::uint64_t>(key));
+  const std::string number = countText(key);
   if (turned && !lit) {
     constexpr float kDegrees = 62;
     const float longest = view.px(kMapBottom - 12) / std::sin(kDegrees * 3.14159f / 180);
@@ -292,7 +287,7 @@ void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const 
   float words = 0, numbers = 0;
   for (const Index row : rows) {
     words = std::max(words, textWidth(view.fonts->monoSmall, tokenAt(text.queries, row)));
-    numbers = std::max(numbers, textWidth(view.fonts->monoSmall, countText(static_cast<std::uint64_t>(row))));
+    numbers = std::max(numbers, textWidth(view.fonts->monoSmall, countText(row)));
   }
   words = std::min(words, view.px(kMapLeft - 26) - numbers);
   for (const Index row : rows) rowLabel(view, list, window, cells.Min.x, text, row, row == litQuery, words);

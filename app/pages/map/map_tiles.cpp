@@ -197,7 +197,7 @@ void Textures::allocate() {
   for (int layers = static_cast<int>(kBudget / kBytes); slots_.empty(); layers /= 2) {
     try {
       textures_.resize(layers, static_cast<int>(kTileSide), static_cast<int>(kTileSide));
-      slots_.resize(static_cast<std::size_t>(layers));
+      slots_.resize(asSize(layers));
     } catch (const std::runtime_error&) {
       if (layers <= kMin) throw;
     }
@@ -227,7 +227,7 @@ std::optional<int> Textures::layerOf(const TileKey& key, const Tile& tile) {
       if (!slot) return std::nullopt;
       if (slot->revision != 0) slotOf_.erase(slot->key);
       slot->key = key;
-      slotOf_[key] = static_cast<std::size_t>(slot - slots_.data());
+      slotOf_[key] = asSize(slot - slots_.data());
     }
     const attention::Matrix& values = *tile.values;
     const float* data = values.data();

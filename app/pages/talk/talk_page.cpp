@@ -41,13 +41,12 @@ void Page::edit(Document& own, Move move) {
   if (move == Move::later) step(shown + 1);
   if (move == Move::remove) removeView(scene, shown);
   if (move == Move::duplicate) {
-    TalkView copy = scene.talk->views[static_cast<std::size_t>(shown)];
+    TalkView copy = scene.talk->views[asSize(shown)];
     if (const int to = addView(scene, std::move(copy), shown); to >= 0) at = to;
   }
   if (move == Move::keep && page_.stage.changed() && shown == page_.at) {
     // A new stage: the next undo takes back that the change was kept.
-    scene.talk.edit().views[static_cast<std::size_t>(shown)].scene =
-        viewScene(page_.stage.document()->scene());
+    scene.talk.edit().views[asSize(shown)].scene = viewScene(page_.stage.document()->scene());
     page_.stage.take();
     services_.view.say("Your changes are kept in the view.");
   }
@@ -63,7 +62,7 @@ void Page::place(Scene& own) {
   own.cursor.view = std::clamp<Index>(own.cursor.view, 0, page_.count - 1);
   const int at = static_cast<int>(own.cursor.view);
   page_.shows = page_.shows || at != page_.at;
-  const std::shared_ptr<const Scene>& scene = views[static_cast<std::size_t>(at)].scene;
+  const std::shared_ptr<const Scene>& scene = views[asSize(at)].scene;
   // Two views may share a scene, but a change in one doesn't belong to the other.
   if (scene == placed_ && page_.stage.document() && at == page_.at) return;
   std::optional<Scene> before;
@@ -72,11 +71,8 @@ void Page::place(Scene& own) {
   clearStage();
   page_.at = at;
   placed_ = scene;
-  Scene written = *scene;
-  // A stage can't contain another stage.
-  if (written.cursor.page == "lessons" || written.cursor.page == "talk") written.cursor.page = "heads";
   const auto left = left_.extract(placed_);
-  page_.stage.put(std::move(written), left.empty() ? nullptr : left.mapped());
+  page_.stage.put(*scene, left.empty() ? nullptr : left.mapped());
   if (before) travel_.begin(*before, page_.stage.written(), services_.view.time, services_.view.walkSeconds);
   services_.view.controls = {};
   services_.view.redraw();
@@ -138,13 +134,13 @@ std::vector<CaptionPart> Page::caption(const Scene&) const {
 
 std::string Page::notes(const Scene& scene) const {
   const auto& views = scene.talk->views;
-  const auto at = static_cast<std::size_t>(page_.at);
+  const auto at = asSize(page_.at);
   return at < views.size() ? views[at].notes : "";
 }
 
 std::shared_ptr<const Scene> Page::nextScene(const Scene& scene) const {
   const auto& views = scene.talk->views;
-  const auto next = static_cast<std::size_t>(page_.at) + 1;
+  const auto next = asSize(page_.at) + 1;
   return next < views.size() ? views[next].scene : nullptr;
 }
 
@@ -200,63 +196,58 @@ void Page::present() {
 }
 
 std::vector<Action> Page::actions() {
+  ActionList list;
   const auto moves = [this](Move move) { return [this, move](Scene&) { page_.move = move; }; };
   constexpr Mods kCtrl{.ctrl = true}, kCtrlShift{.ctrl = true, .shift = true};
   const auto here = [&](const char* id, const char* name, KeyPress key, Move move, const char* words = "") {
-    return Action{
-        .id = id, .name = name, .shortcut = key, .repeats = true, .words = words, .run = moves(move)};
+    list.add({.id = id, .name = name, .shortcut = key, .repeats = true, .words = words}, moves(move));
   };
-  std::vector<Action> actions{
-      {.id = "talk.add",
-       .name = "Add what is shown to the talk",
-       .shortcut = {Key::a, kCtrlShift},
-       .everywhere = true,
-       .whileTyping = true,
-       .words = "slide view presentation insert",
-       .run = [this](Scene& shown) { addShown(shown); }},
-      here("talk.next", "Next view", {Key::pageDown, {}}, Move::next, "slide"),
-      here("talk.back", "Previous view", {Key::pageUp, {}}, Move::back, "slide"),
-      here("talk.space", "Next view, if the page doesn't use Space", {Key::space, {}}, Move::next),
-      here("talk.first", "First view", {Key::home, {}}, Move::first, "slide"),
-      here("talk.last", "Last view", {Key::end, {}}, Move::last, "slide"),
-      here("talk.earlier", "Move the view towards the beginning", {Key::pageUp, kCtrl}, Move::earlier,
-           "order sort"),
-      here("talk.later", "Move the view towards the end", {Key::pageDown, kCtrl}, Move::later, "order sort"),
-      here("talk.duplicate", "Duplicate the view", {static_cast<Key>('D'), kCtrl}, Move::duplicate,
-           "copy slide"),
-      here("talk.remove", "Delete the view", {Key::del, {}}, Move::remove, "slide"),
-      {.id = "talk.present",
-       .name = "Present the talk from its first view",
-       .section = "Present",
-       .shortcut = {Key::p, {.shift = true}},
-       .everywhere = true,
-       .words = "start slides beginning lecture",
-       .run = [this](Scene&) { present(); }},
-      {.id = "talk.keep",
-       .name = "Keep your changes in this view",
-       .shortcut = {Key::k, kCtrlShift},
-       .whileTyping = true,
-       .words = "update slide save",
-       .run = moves(Move::keep)},
-      here("talk.restore", "Put the view back as it was", {}, Move::restore, "reset slide"),
-      {.id = "talk.rename",
-       .name = "Rename the view",
-       .shortcut = {Key::enter},
-       .words = "title name slide",
-       .run = [this](Scene&) { page_.focusName = true; }},
-      {.id = "talk.close",
-       .name = "Close the talk and keep its scene",
-       .whileTyping = true,
-       .words = "end new",
-       .run = [this](Scene&) {
-         Document& own = *services_.own();
-         if (own.scene().talk->views.empty()) return services_.view.say("No talk is open.");
-         own.closeTalk();
-         services_.view.say("The talk is closed. Undo opens it again.");
-       }}};
-  for (Action& action : actions)
-    if (action.id == "talk.space") action.afterStage = true;
-  return actions;
+  list.add({.id = "talk.add",
+            .name = "Add what is shown to the talk",
+            .shortcut = {Key::a, kCtrlShift},
+            .everywhere = true,
+            .whileTyping = true,
+            .words = "slide view presentation insert"},
+           [this](Scene& shown) { addShown(shown); });
+  here("talk.next", "Next view", {Key::pageDown, {}}, Move::next, "slide");
+  here("talk.back", "Previous view", {Key::pageUp, {}}, Move::back, "slide");
+  here("talk.space", "Next view, if the page doesn't use Space", {Key::space, {}}, Move::next);
+  list.all.back().afterStage = true;
+  here("talk.first", "First view", {Key::home, {}}, Move::first, "slide");
+  here("talk.last", "Last view", {Key::end, {}}, Move::last, "slide");
+  here("talk.earlier", "Move the view towards the beginning", {Key::pageUp, kCtrl}, Move::earlier,
+       "order sort");
+  here("talk.later", "Move the view towards the end", {Key::pageDown, kCtrl}, Move::later, "order sort");
+  here("talk.duplicate", "Duplicate the view", {static_cast<Key>('D'), kCtrl}, Move::duplicate, "copy slide");
+  here("talk.remove", "Delete the view", {Key::del, {}}, Move::remove, "slide");
+  list.add({.id = "talk.present",
+            .name = "Present the talk from its first view",
+            .section = "Present",
+            .shortcut = {Key::p, {.shift = true}},
+            .everywhere = true,
+            .words = "start slides beginning lecture"},
+           [this](Scene&) { present(); });
+  list.add({.id = "talk.keep",
+            .name = "Keep your changes in this view",
+            .shortcut = {Key::k, kCtrlShift},
+            .whileTyping = true,
+            .words = "update slide save"},
+           moves(Move::keep));
+  here("talk.restore", "Put the view back as it was", {}, Move::restore, "reset slide");
+  list.add(
+      {.id = "talk.rename", .name = "Rename the view", .shortcut = {Key::enter}, .words = "title name slide"},
+      [this](Scene&) { page_.focusName = true; });
+  list.add({.id = "talk.close",
+            .name = "Close the talk and keep its scene",
+            .whileTyping = true,
+            .words = "end new"},
+           [this](Scene&) {
+             Document& own = *services_.own();
+             if (own.scene().talk->views.empty()) return services_.view.say("No talk is open.");
+             own.closeTalk();
+             services_.view.say("The talk is closed. Undo opens it again.");
+           });
+  return std::move(list.all);
 }
 
 }  // namespace headscope::app::talk_page

@@ -12,6 +12,8 @@
 
 namespace headscope::app::talk_page {
 
+using attention::asSize;
+
 /// A change to the talk, applied at the start of the next frame. Those that need a view use the current one.
 enum class Move { next, back, first, last, earlier, later, duplicate, remove, keep, restore };
 

@@ -1,8 +1,8 @@
 #include <fmt/core.h>
 
+#include "app/kit/rows.h"
 #include "app/pages/talk/talk_page.h"
 #include "app/platform/track.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
@@ -31,12 +31,7 @@ void thumbnail(const State& page, Canvas list, const TalkView& talkView, int at,
                                  shown ? theme.text : theme.secondary, std::to_string(at + 1));
   const float left = number + view.px(6);
   paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x + left, y), area.GetWidth() - left,
-              shown ? theme.text : theme.secondary, viewTitle(talkView, static_cast<std::size_t>(at)));
-}
-
-/// The place among the others before which a view dragged to `x` is inserted.
-int placeAt(float x, float first, float step, int count) {
-  return std::clamp(static_cast<int>(std::round((x - first) / step)), 0, count);
+              shown ? theme.text : theme.secondary, viewTitle(talkView, asSize(at)));
 }
 
 /// If the views are wider than the strip: a bar that shows the visible part. Dragging or clicking it scrolls.
@@ -87,7 +82,7 @@ void row(State& page, Scene& own, const ImRect& area) {
       page.goTo = i;
       view.menu = {"talk.rename", "talk.duplicate", "talk.earlier", "talk.later", "talk.remove"};
     }
-    thumbnail(page, list, views[static_cast<std::size_t>(i)], i, box, high);
+    thumbnail(page, list, views[asSize(i)], i, box, high);
   }
   // The same margin after the last view as before the first.
   ImGui::SetCursorScreenPos(
@@ -95,18 +90,19 @@ void row(State& page, Scene& own, const ImRect& area) {
   ImGui::Dummy(ImVec2(1, 1));
   const float whole = step * static_cast<float>(page.count) - view.px(kGap) + 2 * pad;
   if (whole > area.GetWidth()) scrollBar(view, list, area, whole);
-  if (page.dragged >= 0 && dragging) {
-    const int place = placeAt(ImGui::GetIO().MousePos.x, first - view.px(kGap) / 2, step, page.count);
-    const float x = first + step * static_cast<float>(place) - view.px(kGap) / 2;
+  if (page.dragged < 0) return endPanel();
+  // The place among the others before which the dragged view is inserted.
+  const float mouse = ImGui::GetIO().MousePos.x, origin = first - view.px(kGap) / 2;
+  const int place = std::clamp(static_cast<int>(std::round((mouse - origin) / step)), 0, page.count);
+  if (dragging) {
+    const float x = origin + step * static_cast<float>(place);
     list.AddLine(ImVec2(x, area.Min.y + pad), ImVec2(x, area.Min.y + pad + high), view.theme->key,
                  view.px(3));
     track("talk.drop", ImVec2(x - 1, area.Min.y + pad), ImVec2(x + 1, area.Min.y + pad + high));
   }
-  if (page.dragged >= 0 && !ImGui::IsMouseDown(0)) {
-    const int from = std::exchange(page.dragged, -1);
-    const bool moved = std::abs(ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x) > wide / 3;
-    const int place = placeAt(ImGui::GetIO().MousePos.x, first - view.px(kGap) / 2, step, page.count);
-    const int to = place > from ? place - 1 : place;
+  if (!ImGui::IsMouseDown(0)) {
+    const int from = std::exchange(page.dragged, -1), to = place > from ? place - 1 : place;
+    const bool moved = std::abs(mouse - ImGui::GetIO().MouseClickedPos[0].x) > wide / 3;
     if (moved && to != from && from < page.count) {
       moveView(own, from, to);
       own.cursor.view = to;
@@ -120,13 +116,13 @@ void row(State& page, Scene& own, const ImRect& area) {
 void editor(State& page, Scene& own, const ImRect& area) {
   View& view = page.view;
   if (beginPanel(view, "talk.editor", area, 12, 8)) {
-    const auto at = static_cast<std::size_t>(page.at);
+    Rows rows(view);
+    const auto at = asSize(page.at);
     TalkView edited = own.talk->views[at];
     const bool changed = page.stage.changed();
-    const bool focus = std::exchange(page.focusName, false);
-    lineBox(view, "talk.name", edited.name, ImGui::GetContentRegionAvail().x, focus, "Name of the view");
+    rows.input("talk.name", edited.name, page.focusName, "Name of the view");
     if (changed) {
-      if (button(view, "talk.keep", "Keep in this view")) view.request("talk.keep");
+      rows.action("talk.keep", "Keep in this view", "talk.keep");
       ImGui::SameLine(0, view.px(8));
       if (button(view, "talk.restore", "Revert", "", true)) view.request("talk.restore");
     }

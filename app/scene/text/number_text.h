@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +44,10 @@ std::string weightText(float value);
 std::string numberText(double value, int significant = 4);
 /// "12,288".
 std::string countText(std::uint64_t value);
+template <std::signed_integral Count>
+std::string countText(Count value) {
+  return countText(static_cast<std::uint64_t>(value));
+}
 /// "1 token", "12,288 tokens".
 std::string tokenCountText(std::int64_t count);
 /// "1 kv head", "8 kv heads", "12,288 words".

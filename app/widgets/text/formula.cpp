@@ -134,6 +134,11 @@ class FormulaPainter {
 
 }  // namespace
 
+RichFonts richFonts(const View& view, std::uint32_t color) {
+  const Fonts& fonts = *view.fonts;
+  return {fonts.text, fonts.bold, fonts.mono, fonts.small, color ? color : view.theme->text};
+}
+
 FormulaSize formulaSize(const RichFonts& fonts, const FormulaNode& formula) {
   return FormulaPainter(fonts, nullptr).size(formula, 0);
 }

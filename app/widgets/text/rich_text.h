@@ -14,6 +14,9 @@ struct RichFonts {
   std::uint32_t color;
 };
 
+/// The fonts of a paragraph next to controls; color 0 = the theme's text.
+RichFonts richFonts(const View& view, std::uint32_t color = 0);
+
 /// The size of a formula in pixels. `up` and `down` are the distances from its line's middle to its top and
 /// bottom.
 struct FormulaSize {
