@@ -198,6 +198,14 @@ void readField(ObjectReader& reader, const char* key, const Field& field, Scene&
   if (tab == "wrong") tab = "mistakes";
 }
 
+void replaceFormerTab(Cursor& cursor) {
+  if (cursor.lab.tab != "precision") return;
+  cursor.lab.tab = HeadLabCursor().tab;
+  if (cursor.page != "lab") return;
+  cursor.page = "cache";
+  cursor.cacheView = CacheView::precision;
+}
+
 Json fieldJson(const Field& field, const Scene& scene) {
   return std::visit(
       [&](const auto& member) -> Json {

@@ -64,6 +64,7 @@ void readDocument(const JsonText& json, Scene& scene, JsonFault& fault) {
     root.note(
         fmt::format("the scene has version {}, this program reads versions 1 to {}", version, kSceneVersion));
   readObject(root, allFields(), 0, version, scene);
+  replaceFormerTab(scene.cursor);
   readTalk(root, scene);
   // In version 1, masks never acted between two texts.
   if (version == 1 && scene.setup.input.cross)
@@ -174,6 +175,7 @@ TalkView readView(ObjectReader& reader) {
   Scene scene = openingScene();
   reader.object("scene", [&](ObjectReader& patch) { scene = readViewScene(patch); });
   reader.read("page", scene.cursor.page);
+  replaceFormerTab(scene.cursor);
   view.scene = viewScene(scene);
   return view;
 }

@@ -188,6 +188,17 @@ TEST_F(SmallDetectors, SixtyFourHeadsAndLongTextFit) {
   expectRoom("64 heads");
 }
 
+TEST_F(SmallDetectors, RowsFollowTheChosenHead) {
+  app::Scene scene = crowdedScene(ui.scene());
+  for (const Index head : {63, 0}) {
+    scene.cursor.cell.head = head;
+    ui.show(scene);
+    park();
+    EXPECT_TRUE(ui.has(fmt::format("detect.head.{}", head)));
+    EXPECT_FALSE(ui.has(fmt::format("detect.head.{}", 63 - head)));
+  }
+}
+
 class ViewsOnScreen : public TabOnScreen {
  protected:
   explicit ViewsOnScreen(int width = 1920, int height = 1080) : TabOnScreen("views", width, height) {}

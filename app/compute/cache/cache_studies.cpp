@@ -134,10 +134,11 @@ Result<PrecisionStudy> studyPrecision(const PrecisionQuestion& question, const R
             : attendAgain(sequence, config, attention::quantised(given.k, one.format),
                           attention::quantised(given.v, one.format), stop);
     if (stop.stop_requested()) break;
-    for (Index h = 0; h < config.heads; ++h)
-      one.weightError = attention::larger(
-          one.weightError,
+    for (Index h = 0; h < config.heads; ++h) {
+      one.headErrors.push_back(
           static_cast<double>(attention::largestMagnitude(again.weights[h] - full.weights[h])));
+      one.weightError = attention::larger(one.weightError, one.headErrors.back());
+    }
     one.output = outputError(full.headOutput, again.headOutput);
     const auto at = static_cast<Index>(i);
     intoPicture(again.k[kvHead].transpose() / largest, study.keys, at);

@@ -86,8 +86,9 @@ struct PrecisionQuestion {
 
 struct PrecisionCase {
   attention::NumberFormat format = attention::NumberFormat::fp32;
-  std::uint64_t bytes = 0;  ///< of one token's keys and values in the layer, including scales
-  double weightError = 0;   ///< largest |Δw| over all heads
+  std::uint64_t bytes = 0;         ///< of one token's keys and values in the layer, including scales
+  double weightError = 0;          ///< largest |Δw| over all heads
+  std::vector<double> headErrors;  ///< [heads] largest |Δw| of each
   OutputError output;
 };
 struct PrecisionStudy {

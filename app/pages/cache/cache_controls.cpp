@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <numeric>
+
 #include "app/kit/rows.h"
 #include "app/pages/cache/cache_page.h"
 #include "app/pages/common/model_facts.h"
@@ -187,6 +189,24 @@ void shapesSection(Rows& rows, Scene& scene, const std::shared_ptr<const Snapsho
             "values (the best approximation of its rank) and, under RoPE, one rotary key for all heads.");
 }
 
+/// The heads whose weights the stored type changes most.
+void precisionSection(Rows& rows, Scene& scene, const State& page) {
+  rows.section("PRECISION");
+  headSlider(rows, scene, page.snapshot);
+  if (!page.precision || scene.cost.cache.stored == attention::NumberFormat::fp32) return;
+  const auto& errors = page.precision->cases[static_cast<std::size_t>(scene.cost.cache.stored)].headErrors;
+  std::vector<std::size_t> heads(errors.size());
+  std::iota(heads.begin(), heads.end(), std::size_t{0});
+  std::ranges::stable_sort(heads, [&](std::size_t a, std::size_t b) {
+    return std::isnan(errors[a]) ? !std::isnan(errors[b]) : errors[a] > errors[b];
+  });
+  std::vector<std::pair<std::string, std::string>> most;
+  for (const std::size_t head : std::span(heads).first(std::min<std::size_t>(heads.size(), 6)))
+    most.push_back({headName(static_cast<Index>(head)), numberText(errors[head], 2)});
+  rows.section("MOST CHANGED HEADS", "largest |Δ weight|");
+  rows.pairs("precision.heads", most);
+}
+
 void evictionSection(Rows& rows, Scene& scene, const std::shared_ptr<const Snapshot>& snapshot,
                      const DecodeState& state) {
   rows.section("EVICTION");
@@ -240,8 +260,7 @@ void viewSection(Rows& rows, Scene& scene, State& page) {
     case CacheView::shapes:
       return shapesSection(rows, scene, page.snapshot);
     case CacheView::precision:
-      rows.section("PRECISION");
-      return headSlider(rows, scene, page.snapshot);
+      return precisionSection(rows, scene, page);
     case CacheView::eviction:
       return evictionSection(rows, scene, page.snapshot, state);
     case CacheView::paging:

@@ -275,6 +275,14 @@ std::vector<Action> Page::actions() {
            .run = moves(DecodeMove::back)},
           {.id = "cache.first", .name = "Empty the cache", .run = moves(DecodeMove::first)},
           {.id = "cache.last", .name = "Fill the cache", .run = moves(DecodeMove::last)},
+          {.id = "cache.precision",
+           .name = "Cache: Precision, keys and values in fewer bits",
+           .words = "quantize half precision float16 bfloat16 fp16 bf16 lab",
+           .run =
+               [](Scene& scene) {
+                 scene.cursor.page = "cache";
+                 scene.cursor.cacheView = CacheView::precision;
+               }},
           {.id = "mask.causal",
            .name = "Turn the causal mask on or off",
            .section = "Mask",

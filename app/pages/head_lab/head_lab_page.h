@@ -61,6 +61,12 @@ struct State {
   std::string problem() const { return parts.problem() + head.problem(); }
   bool small = false;     ///< little space: lists become choices in the tab line
   bool presents = false;  ///< presenting: a line below or next to the page shows the sentences
+  float margin() const { return view.px(small ? 16 : 24); }
+  /// A tab's area without its margins.
+  ImRect inset(const ImRect& area) const {
+    const ImVec2 by(margin(), view.px(small ? 8 : 18));
+    return {area.Min + by, area.Max - by};
+  }
 };
 
 /// The steps of a layer. The bias step exists only if something is added to the scores or caps them.
@@ -113,6 +119,10 @@ std::string cellText(double value);
 /// "÷ 5.657", or "× 1.5" for a factor that enlarges.
 std::string factorText(double factor);
 std::string shapeText(Index rows, Index cols);
+
+/// Draws a number and its description next to it, in `width` pixels.
+void figure(const View& view, ImFont* font, ImVec2 at, float width, const std::string& number,
+            const std::string& words);
 
 /// The head's maps and their products, with rank, singular values and copying.
 void weightsView(Scene& scene, State& page, const ImRect& area, bool small);
@@ -196,7 +206,6 @@ std::unique_ptr<Tab> makePipelineTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeWeightsTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeEmbeddingsTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeAblationTab(PageServices& services, State& page);
-std::unique_ptr<Tab> makePrecisionTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeDetectorsTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeViewsTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeHeadCountTab(PageServices& services, State& page);

@@ -3,6 +3,7 @@
 #include "app/pages/head_lab/head_lab_page.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/text/rich_text.h"
 
 namespace headscope::app::head_lab_page {
 
@@ -182,6 +183,14 @@ void paintPicture(State& page, const Picture& picture, const attention::Matrix& 
 float largestOf(const StagePicture& picture) {
   const float most = std::max(std::abs(picture.low), std::abs(picture.high));
   return most > 0 ? most : 1;
+}
+
+void figure(const View& view, ImFont* font, ImVec2 at, float width, const std::string& number,
+            const std::string& words) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float used = paintText(list, font, at, view.theme->text, number) + view.px(10);
+  paintScripted(view, list, view.fonts->text, ImVec2(at.x + used, at.y + view.px(1)), view.theme->secondary,
+                words, Align::left, width - used);
 }
 
 std::string withIndex(const std::string& letter, Index index) {

@@ -19,8 +19,6 @@ constexpr std::array kTable{
            makeEmbeddingsTab},
     TabRow{"ablation", "Ablation", "Lab: Ablation, switched-off heads, convex hull, patching", true,
            makeAblationTab, "ablate ablation prune pruning knock out activation patch"},
-    TabRow{"precision", "Precision", "Lab: Precision, every head in fp16 or bf16", true, makePrecisionTab,
-           "quantize half precision float16 bfloat16"},
     TabRow{"detectors", "Detectors", "Lab: Detectors, all scores of every head", true, makeDetectorsTab},
     TabRow{"views", "Views", "Lab: Views, value-weighted, mean, max, difference, rollout", true,
            makeViewsTab},

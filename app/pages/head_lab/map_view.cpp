@@ -43,6 +43,33 @@ HeatTile MapView::tile() const {
   return tile;
 }
 
+MapView tokenMap(const Scene& scene, const State& page, const std::string& name, const ImRect& space,
+                 Index queries, Index keys, const CellSizes& sizes) {
+  const View& view = page.view;
+  const Cell& at = scene.cursor.cell;
+  const auto shown = [&](Index hovered, Index own, Index count) {
+    return std::min(hovered >= 0 ? hovered : own, count - 1);
+  };
+  const auto part = [&](float room, Index count, Index around) {
+    return windowOf(count, std::min(cellsThatFit(view, room, sizes.least), sizes.most),
+                    std::min(around, count - 1));
+  };
+  MapView map;
+  map.name = name;
+  map.rows = part(space.GetHeight(), queries, at.query);
+  map.cols = part(space.GetWidth(), keys, at.key);
+  const auto rows = static_cast<float>(map.rows.count), cols = static_cast<float>(map.cols.count);
+  float size = std::min({space.GetWidth() / cols, space.GetHeight() / rows, view.px(sizes.largest)});
+  if (size >= 4) size = std::floor(size);
+  const ImVec2 from(std::round(space.Min.x), std::round(space.Min.y));
+  map.cells = ImRect(from, ImVec2(from.x + size * cols, from.y + size * rows));
+  map.litRow = shown(view.hover.query, at.query, queries);
+  map.litCol = shown(view.hover.key, at.key, keys);
+  map.rowColor = view.theme->query;
+  map.colColor = view.theme->key;
+  return map;
+}
+
 namespace {
 
 void paintNumbers(const Scene& scene, const State& page, const MapView& map,
@@ -161,6 +188,14 @@ void axisTitles(const State& page, const MapView& map) {
             Align::right);
 }
 
+void paintTokenMap(const Scene& scene, State& page, const MapView& map, const attention::Matrix& values,
+                   const SequenceSnapshot& sequence, float room) {
+  paintMap(scene, page, map, map.visible(values));
+  rowNames(page, map, sequence.queries, room);
+  columnNames(page, map, sequence.keys);
+  axisTitles(page, map);
+}
+
 void mapScale(const Scene& scene, const State& page, const MapView& map, ImVec2 right, float width,
               const std::string& middle) {
   const auto end = [](float value) {
@@ -230,25 +265,21 @@ namespace {
 
 constexpr float kTitle = MapSpacing{}.title;
 
-void paintTitle(const State& page, const Look& look, const HeadMaps& maps, Index head, const ImRect& cells) {
+void paintTitle(const State& page, const Look& look, Index head, const ImRect& cells) {
   const View& view = page.view;
   const ImVec2 at(cells.Min.x, cells.Min.y - view.px(kTitle / 2 + 1));
   Canvas list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = page.layer->config();
-  if (maps.title)
-    maps.title(head, at, cells.GetWidth());
-  else
-    paintHeadTitle(view, list, look, *page.layer->question.snapshot, page.layer->sequence(), head, at,
-                   cells.GetWidth(), false);
+  paintHeadTitle(view, list, look, *page.layer->question.snapshot, page.layer->sequence(), head, at,
+                 cells.GetWidth(), false);
   if (config.kvHeads < config.heads)
     list.AddRectFilled(ImVec2(cells.Min.x, cells.Min.y - view.px(4)),
                        ImVec2(cells.Max.x, cells.Min.y - view.px(2)),
                        groupColor(*view.theme, config.kvHeadOf(head)));
 }
 
-void pointAt(Scene& scene, State& page, const HeadMaps& maps, const HeatTile& tile, Index n, Index m) {
-  const std::string name = fmt::format("{}.{}", maps.name, tile.head);
-  const bool clicked = hitArea(name, tile.area);
+void pointAt(Scene& scene, State& page, const std::string& name, const HeatTile& tile, Index n, Index m) {
+  const bool clicked = hitArea(fmt::format("{}.{}", name, tile.head), tile.area);
   noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
   if (!ImGui::IsItemHovered()) return;
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
@@ -307,22 +338,22 @@ void paintTokenNames(const View& view, const SequenceSnapshot& sequence, const s
   paintAxisTitles(view, list, ImRect(tiles.front().area.Min, lowest.area.Max), named.room.x);
 }
 
-void headMaps(Scene& scene, State& page, const ImRect& whole, const HeadMaps& maps) {
+void headMaps(Scene& scene, State& page, const ImRect& whole, const std::string& name, bool eases) {
   View& view = page.view;
   const SequenceSnapshot& sequence = page.layer->sequence();
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
-  const Index heads = maps.values.count();
+  const Index heads = page.layer->config().heads;
   if (heads == 0 || n == 0 || m == 0) return;
-  const NamedGrid named = maps.names ? namedGrid(view, whole, sequence, heads)
-                                     : NamedGrid{whole, {}, mapGrid(view, whole.GetSize(), heads, n, m)};
+  const NamedGrid named = namedGrid(view, whole, sequence, heads);
   const ImRect& area = named.area;
   const MapGrid& grid = named.grid;
   const auto c = static_cast<float>(grid.columns), r = static_cast<float>(grid.rows);
   const float stepX = grid.columns > 1 ? (area.GetWidth() - grid.width) / (c - 1) : 0;
   const float tall = grid.height + view.px(kTitle);
   const float stepY = grid.rows > 1 ? std::min((area.GetHeight() - tall) / (r - 1), tall + view.px(40)) : 0;
-  EasedTextures& textures = page.pictures[maps.name];
-  textures.set(maps.values, view.time, maps.eases && !view.preferences.reducedMotion);
+  const PictureLevel& level = sequence.pictures.levelFor(std::max(grid.width, grid.height));
+  EasedTextures& textures = page.pictures[name];
+  textures.set(level.weights, view.time, eases && !view.preferences.reducedMotion);
   Look look = scene.look;
   look.quantity = Quantity::weights;
   std::vector<HeatTile> tiles;
@@ -334,7 +365,7 @@ void headMaps(Scene& scene, State& page, const ImRect& whole, const HeadMaps& ma
         std::round(area.Min.y + view.px(kTitle) + stepY * static_cast<float>(head / grid.columns));
     tiles.push_back({ImRect(x, y, x + grid.width, y + grid.height), 0, 0, static_cast<float>(n),
                      static_cast<float>(m), head, -1});
-    pictures.push_back(pictureOf(tiles.back(), maps.factor, maps.range(head)));
+    pictures.push_back(pictureOf(tiles.back(), level.factor, rangeFor(look, sequence.pictures, head)));
     pictures.back().view.layer = static_cast<int>(head);
   }
   Canvas list = *ImGui::GetWindowDrawList();
@@ -344,9 +375,9 @@ void headMaps(Scene& scene, State& page, const ImRect& whole, const HeadMaps& ma
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
   paintTokenNames(view, sequence, tiles, named, {-1, query, key});
   for (const HeatTile& tile : tiles) {
-    paintTitle(page, look, maps, tile.head, tile.area);
+    paintTitle(page, look, tile.head, tile.area);
     paintCrosshair(view, list, tile, query, key, n, m);
-    pointAt(scene, page, maps, tile, n, m);
+    pointAt(scene, page, name, tile, n, m);
   }
 }
 

@@ -29,9 +29,23 @@ struct MapView {
   bool weights = false;                                     ///< numbers are written like ".88"
   std::optional<render::Colormap> colormap = std::nullopt;  ///< replaces the scene's
 
+  /// The visible part of the matrix.
+  attention::Matrix visible(const attention::Matrix& values) const {
+    return values.block(rows.first, cols.first, rows.count, cols.count);
+  }
   /// The map for the widgets: the visible cells, in rows and columns of the matrix.
   HeatTile tile() const;
 };
+
+/// The sizes of a map's cells, in layout units, and the most that are shown along a side.
+struct CellSizes {
+  float least = 12, largest = 40;
+  Index most = 64;
+};
+/// A map of queries × keys that fills `space` with square cells: the part around the cursor's cell that fits,
+/// with the hovered cell highlighted, else the cursor's.
+MapView tokenMap(const Scene& scene, const State& page, const std::string& name, const ImRect& space,
+                 Index queries, Index keys, const CellSizes& sizes);
 
 /// Draws the map with crosshair, and numbers if cells are large enough. `values`: the visible ones.
 void paintMap(const Scene& scene, State& page, const MapView& map, const attention::Matrix& values);
@@ -50,6 +64,10 @@ void rowNames(const State& page, const MapView& map, const std::vector<attention
 void columnNames(const State& page, const MapView& map, const std::vector<attention::Token>& tokens);
 /// Draws "query ↓" above the row names and "key →" next to the column names.
 void axisTitles(const State& page, const MapView& map);
+/// Draws the visible part of `values` in such a map, with the tokens' names in `room` pixels on the left, and
+/// the axes' titles.
+void paintTokenMap(const Scene& scene, State& page, const MapView& map, const attention::Matrix& values,
+                   const SequenceSnapshot& sequence, float room);
 /// Draws the map's colour bar with the values at its ends; `right` is the bar's right end.
 void mapScale(const Scene& scene, const State& page, const MapView& map, ImVec2 right, float width,
               const std::string& middle = "");
@@ -81,18 +99,6 @@ void inputStage(Scene& scene, State& page, const ImRect& area);
 /// A short number for a cell. Weights: ".88" for 0.88, "" below 0.005. Others: one decimal, none from ten on.
 std::string shortNumber(float value, bool weight);
 
-/// All heads of a layer as small maps of queries × keys.
-struct HeadMaps {
-  std::string name;                ///< of the place; tests find the maps as NAME.0, NAME.1, …
-  const attention::Stack& values;  ///< [heads, ⌈n/factor⌉, ⌈m/factor⌉]
-  int factor = 1;
-  std::function<ValueRange(Index head)> range;
-  bool eases = true;   ///< new values ease in from the last ones
-  bool names = false;  ///< with the tokens' names
-  /// Draws the line above a map, within `width`. If empty: the head's name and behaviour.
-  std::function<void(Index head, ImVec2 leftMiddle, float width)> title = {};
-};
-
 /// A grid of maps that are as large as the area allows.
 struct MapGrid {
   int columns = 1, rows = 1;
@@ -118,7 +124,9 @@ NamedGrid namedGrid(const View& view, const ImRect& whole, const SequenceSnapsho
 void paintTokenNames(const View& view, const SequenceSnapshot& sequence, const std::vector<HeatTile>& tiles,
                      const NamedGrid& named, const Cell& lit);
 
-/// Draws the maps. Hovering over a cell highlights it everywhere; a click selects head, query and key.
-void headMaps(Scene& scene, State& page, const ImRect& area, const HeadMaps& maps);
+/// Draws the weights of all heads of the layer as maps of queries × keys, with the tokens' names and with the
+/// same value ranges as on Heads; tests find the maps as NAME.0, NAME.1, …. `eases`: new weights ease in from
+/// the last ones. Hovering over a cell highlights it everywhere; a click selects head, query and key.
+void headMaps(Scene& scene, State& page, const ImRect& area, const std::string& name, bool eases);
 
 }  // namespace headscope::app::head_lab_page

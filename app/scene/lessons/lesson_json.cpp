@@ -237,6 +237,8 @@ class LessonReader {
   static void takeLook(LessonStep& step) {
     Cursor& cursor = step.scene.cursor;
     cursor.page = step.look.page;
+    replaceFormerTab(cursor);
+    step.look.page = cursor.page;
     if (step.look.head >= 0) cursor.cell.head = step.look.head;
     if (step.look.query >= 0) cursor.cell.query = step.look.query;
     if (step.look.key >= 0) cursor.cell.key = step.look.key;

@@ -288,9 +288,14 @@ SplitName splitLessonName(std::string_view written, bool function) {
 std::string currentControl(std::string written) {
   // Former names of controls, or of what their names begin with.
   constexpr std::pair<std::string_view, std::string_view> kFormerControls[] = {
-      {"cache_room", "cache_view"},           {"room", "studio_view"},
-      {"ablation.room", "ablation.view"},     {"hand", "embeddings"},
-      {"lab.tab.many", "lab.tab.head_count"}, {"lab.tab.wrong", "lab.tab.mistakes"}};
+      {"cache_room", "cache_view"},
+      {"room", "studio_view"},
+      {"ablation.room", "ablation.view"},
+      {"hand", "embeddings"},
+      {"lab.tab.many", "lab.tab.head_count"},
+      {"lab.tab.wrong", "lab.tab.mistakes"},
+      {"lab.tab.precision", "cache_view.precision"},
+      {"precision.format", "precision"}};
   for (const auto& [former, now] : kFormerControls)
     if (written == former || (written.starts_with(former) && written[former.size()] == '.'))
       return written.replace(0, former.size(), now);

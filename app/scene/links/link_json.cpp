@@ -179,6 +179,7 @@ Result<Scene> patchedScene(std::string_view json, const std::stop_token& stop) {
   OpenModels models;
   std::vector<std::string> changed;
   if (fault.empty()) readPatch(patch, {}, models, stop, scene, changed);
+  replaceFormerTab(scene.cursor);
   if (!fault.empty()) return located(fault.message);
   if (const Status none = refuseFiles(scene, "the link"); !none) return none.error();
   if (scene.cursor.lesson != LessonCursor())

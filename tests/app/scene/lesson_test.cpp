@@ -350,6 +350,8 @@ TEST(LessonNames, FindsControlsByFormerNames) {
                                     {"room.biases", "studio_view.biases"},
                                     {"ablation.room", "ablation.view"},
                                     {"lab.tab.wrong", "lab.tab.mistakes"},
+                                    {"lab.tab.precision", "cache_view.precision"},
+                                    {"precision.format.bf16", "precision.bf16"},
                                     {"handle", "handle"},
                                     {"mask_map", "mask_map"}})
     EXPECT_EQ(currentControl(former), now);

@@ -309,6 +309,24 @@ TEST(SceneJson, ReadsFormerNamesOfFieldsAndTabs) {
   EXPECT_EQ(scene->cursor.lab.tab, "head_count");
 }
 
+/// Lab once had a tab Precision. Cache shows the same.
+TEST(SceneJson, OpensAFormerTabOfLabAsCachesPrecision) {
+  Json old = fullScene();
+  old["cursor"]["page"] = "lab";
+  old["cursor"]["lab"]["tab"] = "precision";
+  old["cursor"]["cache_view"] = "growth";
+  old["talk"] = Json::array({{{"page", "lab"}, {"scene", {{"cursor.lab.tab", "precision"}}}}});
+  const auto scene = parseScene(old.dump(), "old.json");
+  ASSERT_TRUE(scene.ok()) << scene.error().message;
+  for (const Scene* each : {&*scene, scene->talk->views.at(0).scene.get()}) {
+    EXPECT_EQ(each->cursor.page, "cache");
+    EXPECT_EQ(each->cursor.cacheView, CacheView::precision);
+    EXPECT_EQ(each->cursor.lab.tab, "pipeline");
+  }
+  old["cursor"]["page"] = "heads";
+  EXPECT_EQ(parseScene(old.dump(), "old.json")->cursor.page, "heads");
+}
+
 TEST(SceneJson, RefusesOtherFilesAndVersions) {
   Json other = fullScene();
   other["version"] = 3;

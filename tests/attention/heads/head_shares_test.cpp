@@ -1,4 +1,4 @@
-// Each head's contribution to a layer's output, the plane and hull of its values, and smaller formats.
+// Each head's contribution to a layer's output, and the plane and hull of its values.
 
 #include <gtest/gtest.h>
 
@@ -156,68 +156,6 @@ TEST(ConvexHull, ContainsEveryWeightedMean) {
     const Eigen::RowVectorXf mean = weights.transpose() * points;
     EXPECT_LT(distanceOutside(points, corners, mean[0], mean[1]), 1e-6);
   }
-}
-
-/// A layer with every feature that affects scores.
-struct RichLayer {
-  AttentionConfig config = sharedConfig();
-  Projections projections;
-  MaskInput mask;
-  Matrix x = 3 * Matrix::Random(9, 24);
-  RichLayer() {
-    config.ropeTheta = 10000;
-    config.alibi = true;
-    config.sharpness = 1.5f;
-    config.softcap = 20;
-    projections = xavierProjections(config, true, 5);
-    mask.additive = Stack(1, 9, 9);
-    for (Index i = 0; i < 81; ++i) mask.additive.data()[i] = static_cast<float>(i % 7) / 8;
-    for (Index i = 0; i < 9; ++i)
-      for (Index j = i + 1; j < 9; ++j) mask.additive[0](i, j) = -std::numeric_limits<float>::infinity();
-  }
-  RoundedLayer in(NumberFormat format) const {
-    return roundedLayer({config, mask, &projections, x, {}, {}, {}, {}}, format);
-  }
-};
-
-TEST(RoundedLayer, Fp32MatchesTheExactLayer) {
-  const RichLayer layer;
-  const AttentionResult expected =
-      attendTextbook(layer.config, layer.projections, layer.x, layer.x, layer.mask);
-  const RoundedLayer found = layer.in(NumberFormat::fp32);
-  for (Index head = 0; head < 6; ++head)
-    EXPECT_LT((found.weights[head] - expected.weights[head]).cwiseAbs().maxCoeff(), 1e-5f);
-  EXPECT_LT((found.output - expected.output).cwiseAbs().maxCoeff(), 1e-5f);
-}
-
-TEST(RoundedLayer, KeepsOnlyRepresentableValues) {
-  const RichLayer layer;
-  const RoundedLayer exact = layer.in(NumberFormat::fp32);
-  double before = 0;
-  for (const NumberFormat format : {NumberFormat::fp16, NumberFormat::bf16}) {
-    const RoundedLayer rounded = layer.in(format);
-    EXPECT_TRUE(quantised(rounded.output, format) == rounded.output);
-    for (Index head = 0; head < 6; ++head) {
-      EXPECT_TRUE(quantised(rounded.weights[head], format) == rounded.weights[head]);
-      EXPECT_EQ(rounded.weights[head](2, 5), 0) << "what is masked stays masked";
-    }
-    const double change = rowChanges(exact.output, rounded.output).maxCoeff();
-    EXPECT_GT(change, before) << "bf16 has 8 bits of mantissa, fp16 has 11";
-    EXPECT_LT(change, format == NumberFormat::fp16 ? 0.02 : 0.15);
-    before = change;
-  }
-}
-
-TEST(RoundedLayer, OverflowsLikeHalves) {
-  AttentionConfig config = sharedConfig();
-  RoundedInput input{config, {}, nullptr, {}, {}, Stack(6, 2, 4), Stack(2, 2, 4), Stack(2, 2, 4)};
-  std::fill_n(input.q.data(), input.q.size(), 200.0f);
-  std::fill_n(input.k.data(), input.k.size(), 200.0f);
-  std::fill_n(input.v.data(), input.v.size(), 1.0f);
-  // q·k is 160,000: beyond 65,504 even though the scale would bring it back into range.
-  EXPECT_TRUE(std::isnan(roundedLayer(input, NumberFormat::fp16).weights.at(0, 0, 0)));
-  EXPECT_EQ(roundedLayer(input, NumberFormat::bf16).weights.at(0, 0, 0), 0.5f);
-  EXPECT_THROW(roundedLayer(input, NumberFormat::int8), std::invalid_argument);
 }
 
 }  // namespace

@@ -203,6 +203,9 @@ TEST_F(CacheOnScreen, PrecisionViewQuantisesAndRecomputes) {
   EXPECT_LT(study.cases[1].output.all, 0.01);
   ui.click("precision.int8");
   EXPECT_EQ(ui.scene().cost.cache.stored, NumberFormat::int8);
+  const std::vector<double>& heads = study.cases[4].headErrors;
+  EXPECT_EQ(*std::ranges::max_element(heads), study.cases[4].weightError);
+  EXPECT_TRUE(ui.visible("precision.heads")) << "the heads whose weights change most";
 }
 
 TEST_F(CacheOnScreen, FourShapesShareTheSameWeights) {

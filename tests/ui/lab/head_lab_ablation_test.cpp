@@ -120,6 +120,8 @@ TEST_F(Ablation, HullShowsOutputAndValues) {
   ui.click("ablation.view.hull");
   EXPECT_TRUE(ui.has("hull.output"));
   EXPECT_TRUE(ui.has("hull.value.11"));
+  ui.click("hull.weight.0");
+  EXPECT_EQ(ui.scene().cursor.cell.key, 0);
   park();
   EXPECT_THAT(cutOff(ui), IsEmpty());
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
@@ -241,32 +243,6 @@ TEST_F(SmallAblation, FitsSmallWindow) {
   ui.click("ablation.view.patch");
   ui.replaceText("patch.text", "A bird can sing the song because he was so glad .");
   expectTidy("patching");
-}
-
-class Precision : public LabTabOnScreen {
- protected:
-  Precision() : LabTabOnScreen("precision") {}
-};
-
-TEST_F(Precision, ShowsEachHeadAndFormat) {
-  EXPECT_TRUE(ui.has("precision.fp16.7"));
-  EXPECT_TRUE(ui.has("precision.row.7"));
-  expectTidy("fp16");
-  EXPECT_TRUE(ui.has("axis.query") && ui.has("axis.key")) << "tokens have their names";
-  EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
-  ui.click("precision.format.bf16");
-  EXPECT_TRUE(ui.has("precision.bf16.7"));
-  openModel();
-  expectTidy("a model's layer");
-}
-
-class SmallPrecision : public LabTabOnScreen {
- protected:
-  SmallPrecision() : LabTabOnScreen("precision", 1280, 720) {}
-};
-
-TEST_F(SmallPrecision, FitsSmallWindow) {
-  expectTidy("1280 × 720");
 }
 
 }  // namespace

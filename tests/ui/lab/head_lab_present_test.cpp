@@ -45,22 +45,6 @@ TEST_F(PresentedLab, MistakeCaptionsAreComplete) {
   });
 }
 
-TEST_F(PresentedLab, PrecisionShowsEveryHeadWithoutOverlap) {
-  onScreens("precision", [&] {
-    expectWhole("fp16");
-    for (app::Index head = 0; head < 8; ++head) {
-      EXPECT_TRUE(ui.visible(fmt::format("precision.row.{}", head))) << head;
-      EXPECT_TRUE(ui.visible(fmt::format("precision.fp16.{}", head))) << head;
-    }
-    EXPECT_THAT(written(), AllOf(HasSubstr("max |ΔA|"), HasSubstr("‖Δ head‖"), HasSubstr("fp16\n"),
-                                 HasSubstr("bf16\n"), Not(HasSubstr("…"))));
-    ui.key(Key::right);
-    EXPECT_TRUE(ui.visible("precision.bf16.0")) << "the arrows choose whose maps are shown";
-    EXPECT_EQ(ui.scene().cursor.lab.tab, "precision");
-    ui.key(Key::left);
-  });
-}
-
 TEST_F(PresentedLab, DetectorsAndViewsAreNotTruncated) {
   onScreens("detectors", [&] {
     expectWhole("scores");

@@ -46,8 +46,7 @@ TEST_F(LabOnScreen, OpensAtDotProductOfSelectedHead) {
 
 /// A page that is left releases its pictures only after they have been drawn.
 TEST_F(LabOnScreen, ResetReturnsToOpeningScene) {
-  for (const char* tab :
-       {"pipeline", "weights", "embeddings", "ablation", "precision", "detectors", "views"}) {
+  for (const char* tab : {"pipeline", "weights", "embeddings", "ablation", "detectors", "views"}) {
     ui.key(static_cast<Key>('7'));
     ui.session().scene().cursor.lab.tab = tab;
     ui.frames(3).draw().key(Key::n, {.ctrl = true}).frames(3);
@@ -58,7 +57,7 @@ TEST_F(LabOnScreen, ResetReturnsToOpeningScene) {
 /// Every page can be drawn, whatever range the colours have.
 TEST_F(LabOnScreen, EveryColourRangeCanBeDrawnOnEveryPage) {
   ui.key(static_cast<Key>('6')).click("empty.model.learned");
-  for (const char* tab : {"pipeline", "precision", "embeddings", "detectors", "views"})
+  for (const char* tab : {"pipeline", "embeddings", "detectors", "views"})
     for (const auto range :
          {app::RangeMode::perHead, app::RangeMode::shared, app::RangeMode::unit, app::RangeMode::logarithmic})
       for (const char page : {'1', '2', '4', '6', '7'}) {

@@ -1,10 +1,9 @@
 #include <fmt/core.h>
 
+#include "app/kit/table.h"
 #include "app/pages/head_lab/ablation/ablation_state.h"
 #include "app/pages/head_lab/pipeline/pipeline.h"
-#include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/rich_text.h"
 #include "attention/core/extremes.h"
@@ -18,6 +17,10 @@ Index shownToken(const Scene& scene, const AblationState& ablation) {
   const Index query =
       ablation.page.view.hover.query >= 0 ? ablation.page.view.hover.query : scene.cursor.cell.query;
   return std::clamp<Index>(query, 0, n - 1);
+}
+
+Index litHead(const Scene& scene, const View& view) {
+  return view.hover.head >= 0 ? view.hover.head : scene.cursor.cell.head;
 }
 
 /// A head's part of the sum, or the combined part of several heads.
@@ -112,8 +115,7 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
     column.above = cellText(running);
     column.color = theme.value;
     column.outlined = part.part < 0;
-    column.lit =
-        part.head >= 0 && part.head == (view.hover.head >= 0 ? view.hover.head : scene.cursor.cell.head);
+    column.lit = part.head >= 0 && part.head == litHead(scene, view);
     const auto text = [](double value) { return std::isnan(value) ? "" : cellText(value); };
     column.numbers = {text(part.cosine), cellText(part.part)};
     if (!page.presents) column.numbers.insert(column.numbers.begin(), text(part.amount));
@@ -139,87 +141,58 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
 }
 
 /// Draws one run's result for the shown token, compared to the run with all heads on.
-void lossLine(const AblationState& ablation, ImVec2 at, float width, const std::string& name,
-              const TextLoss* loss, std::size_t token, bool lit) {
-  const View& view = ablation.page.view;
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const std::uint32_t color = lit ? theme.text : theme.secondary;
-  paintText(list, view.fonts->text, at, color, name);
-  if (!loss) {
-    paintText(list, view.fonts->text, ImVec2(at.x + view.px(120), at.y), theme.faint, "…");
-    return;
-  }
+void lossRow(const AblationState& ablation, TableView& table, const std::string& name, const TextLoss* loss,
+             std::size_t token) {
+  const Theme& theme = *ablation.page.view.theme;
+  table.text(name);
+  if (!loss) return table.text("…", theme.faint);
   const TextLoss& all = *ablation.allOn;
   const double change = loss->mean - all.mean;
   const bool base = loss == &all;
-  paintText(list, view.fonts->mono, ImVec2(at.x + view.px(190), at.y), color, cellText(loss->mean),
-            Align::right);
-  if (!base)
-    paintText(list, view.fonts->mono, ImVec2(at.x + view.px(270), at.y), color,
-              (change >= 0 ? "+" : "") + cellText(change), Align::right);
+  table.figure(cellText(loss->mean));
+  table.figure(base ? "" : (change >= 0 ? "+" : "") + cellText(change));
   if (token >= loss->probability.size()) return;
-  const float left = at.x + view.px(290), room = width - view.px(290 + 64);
-  if (room < view.px(40)) return;
-  const float now = loss->probability[token], before = all.probability[token];
-  const float high = view.px(14);
-  list.AddRectFilled(ImVec2(left, at.y - high / 2), ImVec2(left + room * now, at.y + high / 2),
-                     base ? theme.secondary : theme.value);
-  if (!base)
-    compat::rectOutline(list, ImVec2(left, at.y - high / 2),
-                        ImVec2(left + std::max(room * before, 1.0f), at.y + high / 2), theme.secondary, 0, 1);
-  paintText(list, view.fonts->mono, ImVec2(at.x + width, at.y), color, fixedText(now, 3), Align::right);
+  table.bar(loss->probability[token], base ? theme.secondary : theme.value,
+            base ? 0 : all.probability[token]);
+  table.figure(fixedText(loss->probability[token], 3));
 }
 
 /// Draws the model's loss and prediction with all heads on, as in the scene, and without each single head.
 void losses(Scene& scene, AblationState& ablation, const ImRect& area) {
-  const View& view = ablation.page.view;
+  View& view = ablation.page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const SubjectSetup& subject = scene.setup.subject;
   const auto token = static_cast<std::size_t>(shownToken(scene, ablation));
   const SequenceSnapshot& sequence = ablation.study->question->sequence();
-  float y = area.Min.y + view.px(12);
-  if (!ablation.loss.problem().empty() || !ablation.allOn) {
-    paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
-              fitted(view.fonts->text,
-                     ablation.loss.problem().empty() ? "Running the model once without each head…"
-                                                     : ablation.loss.problem(),
-                     area.GetWidth()));
-    return;
-  }
+  const ImVec2 at(area.Min.x, area.Min.y + view.px(12));
+  const std::string& problem = ablation.loss.problem();
+  if (!problem.empty() || !ablation.allOn)
+    return paintFitted(view, list, view.fonts->text, at, area.GetWidth(), theme.secondary,
+                       problem.empty() ? "Running the model once without each head…" : problem);
   const Index id = token < ablation.allOn->guess.size() ? ablation.allOn->guess[token] : 0;
   const std::string word = modelTokens(subject.opened->tokenizer.value(), std::span(&id, 1)).front().text;
-  paintText(
-      list, view.fonts->title, ImVec2(area.Min.x, y), theme.text,
-      fitted(view.fonts->title,
-             fmt::format("Top prediction {} “{}”: “{}”", subject.opened->config().causal ? "after" : "at",
-                         sequence.queries[token].text, word),
-             area.GetWidth()));
-  y += view.px(26);
-  paintText(list, view.fonts->small, ImVec2(area.Min.x + view.px(190), y), theme.secondary,
-            "loss, nats a token", Align::right);
-  paintText(list, view.fonts->small, ImVec2(area.Min.x + view.px(270), y), theme.secondary, "change",
-            Align::right);
-  paintText(list, view.fonts->small, ImVec2(area.Max.x, y), theme.secondary, "probability", Align::right);
-  y += view.px(22);
-  const auto line = [&](const std::string& name, const TextLoss* loss, bool lit) {
-    lossLine(ablation, ImVec2(area.Min.x, y), area.GetWidth(), name, loss, token, lit);
-    y += view.px(22);
-  };
-  line("All heads on", ablation.allOn.get(), true);
-  if (ablation.asIs != ablation.allOn) line("Current", ablation.asIs.get(), true);
-  const auto room = static_cast<Index>(std::max(0.0f, (area.Max.y - y) / view.px(22)));
-  const Index heads = std::ssize(ablation.without);
-  const Index lit = std::clamp<Index>(view.hover.head >= 0 ? view.hover.head : scene.cursor.cell.head, 0,
-                                      std::max<Index>(heads - 1, 0));
-  const Index count = std::min(room, heads),
-              first = std::clamp<Index>(lit - count / 2, 0, std::max<Index>(heads - count, 0));
-  for (Index head = first; head < first + count; ++head) {
-    track(fmt::format("ablation.loss.{}", head), ImVec2(area.Min.x, y - view.px(10)),
-          ImVec2(area.Max.x, y + view.px(10)));
-    line("without " + std::to_string(head), ablation.without[static_cast<std::size_t>(head)].get(),
-         head == lit);
+  paintFitted(view, list, view.fonts->title, at, area.GetWidth(), theme.text,
+              fmt::format("Top prediction {} “{}”: “{}”", subject.opened->config().causal ? "after" : "at",
+                          sequence.queries[token].text, word));
+  std::vector<std::pair<std::string, const TextLoss*>> runs{{"All heads on", ablation.allOn.get()}};
+  if (ablation.asIs != ablation.allOn) runs.emplace_back("Current", ablation.asIs.get());
+  const Index pinned = std::ssize(runs);
+  for (const auto& loss : ablation.without)
+    runs.emplace_back(fmt::format("without {}", std::ssize(runs) - pinned), loss.get());
+  const Index lit = pinned + std::clamp<Index>(litHead(scene, view), 0,
+                                               std::max<Index>(std::ssize(ablation.without) - 1, 0));
+  TableView table(
+      view, ImRect(area.Min.x, area.Min.y + view.px(26), area.Max.x, area.Max.y),
+      {.columns = {{"", 110}, {"loss, nats a token", 80}, {"change", 80}, {""}, {"probability", 64}},
+       .rows = std::ssize(runs),
+       .inSight = lit,
+       .pinned = pinned});
+  for (Index row = 0; row < std::ssize(runs); ++row) {
+    const std::string name = row < pinned ? "" : fmt::format("ablation.loss.{}", row - pinned);
+    const auto& [words, loss] = runs[static_cast<std::size_t>(row)];
+    if (table.row(row, name, {.lit = row < pinned || row == lit}))
+      lossRow(ablation, table, words, loss, token);
   }
 }
 

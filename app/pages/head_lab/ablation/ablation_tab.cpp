@@ -1,9 +1,8 @@
 #include <fmt/core.h>
 
+#include "app/kit/control_line.h"
 #include "app/pages/head_lab/ablation/ablation_state.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/field_controls.h"
-#include "app/widgets/paint.h"
 
 namespace headscope::app::head_lab_page {
 
@@ -82,34 +81,14 @@ class AblationTab : public Tab {
   }
 
  private:
-  void controls(Scene& scene, const ImRect& line) {
-    View& view = page_.view;
-    ImGui::SetCursorScreenPos(line.Min);
-    ImGui::BeginChild("ablation.views", ImVec2(view.px(340), line.GetHeight()), false,
-                      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
-    fieldChoice(view, scene, "cursor.lab.view");
-    compat::endChild();
+  void controls(Scene& scene, const ImRect& area) {
+    ControlLine line(page_.view, area);
+    line.buttons(scene, "cursor.lab.view", 340);
     if (scene.cursor.lab.ablationView != AblationView::heads) return;
-    const float y = line.Min.y + view.px(2);
-    float x = line.Min.x + view.px(364);
-    const auto list = [&](const char* path) {
-      ImGui::SetCursorScreenPos(ImVec2(x, y));
-      const Field& field = fieldAt(path);
-      const std::string_view label =
-          std::get<Selection>(field.control).labels[static_cast<std::size_t>(chosenIn(field, scene))];
-      x += textWidth(view.fonts->text, label) + view.px(44);
-      return fieldChoice(view, scene, path);
-    };
-    list("cursor.lab.measure");
-    if (list("cursor.lab.off_by")) changeBy(scene);
-    const std::string none = anyOff(scene) ? "" : "All heads are on.";
-    ImGui::SetCursorScreenPos(ImVec2(x, y));
-    if (button(view, "ablation.restore", "All on", none)) restore(scene);
-    x += textWidth(view.fonts->text, "All on") + view.px(40);
-    const char* keys = "Delete switches the pointed-at head";
-    if (x + textWidth(view.fonts->small, keys) < line.Max.x)
-      paintText(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(line.Max.x, y + view.px(14)),
-                view.theme->secondary, keys, Align::right);
+    line.list(scene, "cursor.lab.measure");
+    if (line.list(scene, "cursor.lab.off_by")) changeBy(scene);
+    if (line.button("ablation.restore", "All on", anyOff(scene) ? "" : "All heads are on.")) restore(scene);
+    line.lastWords("Delete switches the pointed-at head");
   }
 
   /// Applies the selected replacement to the heads that are already off.

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "app/kit/table.h"
 #include "app/pages/head_lab/ablation/ablation_state.h"
 #include "app/pages/head_lab/map_view.h"
 #include "app/platform/track.h"
@@ -138,36 +139,28 @@ Index paintPoints(const Scene& scene, const AblationState& ablation, const Plane
 void weightBars(Scene& scene, AblationState& ablation, const ImRect& area) {
   View& view = ablation.page.view;
   const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
   const HullStudy& study = *ablation.hull;
   const SequenceSnapshot& sequence = study.question.layer->sequence();
-  const float line = view.px(26), names = view.px(130), numbers = view.px(64);
-  const auto room = static_cast<std::size_t>(std::max(0.0f, area.GetHeight() / line));
   std::vector<Index> order;
   for (Index j = 0; j < sequence.keyLength; ++j)
     if (study.visible[static_cast<std::size_t>(j)]) order.push_back(j);
   std::stable_sort(order.begin(), order.end(),
                    [&](Index a, Index b) { return attention::descends(study.weights[a], study.weights[b]); });
   const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
-  for (std::size_t i = 0; i < std::min(order.size(), room); ++i) {
-    const Index j = order[i];
-    const float y = area.Min.y + line * (static_cast<float>(i) + 0.5f);
+  TableView table(
+      view, area,
+      {.columns = {{"", 120}, {""}, {"", 64}}, .rows = std::ssize(order), .least = 26, .most = 26});
+  for (Index row = 0; row < std::ssize(order); ++row) {
+    const Index j = order[static_cast<std::size_t>(row)];
+    if (!table.row(row, fmt::format("hull.weight.{}", j), {.key = std::to_string(j)})) break;
     const std::uint32_t color = j == key ? theme.key : theme.text;
-    paintText(list, view.fonts->mono, ImVec2(area.Min.x + names - view.px(10), y), color,
-              fitted(view.fonts->mono, sequence.keys[static_cast<std::size_t>(j)].text, names - view.px(10)),
-              Align::right);
-    const float wide = std::max(1.0f, (area.GetWidth() - names - numbers) * std::min(study.weights[j], 1.0f));
-    list.AddRectFilled(ImVec2(area.Min.x + names, y - view.px(7)),
-                       ImVec2(area.Min.x + names + wide, y + view.px(7)), j == key ? theme.key : theme.value);
-    paintText(list, view.fonts->mono, ImVec2(area.Max.x, y), color, weightText(study.weights[j]),
-              Align::right);
-    ImGui::SetCursorScreenPos(ImVec2(area.Min.x, y - line / 2));
-    ImGui::PushID(static_cast<int>(j));
-    const bool clicked = compat::invisibleButton("hull.weight", ImVec2(area.GetWidth(), line));
-    ImGui::PopID();
-    if (ImGui::IsItemHovered()) view.nextHover.key = j;
-    if (clicked) scene.cursor.cell.key = j;
+    table.figure(sequence.keys[static_cast<std::size_t>(j)].text, color);
+    table.bar(study.weights[j], j == key ? theme.key : theme.value);
+    table.figure(weightText(study.weights[j]), color);
   }
+  if (!table.hovered()) return;
+  view.nextHover.key = order[static_cast<std::size_t>(table.hovered()->row)];
+  if (table.clicked()) scene.cursor.cell.key = view.nextHover.key;
 }
 
 }  // namespace
@@ -216,46 +209,16 @@ void pattern(Scene& scene, AblationState& ablation, const ImRect& area, const ch
              const std::string& title, const attention::Matrix& weights, const SequenceSnapshot& sequence) {
   View& view = ablation.page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  const Index n = weights.rows(), m = weights.cols();
   paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(12)), view.theme->text,
             fitted(view.fonts->title, title, area.GetWidth()));
-  const float labels = std::min(longestLabel(view, sequence.queries, view.px(90)) * 1.27f, view.px(110)) +
-                       view.px(14),
-              top = view.px(54), foot = view.px(64);
-  const float wide = area.GetWidth() - labels, high = area.GetHeight() - top - foot;
-  if (wide < view.px(40) || high < view.px(40)) return;
-  const auto last = [](Index size) { return size - 1; };
-  const Index query = std::min(view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query, last(n));
-  const Index key = std::min(view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key, last(m));
-  MapView map;
-  map.name = name;
-  map.rows = windowOf(n, static_cast<Index>(high / view.px(5)), query);
-  map.cols = windowOf(m, static_cast<Index>(wide / view.px(5)), key);
-  float size = std::min(
-      {wide / static_cast<float>(map.cols.count), high / static_cast<float>(map.rows.count), view.px(40)});
-  if (size >= 4) size = std::floor(size);
-  const ImVec2 at(std::round(area.Min.x + labels), std::round(area.Min.y + top));
-  map.cells = ImRect(at, ImVec2(at.x + size * static_cast<float>(map.cols.count),
-                                at.y + size * static_cast<float>(map.rows.count)));
-  map.litRow = query;
-  map.litCol = key;
-  map.rowColor = view.theme->query;
-  map.colColor = view.theme->key;
+  const float labels =
+      std::min(longestLabel(view, sequence.queries, view.px(90)) * 1.27f, view.px(110)) + view.px(14);
+  const ImRect space(area.Min.x + labels, area.Min.y + view.px(54), area.Max.x, area.Max.y - view.px(64));
+  if (space.GetWidth() < view.px(40) || space.GetHeight() < view.px(40)) return;
+  MapView map = tokenMap(scene, ablation.page, name, space, weights.rows(), weights.cols(), {.least = 5});
   map.weights = true;
-  paintMap(scene, ablation.page, map,
-           weights.block(map.rows.first, map.cols.first, map.rows.count, map.cols.count));
-  const MapHit hit = hitMap(map);
-  if (hit.row >= 0) {
-    view.nextHover.query = hit.row;
-    view.nextHover.key = hit.col;
-    if (hit.clicked) {
-      scene.cursor.cell.query = hit.row;
-      scene.cursor.cell.key = hit.col;
-    }
-  }
-  rowNames(ablation.page, map, sequence.queries, labels);
-  columnNames(ablation.page, map, sequence.keys);
-  axisTitles(ablation.page, map);
+  paintTokenMap(scene, ablation.page, map, weights, sequence, labels);
+  chooseCell(scene, ablation.page, hitMap(map));
   const float bar = view.px(90);
   if (area.Min.x + textWidth(view.fonts->title, title) + view.px(20) + bar < map.cells.Max.x)
     mapScale(scene, ablation.page, map, ImVec2(map.cells.Max.x, area.Min.y + view.px(20)), bar);
@@ -272,46 +235,29 @@ attention::Matrix hatched(const SequenceSnapshot& sequence, Index head) {
 
 /// Draws how far each token's output moves.
 void changes(const Scene& scene, const AblationState& ablation, const ImRect& area) {
-  const View& view = ablation.page.view;
+  View& view = ablation.page.view;
   const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
   const PatchStudy& study = *ablation.patch;
   const SequenceSnapshot& sequence = study.question.layer->sequence();
-  float y = area.Min.y + view.px(12);
-  paintText(list, view.fonts->title, ImVec2(area.Min.x, y), theme.text,
-            fitted(view.fonts->title, "Change in the output", area.GetWidth()));
-  y += view.px(26);
-  const float heads = area.Max.x - view.px(90);
-  paintText(list, view.fonts->small, ImVec2(heads, y), theme.secondary, "‖Δ head‖ / ‖head‖", Align::right);
-  paintText(list, view.fonts->small, ImVec2(area.Max.x, y), theme.secondary, "output", Align::right);
-  y += view.px(8);
+  paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->title,
+              ImVec2(area.Min.x, area.Min.y + view.px(12)), area.GetWidth(), theme.text,
+              "Change in the output");
   const Index n = sequence.queryLength;
-  const float line =
-      std::clamp((area.Max.y - y) / static_cast<float>(std::max<Index>(n, 1)), view.px(18), view.px(28));
   const Index lit =
       std::clamp<Index>(view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query, 0, n - 1);
-  const auto room = std::max<Index>(1, static_cast<Index>((area.Max.y - y) / line));
-  const VisibleCells rows = windowOf(n, room, lit);
-  const float most = std::max(study.change.head(n).maxCoeff(), 1e-3f), names = view.px(110);
-  for (Index i = rows.first; i < rows.end(); ++i) {
-    const float middle = y + (static_cast<float>(i - rows.first) + 0.5f) * line;
-    const std::uint32_t color = i == lit ? theme.text : theme.secondary;
-    paintText(
-        list, view.fonts->mono, ImVec2(area.Min.x + names - view.px(10), middle),
-        i == lit ? theme.query : theme.secondary,
-        fitted(view.fonts->mono, sequence.queries[static_cast<std::size_t>(i)].text, names - view.px(10)),
-        Align::right);
-    const float wide = std::max(0.0f, heads - view.px(80) - area.Min.x - names);
-    list.AddRectFilled(
-        ImVec2(area.Min.x + names, middle - view.px(5)),
-        ImVec2(area.Min.x + names + std::max(1.0f, wide * study.change[i] / most), middle + view.px(5)),
-        theme.value);
-    paintText(list, view.fonts->mono, ImVec2(heads, middle), color,
-              cellText(static_cast<double>(study.headChange[i])), Align::right);
-    paintText(list, view.fonts->mono, ImVec2(area.Max.x, middle), color,
-              cellText(static_cast<double>(study.change[i])), Align::right);
-    track(fmt::format("patch.change.{}", i), ImVec2(area.Min.x, middle - line / 2),
-          ImVec2(area.Max.x, middle + line / 2));
+  const float most = std::max(study.change.head(n).maxCoeff(), 1e-3f);
+  TableView table(view, ImRect(area.Min.x, area.Min.y + view.px(26), area.Max.x, area.Max.y),
+                  {.columns = {{"", 100}, {""}, {"‖Δ head‖ / ‖head‖", 80}, {"output", 90}},
+                   .rows = n,
+                   .inSight = lit,
+                   .least = 18,
+                   .most = 28});
+  for (Index row = 0; row < n; ++row) {
+    if (!table.row(row, fmt::format("patch.change.{}", row), {.lit = row == lit})) continue;
+    table.figure(sequence.queries[static_cast<std::size_t>(row)].text, row == lit ? theme.query : 0);
+    table.bar(study.change[row] / most, theme.value);
+    table.figure(cellText(static_cast<double>(study.headChange[row])));
+    table.figure(cellText(static_cast<double>(study.change[row])));
   }
 }
 

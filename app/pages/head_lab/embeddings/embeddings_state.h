@@ -24,7 +24,7 @@ struct EmbeddingsState {
 
   /// The item being dragged, and its state when the drag began.
   struct Drag {
-    enum class Kind { none, cell, point, chip, window } kind = Kind::none;
+    enum class Kind { none, cell, point, chip } kind = Kind::none;
     Index row = 0, col = 0;
     ImVec2 from;      ///< pointer position
     float value = 0;  ///< of the cell
@@ -32,7 +32,7 @@ struct EmbeddingsState {
     Eigen::RowVectorXf vector;  ///< of the point's token
     bool moved = false;
   } drag;
-  /// The cell being edited; column −1 is the token's name.
+  /// The cell being edited; row −1 = none.
   struct Typing {
     Index row = -1, col = 0;
     std::string text;

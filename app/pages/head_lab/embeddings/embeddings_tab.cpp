@@ -2,11 +2,11 @@
 
 #include <numeric>
 
+#include "app/kit/control_line.h"
 #include "app/pages/common/token_chips.h"
 #include "app/pages/head_lab/embeddings/embeddings_state.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app::head_lab_page {
@@ -42,7 +42,8 @@ class EmbeddingsTab : public Tab {
     const float middle = top + std::min(wanted, most);
     embeddingsTable(scene, embeddings_, ImRect(inner.Min.x, top, split - space, middle));
     embeddingsPlane(scene, embeddings_, ImRect(inner.Min.x, middle + space, split - space, inner.Max.y));
-    heads(scene, ImRect(split + space, top, inner.Max.x, inner.Max.y));
+    headMaps(scene, page_, ImRect(split + space, top, inner.Max.x, inner.Max.y), "embeddings.head",
+             embeddings_.drag.kind == EmbeddingsState::Drag::Kind::none);
   }
 
   void paste(Scene& scene) override {
@@ -68,24 +69,6 @@ class EmbeddingsTab : public Tab {
   }
 
  private:
-  /// Draws all heads computed from the table, with the same value ranges as on the heads page.
-  void heads(Scene& scene, const ImRect& area) {
-    const SequenceSnapshot& sequence = page_.layer->sequence();
-    const attention::AttentionConfig& config = page_.layer->config();
-    const MapGrid grid = mapGrid(page_.view, area.GetSize(), config.heads, std::ssize(sequence.queries),
-                                 std::ssize(sequence.keys));
-    const PictureLevel& level = sequence.pictures.levelFor(std::max(grid.width, grid.height));
-    Look look = scene.look;
-    look.quantity = Quantity::weights;
-    headMaps(scene, page_, area,
-             {.name = "embeddings.head",
-              .values = level.weights,
-              .factor = level.factor,
-              .range = [&](Index head) { return rangeFor(look, sequence.pictures, head); },
-              .eases = embeddings_.drag.kind == EmbeddingsState::Drag::Kind::none,
-              .names = true});
-  }
-
   void refusal(Scene& scene, const ImRect& area) {
     if (!scene.setup.subject.model.empty())
       emptyMessage(page_.view, area, "A model's embeddings are fixed", embeddings_.study.problem(),
@@ -235,51 +218,36 @@ void paintPoints(const Scene& scene, const EmbeddingsState& embeddings, const Pl
   list.PopClipRect();
 }
 
-void axisChoice(EmbeddingsState& embeddings, const ImRect& line) {
-  View& view = embeddings.page.view;
+void axisChoice(EmbeddingsState& embeddings, const ImRect& area) {
   const Index dims = embeddings.study->table.values.cols();
-  const auto dimension = [&](const char* name, Index& chosen, float right) {
+  ControlLine line(embeddings.page.view, area, ControlLine::From::right, 10);
+  const auto dimension = [&](const char* name, Index& chosen) {
     // Thousands of dimensions are too many for a list, so it offers those visible in the table.
-    std::vector<Choice> choices;
-    std::vector<Index> values;
     const Index first = std::clamp<Index>(embeddings.firstColumn, 0, std::max<Index>(0, dims - 32));
-    for (Index d = first; d < std::min(dims, first + 32); ++d) values.push_back(d);
-    if (std::find(values.begin(), values.end(), chosen) == values.end())
-      values.insert(values.begin(), chosen);
+    std::vector<Index> values(static_cast<std::size_t>(std::min<Index>(dims - first, 32)));
+    std::iota(values.begin(), values.end(), first);
+    if (std::ranges::find(values, chosen) == values.end()) values.insert(values.begin(), chosen);
+    std::vector<Choice> choices;
     for (const Index d : values) choices.push_back({fmt::format("dim {}", d), "", std::to_string(d)});
-    int at = static_cast<int>(std::find(values.begin(), values.end(), chosen) - values.begin());
-    const float wide = textWidth(view.fonts->text, choices[static_cast<std::size_t>(at)].label) + view.px(24);
-    ImGui::SetCursorScreenPos(ImVec2(right - wide, line.Min.y));
-    if (dropdown(view, name, choices, at, 0, "Dimension on this axis, of those visible in the table.")) {
-      chosen = values[static_cast<std::size_t>(at)];
-      embeddings.extent = 0;
-    }
-    return right - wide - view.px(10);
+    int at = static_cast<int>(std::ranges::find(values, chosen) - values.begin());
+    if (!line.list(name, choices, at, "Dimension on this axis, of those visible in the table.")) return;
+    chosen = values[static_cast<std::size_t>(at)];
+    embeddings.extent = 0;
   };
-  float x = line.Max.x;
   if (!embeddings.axes.principal()) {
-    x = dimension("embeddings.second", embeddings.axes.second, x);
-    x = dimension("embeddings.first", embeddings.axes.first, x);
-  } else if (embeddings.study->keptPlane) {
-    const float wide = textWidth(view.fonts->text, "Refit") + view.px(22);
-    ImGui::SetCursorScreenPos(ImVec2(x - wide, line.Min.y));
-    if (button(view, "embeddings.fit", "Refit")) {
-      embeddings.kept.reset();
-      embeddings.extent = 0;
-    }
-    x -= wide + view.px(10);
+    dimension("embeddings.second", embeddings.axes.second);
+    dimension("embeddings.first", embeddings.axes.first);
+  } else if (embeddings.study->keptPlane && line.button("embeddings.fit", "Refit")) {
+    embeddings.kept.reset();
+    embeddings.extent = 0;
   }
   const Choice kinds[] = {{"Principal components", "", "principal"},
                           {"Two dimensions", dims < 2 ? "There is only one dimension." : "", "dimensions"}};
   int chosen = embeddings.axes.principal() ? 0 : 1;
-  const float wide = textWidth(view.fonts->text, kinds[chosen].label) + view.px(24);
-  ImGui::SetCursorScreenPos(ImVec2(x - wide, line.Min.y));
-  if (dropdown(view, "embeddings.axes", kinds, chosen, 0, "The plane's two directions.")) {
-    embeddings.axes = chosen == 0 ? EmbeddingAxes{}
-                                  : EmbeddingAxes{std::min(embeddings.firstColumn, dims - 2),
-                                                  std::min(embeddings.firstColumn, dims - 2) + 1};
-    embeddings.extent = 0;
-  }
+  if (!line.list("embeddings.axes", kinds, chosen, "The plane's two directions.")) return;
+  const Index first = std::min(embeddings.firstColumn, dims - 2);
+  embeddings.axes = chosen == 0 ? EmbeddingAxes{} : EmbeddingAxes{first, first + 1};
+  embeddings.extent = 0;
 }
 
 }  // namespace

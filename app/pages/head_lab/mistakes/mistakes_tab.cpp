@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "app/kit/control_line.h"
 #include "app/pages/head_lab/mistakes/mistake_parts.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
@@ -55,7 +56,7 @@ void MistakesTab::ask(const Scene& scene) {
 }
 
 /// The choice of the layer for the mistake; in narrow windows, also the list of mistakes.
-void MistakesTab::choices(Scene& scene, const ImRect& line, float) {
+void MistakesTab::choices(Scene& scene, const ImRect& area, float left) {
   View& view = page_.view;
   HeadLabCursor& shown = scene.cursor.lab;
   const Snapshot* snapshot = page_.snapshot.get();
@@ -67,24 +68,16 @@ void MistakesTab::choices(Scene& scene, const ImRect& line, float) {
   // Without numbers for this layer, the random layer is shown, whatever is selected.
   const bool instead = !computed && shown.subject == MistakeSubject::layer;
   int chosen = computed ? static_cast<int>(shown.subject) : 0;
-  float x = line.Max.x - textWidth(view.fonts->text, subjects[chosen].label) - view.px(24);
-  ImGui::SetCursorScreenPos(ImVec2(x, line.GetCenter().y - view.px(13)));
-  if (dropdown(view, "wrong.subject", subjects, chosen, 0, "The layer the mistake is applied to."))
+  ControlLine line(view, ImRect(left, area.Min.y, area.Max.x, area.Max.y), ControlLine::From::right, 14);
+  if (line.list("wrong.subject", subjects, chosen, "The layer the mistake is applied to."))
     shown.subject = static_cast<MistakeSubject>(chosen);
-  if (instead) {
-    const std::string why = std::string(none, std::strlen(none) - 1) + ":";
-    x -= textWidth(view.fonts->text, why) + view.px(14);
-    paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(x, line.GetCenter().y),
-              view.theme->secondary, why);
-  }
+  if (instead) line.words(std::string(none, std::strlen(none) - 1) + ":");
   if (!page_.small) return;
   std::vector<Choice> names;
   for (const attention::MistakeInfo& info : attention::mistakes())
     names.push_back({std::string(info.title), "", std::string(info.key)});
   int at = static_cast<int>(shown.mistake);
-  x -= textWidth(view.fonts->text, names[static_cast<std::size_t>(at)].label) + view.px(40);
-  ImGui::SetCursorScreenPos(ImVec2(x, line.GetCenter().y - view.px(13)));
-  if (dropdown(view, "wrong.mistake", names, at, 0, "The mistake (← and →)."))
+  if (line.list("wrong.mistake", names, at, "The mistake (← and →)."))
     shown.mistake = static_cast<attention::Mistake>(at);
 }
 

@@ -277,11 +277,6 @@ ImRect wrongMaps(Scene& scene, State& page, const ImRect& area) {
   const attention::MistakeInfo& info =
       attention::mistakes()[static_cast<std::size_t>(study.question.mistake)];
   const Index n = result.rightWeights.rows(), m = result.rightWeights.cols();
-  Cell cell = scene.cursor.cell;
-  if (view.hover.query >= 0) cell.query = view.hover.query;
-  if (view.hover.key >= 0) cell.key = view.hover.key;
-  cell.query = std::clamp<Index>(cell.query, 0, n - 1);
-  cell.key = std::clamp<Index>(cell.key, 0, m - 1);
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.08f, 64.0f, 88.0f)),
               space = view.px(40);
   // While presenting, only the maps are shown: the bars would take their space.
@@ -292,50 +287,49 @@ ImRect wrongMaps(Scene& scene, State& page, const ImRect& area) {
   // For a long text, a line above the maps says which part is visible.
   float top = area.Min.y + view.px(40);
   if (fits(area.Max.y - top - below) < n || fits(wide) < m) top += view.px(22);
-  const float high = area.Max.y - top - below;
-  const VisibleCells rows = windowOf(n, fits(high), std::min(scene.cursor.cell.query, n - 1));
-  const VisibleCells cols = windowOf(m, fits(wide), std::min(scene.cursor.cell.key, m - 1));
-  float size =
-      std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(40)});
-  if (size >= 4) size = std::floor(size);
-  const float x0 = std::round(area.Min.x + labels), across = size * static_cast<float>(cols.count);
-  const float x1 = std::round(x0 + std::max(across, title) + space),
-              down = size * static_cast<float>(rows.count);
+  const MapView base = tokenMap(
+      scene, page, "", ImRect(area.Min.x + labels, top, area.Min.x + labels + wide, area.Max.y - below), n, m,
+      {least, 40, 48});
+  const ImRect& cells = base.cells;
+  const float across = std::max(cells.GetWidth(), title), x0 = cells.Min.x,
+              x1 = std::round(x0 + across + space);
   const Side sides[] = {{"wrong", true, info.wrong, result.wrongScores, result.wrongWeights},
                         {"right", false, info.right, result.rightScores, result.rightWeights}};
   for (const Side& side : sides) {
-    const float x = side.wrong ? x0 : x1;
-    const ImRect cells(x, std::round(top), x + across, std::round(top) + down);
-    sideTitle(view, side, ImRect(cells.Min.x, cells.Min.y, x + std::max(across, title), cells.Max.y));
+    MapView map = base;
+    map.name = side.name;
+    map.weights = true;
+    if (!side.wrong) map.cells.TranslateX(x1 - x0);
+    const ImRect at = map.cells;
+    sideTitle(view, side, ImRect(at.Min.x, at.Min.y, at.Min.x + across, at.Max.y));
     if (side.wrong && result.clash) {
-      clashView(view, *result.clash, ImRect(cells.Min.x, cells.Min.y, x1 - labels - view.px(8), cells.Max.y));
+      clashView(view, *result.clash, ImRect(at.Min.x, at.Min.y, x1 - labels - view.px(8), at.Max.y));
       continue;
     }
     if (side.weights.size() == 0) continue;
-    MapView map{side.name, Ink::map, cells, rows, cols, cell.query, -1, theme.query, theme.key, 0, 1, true};
-    paintMap(scene, page, map, shownWeights(side, rows, cols));
-    if (x == x0 || result.clash) rowNames(page, map, study.queries, labels);
-    map.litCol = cell.key;
+    map.litCol = -1;
+    paintMap(scene, page, map, shownWeights(side, map.rows, map.cols));
+    if (side.wrong || result.clash) rowNames(page, map, study.queries, labels);
+    map.litCol = base.litCol;
     if (barsRoom > 0) {
-      const float bars = cells.Max.y + view.px(12), tall = below - view.px(124);
-      rowBars(page, side, map, cell.query, bars, tall);
+      const float bars = at.Max.y + view.px(12), tall = below - view.px(124);
+      rowBars(page, side, map, map.litRow, bars, tall);
       map.cells.Max.y = bars + tall + view.px(18);
     }
     columnNames(page, map, study.keys);
-    map.cells = cells;
+    map.cells = at;
     chooseCell(scene, page, hitMap(map));
   }
   Canvas list = *ImGui::GetWindowDrawList();
   paintFitted(view, list, view.fonts->small, ImVec2(x0, area.Min.y + view.px(8)), area.Max.x - x0,
-              theme.secondary, visiblePartText(rows, n, cols, m));
+              theme.secondary, visiblePartText(base.rows, n, base.cols, m));
   paintText(list, view.fonts->small, ImVec2((result.clash ? x1 : x0) - view.px(8), top - view.px(24)),
             theme.query, "query ↓", Align::right);
-  const ImRect cells(x0, top, x0 + across, top + down);
   if (!result.clash)
     paintText(list, view.fonts->small, ImVec2(x0 - view.px(8), cells.Max.y + view.px(16)), theme.key, "key →",
               Align::right);
   const float y = std::min(area.Max.y - view.px(56), cells.Max.y + below - view.px(52));
-  return {x0, y, x0 + std::max(across, title), area.Max.y};
+  return {x0, y, x0 + across, area.Max.y};
 }
 
 }  // namespace headscope::app::head_lab_page

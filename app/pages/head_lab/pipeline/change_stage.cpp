@@ -98,54 +98,32 @@ void changeStage(Scene& scene, State& page, const ImRect& area) {
   const LayerParts& layer = *page.layer;
   const SequenceSnapshot& sequence = layer.sequence();
   const HeadParts& head = *page.head;
-  const Cell cell = shownCell(scene, page), &at = scene.cursor.cell;
+  const Step step = scene.cursor.lab.step;
   const Index n = layer.x.rows(), m = layer.keySource().rows();
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
   const float space = view.px(page.presents ? 30 : 44), top = area.Min.y + view.px(64);
-  const float wide = (area.GetWidth() - labels - space) / 2, high = area.Max.y - top - view.px(84);
-  const float least = page.presents ? 8 : 12;
-  const VisibleCells rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, least), 48), at.query);
-  const VisibleCells cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, least), 48), at.key);
-  float size =
-      std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)});
-  if (size >= 4) size = std::floor(size);
-  const auto [before, after] = changedCells(page, scene.cursor.lab.step, cell.head, rows, cols);
-  const Stage from = scene.cursor.lab.step == Step::scale     ? Stage::dots
-                     : scene.cursor.lab.step == Step::bias    ? Stage::dots
-                     : scene.cursor.lab.step == Step::softmax ? Stage::scores
-                     : head.steps.biased.size() > 0           ? Stage::biased
-                                                              : Stage::dots;
-  const Stage to = scene.cursor.lab.step == Step::scale  ? Stage::dots
-                   : scene.cursor.lab.step == Step::bias ? Stage::biased
-                   : scene.cursor.lab.step == Step::mask ? Stage::scores
-                                                         : Stage::weights;
-  const auto map = [&](const char* name, float x, Stage stage, float factor, bool isWeights) {
+  const float wide = (area.GetWidth() - labels - space) / 2, x0 = area.Min.x + labels;
+  MapView left = tokenMap(scene, page, "before", ImRect(x0, top, x0 + wide, area.Max.y - view.px(84)), n, m,
+                          {page.presents ? 8.0f : 12.0f, 37, 48});
+  MapView right = left;
+  right.name = "after";
+  right.cells.TranslateX(std::round(left.cells.GetWidth() + space));
+  const auto [before, after] = changedCells(page, step, head.question.head, left.rows, left.cols);
+  const Stage from = step == Step::softmax                                ? Stage::scores
+                     : step == Step::mask && head.steps.biased.size() > 0 ? Stage::biased
+                                                                          : Stage::dots;
+  const Stage to = step == Step::scale  ? Stage::dots
+                   : step == Step::bias ? Stage::biased
+                   : step == Step::mask ? Stage::scores
+                                        : Stage::weights;
+  const auto setRange = [&](MapView& map, Stage stage, float factor) {
     const StagePicture& picture = head.picture(stage);
-    MapView view_{name,
-                  Ink::map,
-                  ImRect(x, top, x + size * static_cast<float>(cols.count),
-                         top + size * static_cast<float>(rows.count)),
-                  rows,
-                  cols,
-                  cell.query,
-                  cell.key,
-                  theme.query,
-                  theme.key};
-    view_.low = std::min(picture.low * factor, picture.high * factor);
-    view_.high = std::max(picture.low * factor, picture.high * factor);
-    view_.weights = isWeights;
-    return view_;
+    std::tie(map.low, map.high) = std::minmax({picture.low * factor, picture.high * factor});
   };
   const float scaling = head.steps.factor;
-  const float factorBefore =
-      (scene.cursor.lab.step == Step::bias || scene.cursor.lab.step == Step::mask) && from == Stage::dots
-          ? scaling
-          : 1;
-  const float factorAfter = scene.cursor.lab.step == Step::scale ? scaling : 1;
-  const float x0 = std::round(area.Min.x + labels),
-              x1 = std::round(x0 + size * static_cast<float>(cols.count) + space);
-  const MapView left = map("before", x0, from, factorBefore, false);
-  const MapView right = map("after", x1, to, factorAfter, scene.cursor.lab.step == Step::softmax);
+  setRange(left, from, (step == Step::bias || step == Step::mask) && from == Stage::dots ? scaling : 1);
+  setRange(right, to, step == Step::scale ? scaling : 1);
+  right.weights = step == Step::softmax;
   paintMap(scene, page, left, before);
   paintMap(scene, page, right, after);
   rowNames(page, left, sequence.queries, labels);
@@ -153,12 +131,10 @@ void changeStage(Scene& scene, State& page, const ImRect& area) {
   columnNames(page, right, sequence.keys);
   Canvas list = *ImGui::GetWindowDrawList();
   changeTitles(scene, page, area, left, right);
-  paintText(list, view.fonts->small, ImVec2(x0 - view.px(8), top - view.px(10)), theme.query, "query ↓",
-            Align::right);
-  paintText(list, view.fonts->small, ImVec2(x0 - view.px(8), left.cells.Max.y + view.px(12)), theme.key,
-            "key →", Align::right);
-  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
-            fitted(view.fonts->small, visiblePartText(rows, n, cols, m, "columns"), area.GetWidth()));
+  axisTitles(page, left);
+  paintText(
+      list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
+      fitted(view.fonts->small, visiblePartText(left.rows, n, left.cols, m, "columns"), area.GetWidth()));
   chooseCell(scene, page, hitMap(left));
   chooseCell(scene, page, hitMap(right, &sequence.queries, &sequence.keys));
 }

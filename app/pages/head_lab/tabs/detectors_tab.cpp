@@ -1,10 +1,10 @@
 #include <fmt/core.h>
 
+#include "app/kit/control_line.h"
 #include "app/pages/head_lab/map_view.h"
 #include "app/pages/head_lab/tabs/head_tabs.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/field_controls.h"
 #include "app/widgets/heat_parts.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
@@ -66,63 +66,31 @@ std::vector<Index> DetectorsTab::rows(const Scene& scene) const {
   return heads;
 }
 
-/// Draws a control in a child window of the given width.
-template <class Draw>
-void inBox(View& view, const char* name, ImVec2 at, float width, Draw draw) {
-  ImGui::SetCursorScreenPos(at);
-  ImGui::BeginChild(
-      name, ImVec2(width, view.px(34)), false,
-      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  draw();
-  compat::endChild();
-}
-
 void DetectorsTab::controls(Scene& scene, const ImRect& area) {
-  View& view = page_.view;
-  const float y = area.Min.y;
-  float x = area.Min.x;
-  const bool chosen = detectorCalled(scene.cursor.lab.detector) != nullptr;
-  const auto word = [&](std::string_view path) {
-    const Field& field = fieldAt(path);
-    const auto at = static_cast<std::size_t>(chosenIn(field, scene));
-    return textWidth(view.fonts->text, std::get<Selection>(field.control).labels[at]) + view.px(24);
-  };
-  const auto list = [&](const char* path, const std::vector<std::string>& reasons) {
-    const float wide = word(path);
-    inBox(view, path, ImVec2(x, y), wide, [&] { fieldChoice(view, scene, path, reasons, wide); });
-    x += wide + view.px(20);
-  };
-  list("cursor.lab.reads", {});
-  list("cursor.lab.order", {"", chosen ? "" : "Click a column to choose a detector.", ""});
-  list("cursor.lab.likeness", {});
-  const auto toggle = [&](const char* path, const std::string& reason) {
-    const float wide =
-        textWidth(view.fonts->text, std::get<Toggle>(fieldAt(path).control).label) + view.px(56);
-    if (x + wide + view.px(200) > area.Max.x) return;
-    inBox(view, path, ImVec2(x, y), wide, [&] { fieldToggle(view, scene, path, reason); });
-    x += wide + view.px(20);
-  };
-  toggle("cursor.lab.above_even", "");
-  toggle("cursor.lab.only", chosen ? "" : "Click a column to choose a detector.");
-  const float slider = std::min(area.Max.x - x, view.px(260));
-  inBox(view, "threshold", ImVec2(area.Max.x - slider, y), slider,
-        [&] { fieldSlider(view, scene, "look.label_threshold"); });
+  const std::string none =
+      detectorCalled(scene.cursor.lab.detector) ? "" : "Click a column to choose a detector.";
+  ControlLine line(page_.view, ImRect(area.Min, ImVec2(area.Max.x, area.Min.y + page_.view.px(26))));
+  line.list(scene, "cursor.lab.reads");
+  line.list(scene, "cursor.lab.order", {"", none, ""});
+  line.list(scene, "cursor.lab.likeness");
+  line.toggle(scene, "cursor.lab.above_even", "", 200);
+  line.toggle(scene, "cursor.lab.only", none, 200);
+  line.lastSlider(scene, "look.label_threshold", 260);
 }
 
 void DetectorsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   if (!study_) return;
   View& view = page_.view;
   pointed_ = std::exchange(nextPointed_, ScorePlace{});
-  const float margin = view.px(page_.small ? 16 : 24);
+  const float margin = page_.margin();
   const float line = page_.presents ? 0 : view.px(page_.small ? 44 : 56);  // for the controls
-  const ImRect inner(area.Min.x + margin, area.Min.y + view.px(page_.small ? 8 : 14), area.Max.x - margin,
-                     area.Max.y - view.px(page_.small ? 8 : 16));
+  const ImRect inner = page_.inset(area);
   if (!page_.presents) controls(scene, inner);
   const float side = std::round(inner.GetWidth() * (page_.small ? 0.29f : 0.32f));
   const ImRect table(inner.Min.x, inner.Min.y + line, inner.Max.x - side - margin, inner.Max.y);
   const ImRect right(inner.Max.x - side, inner.Min.y + line, inner.Max.x, inner.Max.y);
   const ScorePlace before = pointed_;
-  paintScores(scene, page_, table, {*study_, rows(scene), shownPlace(scene)}, nextPointed_);
+  nextPointed_ = paintScores(scene, page_, table, {*study_, rows(scene), shownPlace(scene)});
   const float square = std::min(right.GetHeight() * 0.32f, side * 0.7f);
   picture(scene, ImRect(right.Min.x, right.Min.y, right.Max.x, right.Max.y - square - view.px(44)));
   paintSimilarity(scene, page_,
@@ -212,40 +180,23 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const float top = area.Min.y + view.px(46) + std::max(words, room);
   const float wide = area.GetWidth() - labels, high = area.Max.y - top - below;
   if (high < view.px(40) || wide < view.px(40)) return;
-  const Index fits = std::min<Index>({cellsThatFit(view, high, 5), cellsThatFit(view, wide, 5), 64});
-  const VisibleCells rows = windowOf(n, fits, scene.cursor.cell.query);
-  const VisibleCells cols = windowOf(m, fits, scene.cursor.cell.key);
+  const ImRect space(area.Min.x + labels, top, area.Max.x, area.Max.y - below);
+  MapView map = tokenMap(scene, page_, "detect.map", space, n, m, {5, 37});
+  map.weights = true;
   // Next to the title, or in its place if the caption names the head.
-  const std::string part = visiblePartText(rows, n, cols, m);
+  const std::string part = visiblePartText(map.rows, n, map.cols, m);
   const float taken = page_.presents ? 0 : title + view.px(12);
   paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x + taken, area.Min.y + view.px(11)),
               area.GetWidth() - taken, theme.secondary, part);
   if (page_.presents && part.empty()) paintText(list, view.fonts->title, titleAt, theme.text, name);
-  const float size = std::floor(
-      std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)}));
-  const float x = std::round(area.Min.x + labels);
-  MapView map{"detect.map",
-              Ink::map,
-              ImRect(x, std::round(top), x + size * static_cast<float>(cols.count),
-                     std::round(top) + size * static_cast<float>(rows.count)),
-              rows,
-              cols,
-              -1,
-              -1,
-              theme.query,
-              theme.key,
-              0,
-              1,
-              true};
-  paintMap(scene, page_, map, shown.values.block(rows.first, cols.first, rows.count, cols.count));
+  map.litRow = map.litCol = -1;
+  paintMap(scene, page_, map, map.visible(shown.values));
   markCounted(view, map, shown);
-  if (view.hover.query >= 0) map.litRow = view.hover.query;
-  if (view.hover.key >= 0) map.litCol = view.hover.key;
+  map.litRow = view.hover.query;
+  map.litCol = view.hover.key;
   rowNames(page_, map, sequence.queries, labels);
   columnNames(page_, map, sequence.keys);
-  paintText(list, view.fonts->small, ImVec2(x, map.cells.Min.y - view.px(9)), theme.query, "query ↓");
-  paintText(list, view.fonts->small, ImVec2(x - view.px(8), map.cells.Max.y + view.px(14)), theme.key,
-            "key →", Align::right);
+  axisTitles(page_, map);
   if (const MapHit hit = hitMap(map); hit.row >= 0) {
     view.nextHover = {shown.question.head, hit.row, hit.col};
     const float value = shown.values(hit.row, hit.col);

@@ -1,10 +1,10 @@
 #include <fmt/core.h>
 
+#include "app/kit/control_line.h"
 #include "app/pages/head_lab/map_view.h"
 #include "app/pages/head_lab/tabs/head_tabs.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/heat_parts.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/rich_text.h"
@@ -26,17 +26,6 @@ std::string sentenceOf(const HeadCountStudy& study) {
       "Both have {} parameters. The wide head compares tokens along {} directions but has one attention "
       "pattern per row. The {} small heads compare along {} directions each, each with its own pattern.",
       countText(study.parameters), along, study.small.heads, directions(study.small));
-}
-
-/// Draws a number and its description. Returns the height.
-float sideFigure(const View& view, ImVec2 at, float width, const std::string& number,
-                 const std::string& words) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float used =
-      paintText(list, view.fonts->monoTitle, ImVec2(at.x, at.y + view.px(12)), view.theme->text, number);
-  paintScripted(view, list, view.fonts->text, ImVec2(at.x + used + view.px(10), at.y + view.px(13)),
-                view.theme->secondary, words, Align::left, width - used - view.px(10));
-  return view.px(28);
 }
 
 /// Draws all heads' singular values as overlaid steps, the largest on the left; both sides share the scale.
@@ -96,9 +85,8 @@ std::string HeadCountTab::shape() const {
                      app::shortNumber(static_cast<double>(asked.gain)), asked.seed, study_->wide.headDim);
 }
 
-void HeadCountTab::choices(Scene& scene, const ImRect& line, float) {
+void HeadCountTab::choices(Scene& scene, const ImRect& area, float) {
   if (!page_.layer) return;
-  View& view = page_.view;
   const Index dim = page_.layer->config().modelDim;
   std::vector<Choice> choices;
   for (const Index heads : kManyHeads)
@@ -109,9 +97,8 @@ void HeadCountTab::choices(Scene& scene, const ImRect& line, float) {
   const Index shown = smallHeads(dim, scene.cursor.lab.manyHeads);
   int chosen = static_cast<int>(std::ranges::find(kManyHeads, shown) - kManyHeads.begin());
   chosen = std::min(chosen, static_cast<int>(choices.size()) - 1);
-  const float wide = textWidth(view.fonts->text, choices[static_cast<std::size_t>(chosen)].label);
-  ImGui::SetCursorScreenPos(ImVec2(line.Max.x - wide - view.px(24), line.GetCenter().y - view.px(13)));
-  if (dropdown(view, "many.heads", choices, chosen, 0, "Number of small heads (← and →)."))
+  ControlLine line(page_.view, area, ControlLine::From::right);
+  if (line.list("many.heads", choices, chosen, "Number of small heads (← and →)."))
     scene.cursor.lab.manyHeads = kManyHeads[static_cast<std::size_t>(chosen)];
 }
 
@@ -153,14 +140,18 @@ void HeadCountTab::side(const Scene& scene, const ImRect& area, const HeadCountS
   paintTokenNames(view, sequence, tiles, named, {-1, -1, -1});
   const float under = area.Max.y - below + view.px(page_.small ? 4 : 12);
   const float x = beside ? tiles.front().area.Max.x + view.px(40) : area.Min.x, width = area.Max.x - x;
-  float y = under;
-  const std::string rank = shown.spectra.empty() ? fmt::format("at most {}", shown.headDim)
-                                                 : fmt::format("{}", shown.spectra.front().rank);
-  y += sideFigure(view, ImVec2(x, y), width, rank,
-                  shown.heads == 1 ? "rank of W_Q·W_Kᵀ" : "rank of each W_Q·W_Kᵀ");
-  y += sideFigure(view, ImVec2(x, y), width, fixedText(shown.entropy, 2), "entropy of a row, 1 = even");
-  sideFigure(view, ImVec2(x, y), width, shown.heads == 1 ? "1" : fixedText(shown.likeness, 2),
-             shown.heads == 1 ? "pattern" : "similarity of two patterns (cosine)");
+  float y = under + view.px(12);
+  const auto number = [&](const std::string& value, const std::string& words) {
+    figure(view, view.fonts->monoTitle, ImVec2(x, y), width, value, words);
+    y += view.px(28);
+  };
+  const bool alone = shown.heads == 1;
+  number(shown.spectra.empty() ? fmt::format("at most {}", shown.headDim)
+                               : std::to_string(shown.spectra.front().rank),
+         alone ? "rank of W_Q·W_Kᵀ" : "rank of each W_Q·W_Kᵀ");
+  number(fixedText(shown.entropy, 2), "entropy of a row, 1 = even");
+  number(alone ? "1" : fixedText(shown.likeness, 2),
+         alone ? "pattern" : "similarity of two patterns (cosine)");
   const ImRect bars(area.Min.x, under + figures + view.px(12), area.Max.x, area.Max.y);
   if (shown.spectra.empty() || bars.GetHeight() < view.px(48)) return;
   double most = 1e-30;
@@ -173,9 +164,7 @@ void HeadCountTab::side(const Scene& scene, const ImRect& area, const HeadCountS
 void HeadCountTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   if (!study_) return;
   View& view = page_.view;
-  const float margin = view.px(page_.small ? 16 : 24);
-  const ImRect inner(area.Min.x + margin, area.Min.y + view.px(page_.small ? 8 : 20), area.Max.x - margin,
-                     area.Max.y - view.px(page_.small ? 8 : 20));
+  const ImRect inner = page_.inset(area);
   Canvas list = *ImGui::GetWindowDrawList();
   if (study_->small.heads == 1) {
     paintText(

@@ -50,8 +50,9 @@ struct ScoreTable {
   std::vector<Index> rows;
   ScorePlace lit;
 };
-/// Draws heads × detectors. Sets `pointed` to the hovered place; a click selects head and detector.
-void paintScores(Scene& scene, State& page, const ImRect& area, const ScoreTable& table, ScorePlace& pointed);
+/// Draws heads × detectors. Returns the hovered place; a click selects head and detector, or sorts by a
+/// column.
+ScorePlace paintScores(Scene& scene, State& page, const ImRect& area, const ScoreTable& scores);
 /// Draws the heads' similarities, ordered so that similar heads are adjacent.
 void paintSimilarity(Scene& scene, const State& page, const ImRect& area, const DetectorStudy& study,
                      ScorePlace& pointed);
@@ -92,7 +93,6 @@ class ViewsTab : public Tab {
   void large(Scene& scene, const ImRect& area);
   void thumbnail(Scene& scene, const ImRect& area, HeadPicture picture);
   float largeWidth(float height) const;
-  std::size_t thumbnailColumns(ImVec2 area, float space) const;
   void otherHead(Scene& scene, ImVec2 at);
 
   Shown<ViewQuestion, ViewStudy> study_;

@@ -154,48 +154,25 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
                    study_->noRollout);
     return;
   }
-  const VisibleCells rows =
-      windowOf(n, std::min<Index>(cellsThatFit(view, high, 10), 64), scene.cursor.cell.query);
-  const VisibleCells cols =
-      windowOf(m, std::min<Index>(cellsThatFit(view, wide, 10), 64), scene.cursor.cell.key);
-  const float size = std::floor(
-      std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(60)}));
-  const ImVec2 from(std::round(area.Min.x + labels), std::round(top));
-  MapView map{"views.map",
-              Ink::map,
-              ImRect(from.x, from.y, from.x + size * static_cast<float>(cols.count),
-                     from.y + size * static_cast<float>(rows.count)),
-              rows,
-              cols,
-              scene.cursor.cell.query,
-              scene.cursor.cell.key,
-              theme.query,
-              theme.key,
-              shown.low,
-              shown.high,
-              picture != HeadPicture::difference,
-              colormapOf(scene.look, picture)};
-  if (view.hover.query >= 0) map.litRow = view.hover.query;
-  if (view.hover.key >= 0) map.litCol = view.hover.key;
-  paintMap(scene, page_, map, shown.values.block(rows.first, cols.first, rows.count, cols.count));
-  rowNames(page_, map, sequence.queries, labels);
-  columnNames(page_, map, sequence.keys);
-  axisTitles(page_, map);
+  MapView map = tokenMap(scene, page_, "views.map",
+                         ImRect(area.Min.x + labels, top, area.Max.x, area.Max.y - below), n, m, {10, 60});
+  map.low = shown.low;
+  map.high = shown.high;
+  map.weights = picture != HeadPicture::difference;
+  map.colormap = colormapOf(scene.look, picture);
+  paintTokenMap(scene, page_, map, shown.values, sequence, labels);
   const std::string low =
       picture == HeadPicture::difference ? "−" + cellText(static_cast<double>(shown.high)) : "0";
   paintColourBar(view, *map.colormap,
                  {low, picture == HeadPicture::difference ? "0" : "",
                   picture == HeadPicture::difference ? cellText(static_cast<double>(shown.high)) : "1"},
-                 ImVec2(map.cells.Max.x, from.y - view.px(26)), view.px(140));
+                 ImVec2(map.cells.Max.x, map.cells.Min.y - view.px(26)), view.px(140));
   const MapHit hit = hitMap(map);
   if (hit.row < 0) return;
-  view.nextHover = {asked.head, hit.row, hit.col};
+  chooseCell(scene, page_, hit);
   tooltip(view, fmt::format("{} → {}  {}", sequence.queries[static_cast<std::size_t>(hit.row)].text,
                             sequence.keys[static_cast<std::size_t>(hit.col)].text,
                             valueText(picture, shown.values(hit.row, hit.col))));
-  if (!hit.clicked) return;
-  scene.cursor.cell.query = hit.row;
-  scene.cursor.cell.key = hit.col;
 }
 
 void ViewsTab::thumbnail(Scene& scene, const ImRect& area, HeadPicture picture) {
@@ -233,9 +210,8 @@ void ViewsTab::thumbnail(Scene& scene, const ImRect& area, HeadPicture picture) 
 void ViewsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   if (!study_) return;
   View& view = page_.view;
-  const float margin = view.px(page_.small ? 16 : 24);
-  const ImRect inner(area.Min.x + margin, area.Min.y + view.px(page_.small ? 8 : 18), area.Max.x - margin,
-                     area.Max.y - view.px(page_.small ? 8 : 16));
+  const float margin = page_.margin();
+  const ImRect inner = page_.inset(area);
   const float space = view.px(page_.small ? 8 : 16);
   const float split =
       std::round(inner.Min.x + std::clamp(largeWidth(inner.GetHeight()) + 2 * margin,
@@ -243,8 +219,12 @@ void ViewsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   large(scene, ImRect(inner.Min.x, inner.Min.y, split - margin, inner.Max.y));
   if (scene.cursor.lab.picture == HeadPicture::difference)
     otherHead(scene, ImVec2(inner.Min.x, inner.Max.y - view.px(30)));
-  const std::size_t columns = thumbnailColumns(ImVec2(inner.Max.x - split, inner.GetHeight()), space);
-  const std::size_t rows = (kWords.size() + columns - 1) / columns;
+  const attention::Matrix& weights = (*study_)[HeadPicture::weights].values;
+  const float gap = space / view.unit;
+  const MapGrid grid =
+      mapGrid(view, ImVec2(inner.Max.x - split, inner.GetHeight()), std::ssize(kWords),
+              std::max<Index>(weights.rows(), 1), std::max<Index>(weights.cols(), 1), {gap + 28, gap, 42});
+  const auto columns = static_cast<std::size_t>(grid.columns), rows = static_cast<std::size_t>(grid.rows);
   const float wide = (inner.Max.x - split + space) / static_cast<float>(columns) - space,
               high = (inner.GetHeight() + space) / static_cast<float>(rows) - space;
   for (std::size_t i = 0; i < kWords.size(); ++i) {
@@ -262,24 +242,6 @@ float ViewsTab::largeWidth(float height) const {
   const float aspect =
       static_cast<float>(shown.values.cols()) / static_cast<float>(std::max<Index>(shown.values.rows(), 1));
   return view.px(page_.small ? 72 : 104) + (height - view.px(page_.presents ? 160 : 198)) * aspect;
-}
-
-/// The number of columns that makes the small maps largest, with a penalty for empty places.
-std::size_t ViewsTab::thumbnailColumns(ImVec2 area, float space) const {
-  const View& view = page_.view;
-  std::size_t best = 3;
-  float largest = 0;
-  for (std::size_t columns = 1; columns <= kWords.size(); ++columns) {
-    const std::size_t rows = (kWords.size() + columns - 1) / columns;
-    const float wide = (area.x + space) / static_cast<float>(columns) - space - view.px(28),
-                high = (area.y + space) / static_cast<float>(rows) - space - view.px(42);
-    const float blank = static_cast<float>(rows * columns - kWords.size());
-    const float worth = std::min(wide, high) * (1 - 0.05f * blank);
-    if (worth <= largest) continue;
-    largest = worth;
-    best = columns;
-  }
-  return best;
 }
 
 std::unique_ptr<Tab> makeViewsTab(PageServices& services, State& page) {

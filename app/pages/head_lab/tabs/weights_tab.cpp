@@ -68,14 +68,6 @@ void paintMap(Scene& scene, State& page, const ImRect& area, const NamedMap& map
   track(picture.name, cells.Min, cells.Max);
 }
 
-/// Draws a number and its description.
-void figure(const View& view, ImVec2 at, float width, const std::string& number, const std::string& words) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float used = paintText(list, view.fonts->monoHero, at, view.theme->text, number);
-  paintText(list, view.fonts->text, ImVec2(at.x + used + view.px(10), at.y + view.px(1)),
-            view.theme->secondary, fitted(view.fonts->text, words, width - used - view.px(10)));
-}
-
 /// Draws singular values as bars, the largest first; those that count towards the rank are filled.
 void spectrumBars(const View& view, const ImRect& area, const attention::Spectrum& spectrum,
                   std::uint32_t color) {
@@ -131,10 +123,11 @@ void circuit(Scene& scene, State& page, const ImRect& area, const Circuit& shown
   y += paintParagraph(list, view.fonts->text, ImVec2(x, y), width, view.theme->secondary, shown.sentence) +
        view.px(22);
   const auto headDim = study.question->question.layer->config().headDim;
-  figure(view, ImVec2(x, y), width, fmt::format("{} of {}", shown.spectrum.rank, headDim), "rank");
+  figure(view, view.fonts->monoHero, ImVec2(x, y), width,
+         fmt::format("{} of {}", shown.spectrum.rank, headDim), "rank");
   y += view.px(36);
   if (shown.copies) {
-    figure(view, ImVec2(x, y), width, cellText(study.copying),
+    figure(view, view.fonts->monoHero, ImVec2(x, y), width, cellText(study.copying),
            page.presents ? "copying" : copyingWords(study.copying));
     y += view.px(36);
   }
@@ -149,9 +142,8 @@ void weightsView(Scene& scene, State& page, const ImRect& area, bool small) {
   if (!page.weights) return;
   const WeightStudy& study = *page.weights;
   const attention::AttentionConfig& config = study.question->question.layer->config();
-  const float margin = view.px(small ? 16 : 24), space = view.px(small ? 16 : 32);
-  const ImRect rest(area.Min.x + margin, area.Min.y + view.px(small ? 8 : 20), area.Max.x - margin,
-                    area.Max.y - view.px(small ? 8 : 20));
+  const float space = view.px(small ? 16 : 32);
+  const ImRect rest = page.inset(area);
   // The maps above get the height that the square circuits leave.
   const float half = (rest.GetWidth() - space) / 2, each = (rest.GetWidth() - 3 * space) / 4;
   const float top = std::clamp(rest.GetHeight() - space - half * kCircuitMap,

@@ -63,6 +63,7 @@ TEST(PrecisionStudy, OverflowingKeysGiveNanError) {
   const PrecisionCase& half = study->cases[static_cast<std::size_t>(NumberFormat::fp16)];
   EXPECT_TRUE(std::isnan(half.weightError)) << half.weightError;
   EXPECT_EQ(study->cases[0].weightError, 0);
+  EXPECT_EQ(std::ssize(half.headErrors), snapshot->config.heads);
 }
 
 TEST(CacheField, PoolsByLargestMagnitudeWithSign) {

@@ -164,22 +164,6 @@ TEST(PatchStudy, RefusesTextsOfOtherLengths) {
   EXPECT_THAT(refused("two\nlines"), HasSubstr("2 lines"));
 }
 
-TEST(LayerPrecisionStudy, Fp16DiffersLessThanBf16) {
-  for (const app::Setup& setup : {openingScene().setup, modelScene().setup}) {
-    const Parts parts(setup);
-    const LayerPrecisionStudy study = studyPrecision(parts.layer);
-    EXPECT_EQ(study.fromInputs, !setup.subject.opened);
-    for (const FormatDifference& format : study.formats) {
-      EXPECT_TRUE(format.finite);
-      EXPECT_EQ(std::ssize(format.heads), parts.layer->config().heads);
-      EXPECT_GT(format.largest, 0);
-    }
-    EXPECT_LT(study.formats[0].largest, study.formats[1].largest);
-    EXPECT_EQ(study.formats[0].weights.at(0, 0, 1), -INFINITY) << "masked cells have no difference";
-    EXPECT_GE(study.formats[0].weights.at(0, 1, 0), 0);
-  }
-}
-
 TEST(WeightStudy, ColourRangeIgnoresOutliers) {
   app::Setup setup = openingScene().setup;
   setup.model.layers = 2;
