@@ -64,6 +64,8 @@ ImRect Rows::area(const std::string& name, float height) {
 void Rows::pair(const std::string& label, const std::string& value, const PairLook& look) {
   const ImRect place = area(look.name, lineUnits(look.type));
   paintPair(view_, place, look.type, label, value, theme().secondary, look.color ? look.color : theme().text);
+  if (look.lined)
+    Canvas(*ImGui::GetWindowDrawList()).AddLine(ImVec2(place.Min.x, place.Max.y), place.Max, theme().line);
 }
 
 void Rows::pairs(const std::string& name, std::span<const std::pair<std::string, std::string>> values,
@@ -127,26 +129,60 @@ int Rows::options(const std::string& name, std::span<const Option> lines, int ch
   return clicked;
 }
 
+bool Rows::bar(const std::string& name, const std::string& label, double share, const std::string& value,
+               const BarLook& look) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = view_.px(look.height), right = at.x + width(), y = at.y + height / 2;
+  const bool clicked = !name.empty() && hitArea(name, ImVec2(width(), height));
+  if (name.empty()) ImGui::Dummy(ImVec2(width(), height));
+  const float from = at.x + view_.px(look.label), to = right - view_.px(look.value),
+              half = std::min(view_.px(5), height * 0.28f), round = std::min(half, view_.px(3));
+  const bool lit = !name.empty() && ImGui::IsItemHovered();
+  const std::uint32_t ink = look.ink && !lit ? look.ink : theme().text;
+  Canvas list = *ImGui::GetWindowDrawList();
+  list.AddRectFilled(ImVec2(from, y - half), ImVec2(to, y + half), theme().raised, round);
+  const auto end = from + static_cast<float>(std::clamp(share, 0.0, 1.0)) * (to - from);
+  if (share > 0)
+    list.AddRectFilled(ImVec2(from, y - half), ImVec2(std::max(end, from + view_.px(2)), y + half),
+                       look.color ? look.color : theme().secondary, round);
+  if (look.height <= 12) return clicked;
+  ImFont* figures = look.height < 18 ? view_.fonts->monoSmall : view_.fonts->mono;
+  paintFitted(view_, list, look.font ? look.font : figures, ImVec2(at.x, y), from - at.x - view_.px(6), ink,
+              label);
+  paintText(list, figures, ImVec2(right, y), ink, value, Align::right);
+  return clicked;
+}
+
+namespace {
+/// The width to which the widest parts are cut so that all of them fit into `room`.
+float widestPart(std::vector<float> widths, float room) {
+  std::sort(widths.begin(), widths.end());
+  for (std::size_t i = 0; i < widths.size(); room -= widths[i++])
+    if (const float each = room / static_cast<float>(widths.size() - i); widths[i] > each) return each;
+  return FLT_MAX;
+}
+}  // namespace
+
 void Rows::line(Type type, const std::vector<Span>& parts, const std::string& name) {
   const ImRect place = area(name, lineUnits(type));
   ImFont* font = wordsIn(*view_.fonts, type);
   Canvas list = *ImGui::GetWindowDrawList();
-  float rest = 0;
-  for (const Span& part : parts) rest += textWidth(font, part.text);
+  std::vector<float> widths;
+  for (const Span& part : parts) widths.push_back(textWidth(font, part.text));
+  const float most = std::max(0.0f, widestPart(widths, place.GetWidth()));
   float x = place.Min.x;
-  for (const Span& part : parts) {
-    const float wide = textWidth(font, part.text);
-    rest -= wide;
-    const float room = std::max(0.0f, place.Max.x - x - rest);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const float room = std::min(widths[i], most);
     paintFitted(view_, list, font, ImVec2(x, place.GetCenter().y), room + 1,
-                part.color ? part.color : theme().text, part.text);
-    x += std::min(wide, room);
+                parts[i].color ? parts[i].color : theme().text, parts[i].text);
+    x += room;
   }
 }
 
-void Rows::paragraph(ImFont* font, const std::string& text, const std::string& name) {
+void Rows::paragraph(ImFont* font, const std::string& text, const std::string& name, std::uint32_t color) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = paintParagraph(*ImGui::GetWindowDrawList(), font, at, width(), theme().text, text);
+  const float height =
+      paintParagraph(*ImGui::GetWindowDrawList(), font, at, width(), color ? color : theme().text, text);
   ImGui::Dummy(ImVec2(width(), height + view_.px(2)));
   if (!name.empty()) trackItem(name);
 }
@@ -177,8 +213,9 @@ bool Rows::slider(Scene& scene, std::string_view path, const SliderState& state)
 bool Rows::toggle(Scene& scene, std::string_view path, const std::string& disabledReason) {
   return fieldToggle(view_, scene, path, disabledReason);
 }
-bool Rows::choice(Scene& scene, std::string_view path, float width) {
-  return fieldChoice(view_, scene, path, {}, width);
+bool Rows::choice(Scene& scene, std::string_view path, float width,
+                  const std::vector<std::string>& disabledReasons) {
+  return fieldChoice(view_, scene, path, disabledReasons, width);
 }
 
 void Rows::choices(Scene& scene, std::initializer_list<std::string_view> paths) {
@@ -220,6 +257,76 @@ void Rows::actions(std::initializer_list<Button> buttons, const std::string& dis
     if (&each != buttons.begin()) ImGui::SameLine(0, view_.px(6));
     action(each.name, each.label, each.action, disabledReason);
   }
+}
+
+void Rows::tag(const std::string& text, std::uint32_t color, float units) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  paintText(*ImGui::GetWindowDrawList(), view_.fonts->monoSmall,
+            ImVec2(at.x + view_.px(2), at.y + view_.px(13)), color, text);
+  ImGui::Dummy(ImVec2(view_.px(units), view_.px(26)));
+  ImGui::SameLine(0, 0);
+}
+
+std::optional<Index> Rows::numbers(const std::string& name, Index count,
+                                   const std::function<bool(Index)>& lit) {
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  const float side = view_.px(24), step = side + view_.px(4), right = start.x + width();
+  Canvas list = *ImGui::GetWindowDrawList();
+  std::optional<Index> clicked;
+  ImRect place(start, ImVec2(start.x + side, start.y + side));
+  for (Index i = 0; i < count; ++i, place.TranslateX(step)) {
+    if (place.Max.x > right) place.Translate(ImVec2(start.x - place.Min.x, step));
+    if (hitArea(name + "." + std::to_string(i), place)) clicked = i;
+    list.AddRectFilled(place.Min, place.Max,
+                       lit(i) ? mixed(theme().panel, theme().text, 0.28f) : theme().background, view_.px(4));
+    if (ImGui::IsItemHovered())
+      compat::rectOutline(list, place.Min, place.Max, theme().secondary, view_.px(4), 1);
+    paintText(list, view_.fonts->monoSmall, place.GetCenter(), lit(i) ? theme().text : theme().faint,
+              std::to_string(i), Align::center);
+  }
+  ImGui::SetCursorScreenPos(start);
+  ImGui::Dummy(ImVec2(width(), place.Max.y - start.y));
+  return clicked;
+}
+
+void Rows::beside(float share, const std::function<void(const ImRect&)>& picture,
+                  const std::function<void()>& rows) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float side = width() * share, whole = width();
+  picture(ImRect(at, ImVec2(at.x + side, at.y + side)));
+  ImGui::SetCursorScreenPos(ImVec2(at.x + side + view_.px(14), at.y));
+  ImGui::BeginGroup();
+  rows();
+  ImGui::EndGroup();
+  const float bottom = std::max(ImGui::GetItemRectMax().y, at.y + side);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy(ImVec2(whole, bottom - at.y + view_.px(4)));
+}
+
+void Rows::swatch(std::uint32_t color, const std::string& meaning, const std::string& value) {
+  const ImRect place = area("", lineUnits(Type::small));
+  const float half = view_.px(5), y = place.GetCenter().y;
+  Canvas(*ImGui::GetWindowDrawList())
+      .AddRectFilled(ImVec2(place.Min.x, y - half), ImVec2(place.Min.x + 2 * half, y + half), color);
+  paintPair(view_, ImRect(ImVec2(place.Min.x + view_.px(16), place.Min.y), place.Max),
+            value.empty() ? Type::small : Type::text, meaning, value, theme().secondary, theme().text);
+}
+
+bool ToolBar::part(const char* name, float units, const std::function<void()>& controls) {
+  const float wide = view_.px(units);
+  if (x_ + wide > area_.Max.x + view_.px(2)) return false;
+  controlsIn(name, ImRect(x_, area_.Min.y, x_ + wide, area_.Max.y), controls);
+  x_ += wide + view_.px(12);
+  return true;
+}
+
+void controlsIn(const char* name, const ImRect& area, const std::function<void()>& controls) {
+  ImGui::SetCursorScreenPos(area.Min);
+  ImGui::BeginChild(
+      name, area.GetSize(), false,
+      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  controls();
+  compat::endChild();
 }
 
 void Rows::space(float units) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,15 @@ struct PairLook {
   std::uint32_t color = 0;  ///< of the value; 0 = the theme's text
   Type type = Type::text;
   std::string name = "";  ///< for tests; "" = none
+  bool lined = false;     ///< a hairline below
+};
+
+/// How a bar between its label and its value looks.
+struct BarLook {
+  std::uint32_t ink = 0, color = 0;  ///< of the label and the bar; 0 = the theme's text and secondary
+  ImFont* font = nullptr;            ///< of the label; null = that of figures
+  float label = 58, value = 62;      ///< room for them, in layout units
+  float height = 25;                 ///< in layout units; only the bar if that is too low for text
 };
 
 /// A column of a panel, from top to bottom. A panel is a function that says what there is; Rows decides where
@@ -65,10 +75,15 @@ class Rows {
   /// the pointer rests. Returns the line that was clicked, −1 = none.
   int options(const std::string& name, std::span<const Option> lines, int chosen, float below,
               const std::function<std::string(std::size_t)>& help = {});
-  /// One line of parts; if they are too long, the first is shortened.
+  /// A line with a bar, `share` of its track long, between a label and a value. If it has a name, it can be
+  /// clicked; returns whether it was.
+  bool bar(const std::string& name, const std::string& label, double share, const std::string& value,
+           const BarLook& look = {});
+  /// One line of parts; if they are too long, the longest are shortened.
   void line(Type type, const std::vector<Span>& parts, const std::string& name = "");
-  /// A wrapped paragraph in the theme's text colour.
-  void paragraph(ImFont* font, const std::string& text, const std::string& name = "");
+  /// A wrapped paragraph; colour 0 = the theme's text.
+  void paragraph(ImFont* font, const std::string& text, const std::string& name = "",
+                 std::uint32_t color = 0);
   /// Wrapped paragraphs of formatted text. With `explains`, terms of the glossary are underlined.
   void rich(const RichFonts& fonts, const RichText& text, bool explains = false);
   /// A wrapped sentence in a secondary colour, and an error next to its cause; nothing for an empty text.
@@ -78,7 +93,8 @@ class Rows {
   /// The control of a field of the document. Returns whether it changed the scene.
   bool slider(Scene& scene, std::string_view path, const SliderState& state = {});
   bool toggle(Scene& scene, std::string_view path, const std::string& disabledReason = "");
-  bool choice(Scene& scene, std::string_view path, float width = 0);
+  bool choice(Scene& scene, std::string_view path, float width = 0,
+              const std::vector<std::string>& disabledReasons = {});
   /// Lists of several fields next to each other over the whole width.
   void choices(Scene& scene, std::initializer_list<std::string_view> paths);
   /// A box of one line over the whole width; `focus` gives it the keyboard once. Returns whether Enter was
@@ -94,6 +110,16 @@ class Rows {
   /// Buttons next to each other.
   void actions(std::initializer_list<Button> buttons, const std::string& disabledReason = "");
 
+  /// A short text before the next control of the same line.
+  void tag(const std::string& text, std::uint32_t color, float units);
+  /// Squares with the numbers below `count`, named NAME.0 and so on, some of them lit. Returns the clicked
+  /// one.
+  std::optional<Index> numbers(const std::string& name, Index count, const std::function<bool(Index)>& lit);
+  /// A square picture, `share` of the width, with rows next to it.
+  void beside(float share, const std::function<void(const ImRect&)>& picture,
+              const std::function<void()>& rows);
+  /// The meaning of a colour, and possibly a number.
+  void swatch(std::uint32_t color, const std::string& meaning, const std::string& value = "");
   /// Reserves an area for a picture over the whole width, `height` in layout units, tracked as `name`.
   ImRect area(const std::string& name, float height);
   void space(float units);
@@ -105,6 +131,22 @@ class Rows {
   View& view_;
   bool first_ = true;
 };
+
+/// Controls from left to right in an area above a picture, which doesn't scroll; `units` wide, in layout
+/// units. What doesn't fit is left out.
+class ToolBar {
+ public:
+  ToolBar(View& view, const ImRect& area) : view_(view), area_(area), x_(area.Min.x) {}
+  bool part(const char* name, float units, const std::function<void()>& controls);
+
+ private:
+  View& view_;
+  ImRect area_;
+  float x_;
+};
+
+/// Controls in an area that doesn't scroll.
+void controlsIn(const char* name, const ImRect& area, const std::function<void()>& controls);
 
 /// The panel on the left of a page.
 void leftPanel(View& view, const Layout& layout, const char* name, const std::function<void(Rows&)>& rows);

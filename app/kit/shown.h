@@ -85,6 +85,8 @@ class Shown : public ShownSet::Member {
 
   /// Cheap if this is already shown, waiting or running.
   void ask(Request request, Lane lane) { answer_.ask(std::move(request), lane); }
+  /// Stops the work; what is shown stays.
+  void cancel() { answer_.cancel(); }
 
   explicit operator bool() const { return shown_ != nullptr; }
   const Value& operator*() const { return **shown_->value; }

@@ -57,7 +57,7 @@ class RecordDialog : public Dialog {
       if (button(view, "record.cancel", "Cancel")) view.dialog.reset();
     }
     endDialog();
-    if (asks) askForFile(view);
+    if (asks) ask(view);
   }
 
  private:
@@ -65,7 +65,7 @@ class RecordDialog : public Dialog {
     segmented(view, name, choices, chosen);
     gap(view, 8);
   }
-  void askForFile(View& view) {
+  void ask(View& view) {
     const auto at = [](int i) { return static_cast<std::size_t>(i); };
     const std::string ending = kEndings[at(ending_)], film = kFilms[at(film_)];
     FileQuestion question{"Save the film", {ending}, film + ending, {}};

@@ -247,7 +247,7 @@ class HeadscopePage {
 
   // Files from outside.
 
-  askForFiles(endings) {  // '' asks for a folder
+  asks(endings) {  // '' asks for a folder
     const input = document.createElement('input');
     input.type = 'file';
     input.multiple = true;

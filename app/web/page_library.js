@@ -20,7 +20,7 @@ mergeInto(LibraryManager.library, {
   },
   headscopePageKeep: function () { Module.page.keep(); },
   headscopePageDownloads: function () { Module.page.downloads(); },
-  headscopePageAskForFiles: function (endings) { Module.page.askForFiles(UTF8ToString(endings)); },
+  headscopePageAskForFiles: function (endings) { Module.page.asks(UTF8ToString(endings)); },
   headscopePageTakeFile__deps: ['malloc'],
   headscopePageTakeFile: function () {
     var path = Module.page.chosen;

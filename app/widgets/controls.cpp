@@ -37,10 +37,12 @@ void gap(const View& view, float units) {
 
 void sectionTitle(const View& view, const std::string& title, const std::string& aside) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = view.px(22), width = contentWidth();
+  const float height = view.px(22), width = contentWidth(), space = view.px(1.2f);
+  const float room = width - space * static_cast<float>(title.size()) -
+                     (aside.empty() ? 0 : textWidth(view.fonts->small, aside) + view.px(8));
   Canvas list = *ImGui::GetWindowDrawList();
-  paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, at.y + height / 2), view.theme->faint, title,
-              view.px(1.2f));
+  paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, at.y + height / 2), view.theme->faint,
+              fitted(view.fonts->smallBold, title, room), space);
   if (!aside.empty())
     paintText(list, view.fonts->small, ImVec2(at.x + width, at.y + height / 2), view.theme->faint, aside,
               Align::right);
@@ -206,6 +208,16 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
   return changed;
 }
 
+void paintSwitch(const View& view, const ImRect& area, bool on, std::uint32_t fill) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float half = area.GetHeight() / 2, knob = half - view.px(2.5f), y = area.GetCenter().y;
+  list.AddRectFilled(area.Min, area.Max, fill, half);
+  if (!on) compat::rectOutline(list, area.Min, area.Max, view.theme->line, half, 1);
+  const float x = on ? area.Max.x - half : area.Min.x + half;
+  if (drawsMark(list, "switch", ImVec2(x - knob, y - knob), ImVec2(x + knob, y + knob)))
+    list.AddCircleFilled(ImVec2(x, y), knob, on ? view.theme->background : view.theme->secondary, 24);
+}
+
 bool toggle(View& view, const std::string& name, const std::string& label, bool& value,
             const std::string& disabledReason, const char* help) {
   const float width = contentWidth(), height = view.px(28);
@@ -215,15 +227,10 @@ bool toggle(View& view, const std::string& name, const std::string& label, bool&
   const float y = hit.middle().y;
   paintFitted(view, list, view.fonts->text, ImVec2(hit.from.x, y), width - view.px(44),
               enabled ? view.theme->text : view.theme->faint, label);
-  const float half = view.px(9), left = hit.to.x - view.px(34), knob = view.px(6.5f);
-  const std::uint32_t on = enabled ? view.theme->query : faded(view.theme->query, 0.75f);
-  list.AddRectFilled(ImVec2(left, y - half), ImVec2(hit.to.x, y + half), value ? on : view.theme->raised,
-                     half);
-  if (!value)
-    compat::rectOutline(list, ImVec2(left, y - half), ImVec2(hit.to.x, y + half), view.theme->line, half, 1);
-  const float x = value ? hit.to.x - half : left + half;
-  if (drawsMark(list, "switch", ImVec2(x - knob, y - knob), ImVec2(x + knob, y + knob)))
-    list.AddCircleFilled(ImVec2(x, y), knob, value ? view.theme->background : view.theme->secondary, 24);
+  paintSwitch(view, ImRect(hit.to.x - view.px(34), y - view.px(9), hit.to.x, y + view.px(9)), value,
+              !value    ? view.theme->raised
+              : enabled ? view.theme->query
+                        : faded(view.theme->query, 0.75f));
   if (hit.hovered && !enabled) tooltip(view, disabledReason);
   if (hit.hovered && enabled) hoverHelp(view, name, help, label);
   if (!hit.clicked || !enabled) return false;

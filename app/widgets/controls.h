@@ -35,6 +35,8 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
 /// A label with a switch on the right.
 bool toggle(View& view, const std::string& name, const std::string& label, bool& value,
             const std::string& disabledReason = "", const char* help = "");
+/// Paints only the switch of a toggle.
+void paintSwitch(const View& view, const ImRect& area, bool on, std::uint32_t fill);
 /// Call while a control's label is hovered. After kHelpDelay, shows its help and the glossary entry for
 /// `term`.
 void hoverHelp(View& view, const std::string& name, const char* help, std::string_view term = {});

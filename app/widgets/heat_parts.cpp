@@ -1,6 +1,7 @@
 #include "app/widgets/heat_parts.h"
 
 #include "app/compute/plots/plot_data.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
@@ -190,14 +191,7 @@ void clampCamera(Camera& camera, float n, float m) {
   camera.col = std::clamp(camera.col, 0.0f, m - m / camera.zoom);
 }
 
-}  // namespace
-
-HeatTile tileFor(const Camera& camera, const ImRect& cells, Index n, Index m, Index head) {
-  return {
-      cells, camera.row, camera.col, static_cast<float>(n) / camera.zoom, static_cast<float>(m) / camera.zoom,
-      head};
-}
-
+/// Handles mouse input on ImGui's last item. Keeps the camera inside the n × m matrix.
 void moveCamera(Camera& camera, const View& view, const ImRect& cells, float n, float m, bool dragMoves) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   for (const InputEvent& event : view.input.events) {
@@ -216,6 +210,28 @@ void moveCamera(Camera& camera, const View& view, const ImRect& cells, float n, 
     camera.row -= moved.y / cells.GetHeight() * n / camera.zoom;
   }
   clampCamera(camera, n, m);
+}
+
+}  // namespace
+
+PointedMap pointAtMap(View& view, const std::string& name, Camera& camera, const ImRect& cells,
+                      const std::vector<attention::Token>& queries, const std::vector<attention::Token>& keys,
+                      Index head, bool dragMoves) {
+  hitArea(name, cells);
+  PointedMap map;
+  map.hovered = ImGui::IsItemHovered();
+  map.held = ImGui::IsItemActive();
+  const float still = view.px(4);
+  map.clicked =
+      ImGui::IsItemDeactivated() && map.hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
+  const Index n = std::ssize(queries), m = std::ssize(keys);
+  const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
+  moveCamera(camera, view, cells, rows, cols, dragMoves);
+  map.tile = {cells, camera.row, camera.col, rows / camera.zoom, cols / camera.zoom, head};
+  noteTabStopKind(TabStopKind::picture, {map.tile.cellWidth(), map.tile.cellHeight()});
+  trackCells(name, map.tile, &queries, &keys);
+  if (map.hovered || map.held) map.cell = map.tile.cellAt(ImGui::GetIO().MousePos, n, m);
+  return map;
 }
 
 namespace {

@@ -75,12 +75,19 @@ struct Camera {
   bool operator==(const Camera&) const = default;
 };
 
-/// Returns the tile that shows the camera's part of an n × m matrix in `cells`.
-HeatTile tileFor(const Camera& camera, const ImRect& cells, Index n, Index m, Index head);
+/// A map under the pointer.
+struct PointedMap {
+  HeatTile tile;
+  bool hovered = false, held = false;
+  bool clicked = false;                  ///< released without dragging
+  std::optional<HeatTile::RowCol> cell;  ///< under the pointer, while hovered or held
+};
 
-/// Handles mouse input on ImGui's last item: the wheel zooms around the pointer and, with `dragMoves`,
-/// dragging pans. Keeps the camera inside the n × m matrix; zoom 1 shows the whole matrix.
-void moveCamera(Camera& camera, const View& view, const ImRect& cells, float n, float m, bool dragMoves);
+/// Shows the camera's part of a head's queries × keys in `cells`, as the item `name`. The wheel zooms around
+/// the pointer and, with `dragMoves`, dragging pans; zoom 1 shows the whole matrix.
+PointedMap pointAtMap(View& view, const std::string& name, Camera& camera, const ImRect& cells,
+                      const std::vector<attention::Token>& queries, const std::vector<attention::Token>& keys,
+                      Index head, bool dragMoves = true);
 
 /// Returns the width that large bars need right of a tile. In a grid, bars are in the gap between tiles.
 float sinkBarsRoom(const View& view);

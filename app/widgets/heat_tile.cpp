@@ -99,8 +99,8 @@ void paintAxisTitles(const View& view, Canvas list, const ImRect& cells, float r
 }
 
 namespace {
+
 constexpr float kLabelDegrees = 62;
-}
 
 std::optional<LabelUnder> labelAt(const HeatTile& tile, const AxisLabels& labels, const View& view,
                                   ImVec2 point) {
@@ -117,6 +117,16 @@ std::optional<LabelUnder> labelAt(const HeatTile& tile, const AxisLabels& labels
   if (const auto cell = tile.cellAt(ImVec2(x, cells.Max.y - 0.5f), std::max<Index>(n, 1), m))
     return LabelUnder{false, cell->col};
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<LabelUnder> clickedLabel(View& view, const HeatTile& tile, const AxisLabels& labels) {
+  if (!ImGui::IsWindowHovered()) return std::nullopt;
+  const auto under = labelAt(tile, labels, view, ImGui::GetIO().MousePos);
+  if (!under) return std::nullopt;
+  (under->query ? view.nextHover.query : view.nextHover.key) = under->at;
+  return ImGui::IsMouseClicked(1) ? under : std::nullopt;
 }
 
 void paintAxisLabels(const View& view, Canvas list, const HeatTile& tile, const AxisLabels& labels) {

@@ -55,8 +55,8 @@ struct LabelUnder {
   bool query = true;
   Index at = 0;
 };
-std::optional<LabelUnder> labelAt(const HeatTile& tile, const AxisLabels& labels, const View& view,
-                                  ImVec2 point);
+/// Highlights it. Returns it if it was right-clicked.
+std::optional<LabelUnder> clickedLabel(View& view, const HeatTile& tile, const AxisLabels& labels);
 
 /// Paints "query ↓" and "key →" in their colours left of the cells, above and, with `roomBelow`, below them;
 /// `room` is the free width there, in pixels.

@@ -223,6 +223,11 @@ struct View {
   int framesToDraw = 3;              ///< minimum without input, while sizes settle
 
   float px(float units) const { return units * unit; }
+  /// The query and key pointed at; those of `chosen` where none is.
+  Cell lit(const Cell& chosen) const {
+    return {chosen.head, hover.query >= 0 ? hover.query : chosen.query,
+            hover.key >= 0 ? hover.key : chosen.key};
+  }
   /// Call before moving to another view of a talk. Shortens the transition for quick steps: each view then
   /// stays still for half the time.
   void walk() {

@@ -4,7 +4,6 @@
 
 #include <numeric>
 
-#include "app/kit/rows.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
@@ -131,6 +130,21 @@ void layerSlider(Scene& scene, View& view) {
   spec.disabledReason = layers == 1 ? "The model has one layer" : "";
   spec.help = "The layer shown, counted from 0.";
   if (slider(view, spec, stops, shown)) scene.cursor.model.layer = shown;
+}
+
+void sequenceChoice(Rows& rows, Scene& scene, const std::vector<Index>& lengths) {
+  if (lengths.size() < 2) return;
+  std::vector<Choice> choices;
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    choices.push_back(
+        {fmt::format("Sequence {} · {}", i, tokenCountText(lengths[i])), "", std::to_string(i)});
+  int chosen = static_cast<int>(std::clamp<Index>(scene.cursor.sequence, 0, std::ssize(lengths) - 1));
+  if (rows.list("sequence", choices, chosen)) scene.cursor.sequence = chosen;
+}
+
+void placedProblem(Rows& rows, const Snapshot* snapshot, Place place) {
+  const PlacedError* error = errorAt(snapshot, place);
+  if (error) error->waits ? rows.hint(error->message) : rows.problem(error->message);
 }
 
 void scopeChoice(Scene& scene, View& view) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/kit/rows.h"
 #include "app/pages/common/page.h"
 
 namespace headscope::app {
@@ -12,6 +13,12 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
 void layerSlider(Scene& scene, View& view);
 /// A choice of the model's layers to which masks, biases and gains apply.
 void scopeChoice(Scene& scene, View& view);
+
+/// A choice of the sequence of the batch that is shown; nothing if there is only one. `lengths`: their
+/// tokens.
+void sequenceChoice(Rows& rows, Scene& scene, const std::vector<Index>& lengths);
+/// What is wrong at this place of the scene, or what it waits for; nothing if all is well.
+void placedProblem(Rows& rows, const Snapshot* snapshot, Place place);
 
 /// A sentence saying that the scene's tokens are, or will be, an image's patches; empty for text.
 std::string patchesText(const Scene& scene);

@@ -95,7 +95,8 @@ struct PageServices {
 
   /// For a file requested now.
   Requester requester() const { return Requester(working); }
-  void askForFile(FileQuestion question) {
+  /// Opens a dialog for a file.
+  void ask(FileQuestion question) {
     view.dialog = std::make_shared<FilePicker>(std::move(question), folders);
   }
   /// Writes view.preferences on the file thread.

@@ -218,7 +218,7 @@ std::vector<Action> Page::actions() {
              const auto chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
                openConfig(path, services_.requester(), outcome);
              };
-             services_.askForFile({"Open a config.json", {".json"}, "", chosen, "config.json"});
+             services_.ask({"Open a config.json", {".json"}, "", chosen, "config.json"});
            });
   for (int i = 0; i < std::ssize(kPlotTabs); ++i)
     list.add({.id = fmt::format("cost.plot.{}", i), .name = fmt::format("Cost: {}", kPlotTabs[asSize(i)])},

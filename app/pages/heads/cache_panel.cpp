@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <numeric>
+
 #include "app/pages/common/cache_bands.h"
 #include "app/pages/heads/heads_page.h"
 #include "app/platform/track.h"
@@ -15,17 +17,6 @@ struct StripState {
   Index now = 0;       ///< tokens in the cache now
   std::string reason;  ///< why it can't be decoded, or ""
 };
-
-/// The layout of the bands in `area`, whose bottom line shows the keys' tokens. If not all bands fit, shows
-/// those around the selected head's. While presenting, only stored bands have a slot.
-BandPlan stripPlan(const Scene& scene, const Snapshot& snapshot, const View& view, const StripState& state,
-                   const ImRect& area);
-/// The visible kv heads, "KV 0–9 of 64 · "; "" if all are visible.
-std::string stripShare(const BandPlan& plan);
-
-/// Draws K and V of the visible kv heads, and what MHA would store in addition.
-void cacheStrips(Scene& scene, State& page, const SequenceSnapshot& sequence, const StripState& state,
-                 const BandPlan& plan, const ImRect& area);
 
 namespace {
 
@@ -80,8 +71,8 @@ void paintKeys(const Scene& scene, const View& view, const BandPlan& plan, const
   }
 }
 
-}  // namespace
-
+/// The layout of the bands in `area`, whose bottom line shows the keys' tokens. If not all bands fit, shows
+/// those around the selected head's. While presenting, only stored bands have a slot.
 BandPlan stripPlan(const Scene& scene, const Snapshot& snapshot, const View& view, const StripState& state,
                    const ImRect& area) {
   const attention::AttentionConfig& config = snapshot.config;
@@ -105,6 +96,7 @@ BandPlan stripPlan(const Scene& scene, const Snapshot& snapshot, const View& vie
   return plan;
 }
 
+/// The visible kv heads, "KV 0–9 of 64 · "; "" if all are visible.
 std::string stripShare(const BandPlan& plan) {
   const Index first = (plan.firstHead + plan.group() - 1) / plan.group(),
               last = std::max(first, (plan.firstHead + slotsInSight(plan) - 1) / plan.group());
@@ -113,6 +105,7 @@ std::string stripShare(const BandPlan& plan) {
                      plan.kvHeads);
 }
 
+/// Draws K and V of the visible kv heads, and what MHA would store in addition.
 void cacheStrips(Scene& scene, State& page, const SequenceSnapshot& sequence, const StripState& state,
                  const BandPlan& plan, const ImRect& area) {
   View& view = page.view;
@@ -131,7 +124,7 @@ void cacheStrips(Scene& scene, State& page, const SequenceSnapshot& sequence, co
   }
   list.PopClipRect();
   paintBandNames(view, list, plan, area.Min.x);
-  const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
+  const Index key = view.lit(scene.cursor.cell).key;
   paintOutlines(scene, view, list, plan, state, key);
   const float keysAt = plan.cells.Max.y + view.px(9), bottom = plan.cells.Max.y + view.px(18);
   paintKeys(scene, view, plan, state, sequence.keys, key, keysAt);
@@ -144,8 +137,6 @@ void cacheStrips(Scene& scene, State& page, const SequenceSnapshot& sequence, co
   offerForToken(scene, page, false, view.nextHover.key);
   view.menu.emplace_back("picture.save_cache");
 }
-
-namespace {
 
 StripState stateOf(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence) {
   StripState state;
@@ -161,19 +152,16 @@ StripState stateOf(const Scene& scene, const Snapshot& snapshot, const SequenceS
   return state;
 }
 
-void stepButtons(Scene& scene, View& view, Playback& play, const StripState& state, ImVec2 at) {
+void stepButtons(const Scene& scene, View& view, const Playback& play, const StripState& state, ImVec2 at) {
   ImGui::SetCursorScreenPos(at);
-  Cursor& cursor = scene.cursor;
-  if (button(view, "decode.back", "◀", state.reason, true)) view.request("decode.back");
-  ImGui::SameLine(0, view.px(2));
-  if (button(view, "decode.play", play.on ? "Pause" : "▶ Play", state.reason, true))
-    view.request("decode.play");
-  ImGui::SameLine(0, view.px(2));
-  if (button(view, "decode.forward", "▶", state.reason, true)) view.request("decode.forward");
-  if (cursor.decoding && state.reason.empty()) {
-    ImGui::SameLine(0, view.px(2));
-    if (button(view, "decode.leave", "All", "", true)) view.request("decode.toggle");
-  }
+  const auto action = [&](const char* name, const char* label, const char* id) {
+    if (name != std::string("decode.back")) ImGui::SameLine(0, view.px(2));
+    if (button(view, name, label, state.reason, true)) view.request(id);
+  };
+  action("decode.back", "◀", "decode.back");
+  action("decode.play", play.on ? "Pause" : "▶ Play", "decode.play");
+  action("decode.forward", "▶", "decode.forward");
+  if (scene.cursor.decoding && state.reason.empty()) action("decode.leave", "All", "decode.toggle");
 }
 
 std::string decodeStepText(const Scene& scene, const StripState& state) {
@@ -186,98 +174,76 @@ std::string decodeStepText(const Scene& scene, const StripState& state) {
 void decodeSliders(Scene& scene, View& view, Playback& play, const StripState& state, ImVec2 at,
                    float width) {
   const float each = std::min((width - view.px(24)) / 2, view.px(420));
-  std::vector<Index> stops;
-  for (Index i = 1; i <= std::max<Index>(state.tokens, 1); ++i) stops.push_back(i);
+  std::vector<Index> stops(static_cast<std::size_t>(std::max<Index>(state.tokens, 1)));
+  std::iota(stops.begin(), stops.end(), 1);
   Index prefill = std::min(scene.setup.prefill, stops.back());
-  ImGui::SetCursorScreenPos(at);
-  ImGui::BeginChild(
-      "step", ImVec2(each, view.px(30)), false,
-      ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
-  Index step = state.now;
-  SliderSpec steps = sliderSpec(fieldAt("cursor.step"), {state.reason});
-  steps.track = {1, static_cast<double>(std::max<Index>(state.tokens, 2))};
-  const auto reachable = std::span<const Index>(stops).subspan(static_cast<std::size_t>(prefill - 1));
-  if (slider(view, steps, reachable, step)) {
+  const auto place = [&](float x) { return ImRect(x, at.y, x + each, at.y + view.px(30)); };
+  controlsIn("step", place(at.x), [&] {
+    Index step = state.now;
+    SliderSpec steps = sliderSpec(fieldAt("cursor.step"), {state.reason});
+    steps.track = {1, static_cast<double>(std::max<Index>(state.tokens, 2))};
+    const auto reachable = std::span<const Index>(stops).subspan(static_cast<std::size_t>(prefill - 1));
+    if (!slider(view, steps, reachable, step)) return;
     scene.cursor.decoding = true;
     scene.cursor.step = step;
     play.on = false;
-  }
-  compat::endChild();
-  ImGui::SetCursorScreenPos(ImVec2(at.x + each + view.px(24), at.y));
-  ImGui::BeginChild(
-      "prefill", ImVec2(each, view.px(30)), false,
-      ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
-  if (slider(view, sliderSpec(fieldAt("prefill"), {state.reason}), stops, prefill))
-    scene.setup.prefill = prefill;
-  compat::endChild();
+  });
+  controlsIn("prefill", place(at.x + each + view.px(24)), [&] {
+    if (slider(view, sliderSpec(fieldAt("prefill"), {state.reason}), stops, prefill))
+      scene.setup.prefill = prefill;
+  });
 }
 
-/// Bytes in the cache now under MHA, GQA, MQA and latent attention of this configuration, with the current
-/// kind highlighted. Returns the bottom of the section.
-float costs(Scene& scene, const Snapshot& snapshot, View& view, const StripState& state, const ImRect& area) {
-  Canvas list = *ImGui::GetWindowDrawList();
+/// A kind of attention and what its cache takes.
+struct KindBytes {
+  const char* label;
+  double bytes;
+  bool current;
+};
+
+/// Bytes in the cache now under MHA, GQA, MQA and latent attention of this configuration.
+std::vector<KindBytes> kindBytes(const Snapshot& snapshot, const StripState& state, Index bytesPerValue) {
   const attention::AttentionConfig& config = snapshot.config;
-  const float width = area.GetWidth();
-  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y - view.px(3)));
-  ImGui::BeginChild(
-      "costs", ImVec2(width, view.px(30)), false,
-      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  ImGui::SetCursorScreenPos(area.Min);
-  sectionTitle(view, scene.cursor.decoding && state.reason.empty()
-                         ? fmt::format("BYTES AT STEP {}", state.now)
-                         : "CACHE BYTES");
-  ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(56), area.Min.y - view.px(2)));
-  fieldChoice(view, scene, "look.cache_bytes");
-  compat::endChild();
   // An intermediate number of groups, if the heads can be grouped; otherwise 0.
   const AttentionKind kind = kindOf(snapshot.setup.model);
   Index gqa = kind == AttentionKind::gqa ? config.kvHeads : kvHeadsFor(AttentionKind::gqa, config.heads);
   if (gqa == 1) gqa = 0;
-  const auto bytes = [&](Index kvHeads, Index tokens) {
-    return cacheBytes(snapshot, kvHeads, tokens, scene.look.cacheBytes);
-  };
-  struct Bar {
-    const char* label;
-    double bytes;
-    bool current;
-  };
-  std::vector<Bar> bars{{"MHA", bytes(config.heads, state.now), kind == AttentionKind::mha},
-                        {"GQA", bytes(gqa, state.now), kind == AttentionKind::gqa},
-                        {"MQA", bytes(1, state.now), kind == AttentionKind::mqa}};
+  const auto bytes = [&](Index kvHeads) { return cacheBytes(snapshot, kvHeads, state.now, bytesPerValue); };
+  std::vector<KindBytes> kinds{{"MHA", bytes(config.heads), kind == AttentionKind::mha},
+                               {"GQA", bytes(gqa), kind == AttentionKind::gqa},
+                               {"MQA", bytes(1), kind == AttentionKind::mqa}};
   // With only one or two heads, a latent may take more bytes than the keys and values it replaces.
-  if (const double latent = latentCacheBytes(snapshot, state.now, scene.look.cacheBytes);
-      latent <= bars[0].bytes)
-    bars.push_back({"MLA", latent, false});
-  // The scale doesn't change while the cache grows: it ends at MHA's bytes for all tokens.
-  const double most = std::max(bytes(config.heads, state.tokens), 1.0);
-  float y = area.Min.y + view.px(38);
-  for (const Bar& bar : bars) {
-    const float barFrom = area.Min.x + view.px(58), barTo = area.Max.x - view.px(88), half = view.px(5);
-    const std::uint32_t ink = bar.current ? view.theme->text : view.theme->secondary;
-    paintText(list, bar.current ? view.fonts->bold : view.fonts->text, ImVec2(area.Min.x, y), ink, bar.label);
-    list.AddRectFilled(ImVec2(barFrom, y - half), ImVec2(barTo, y + half), view.theme->raised, view.px(3));
-    list.AddRectFilled(ImVec2(barFrom, y - half),
-                       ImVec2(barFrom + static_cast<float>(bar.bytes / most) * (barTo - barFrom), y + half),
-                       bar.current ? view.theme->query : view.theme->faint, view.px(3));
-    paintText(list, view.fonts->mono, ImVec2(area.Max.x, y), ink,
-              bar.bytes == 0 && gqa == 0 ? "–" : fourDigitBytes(bar.bytes), Align::right);
-    y += view.px(22);
-  }
-  paintFitted(view, list, view.fonts->bold, ImVec2(area.Min.x, y), width, view.theme->text,
-              shareText(config, bytesPerToken(scene, config)));
-  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x, y + view.px(19)), width,
-              view.theme->secondary, cacheFormula(snapshot, state.tokens, scene.look.cacheBytes));
-  return y + view.px(27);
+  if (const double latent = latentCacheBytes(snapshot, state.now, bytesPerValue); latent <= kinds[0].bytes)
+    kinds.push_back({"MLA", latent, false});
+  return kinds;
 }
 
-void checkText(const SequenceSnapshot& sequence, const View& view, ImVec2 at, float width) {
-  const DecodeCheck& check = sequence.decode;
-  Canvas list = *ImGui::GetWindowDrawList();
-  if (!check.applies) return;
-  const std::string text =
-      fmt::format("Cached decode = full pass: max |Δ| {}, prefill {} + {}",
-                  numberText(check.maxDifference, 2), check.prefill, countedText(check.steps, "step"));
-  paintParagraph(list, view.fonts->small, at, width, view.theme->secondary, text);
+/// What kinds of attention cache, with the current kind highlighted, and how exact the cached decode is.
+void costs(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
+           const StripState& state) {
+  const View& view = rows.view();
+  const Theme& theme = rows.theme();
+  const attention::AttentionConfig& config = snapshot.config;
+  const Index bytesPerValue = scene.look.cacheBytes;
+  rows.section(scene.cursor.decoding && state.reason.empty() ? fmt::format("BYTES AT STEP {}", state.now)
+                                                             : "CACHE BYTES");
+  ImGui::SameLine(rows.width() - view.px(56));
+  rows.choice(scene, "look.cache_bytes");
+  // The scale doesn't change while the cache grows: it ends at MHA's bytes for all tokens.
+  const double most = std::max(cacheBytes(snapshot, config.heads, state.tokens, bytesPerValue), 1.0);
+  for (const KindBytes& kind : kindBytes(snapshot, state, bytesPerValue))
+    rows.bar("", kind.label, kind.bytes / most, kind.bytes == 0 ? "–" : fourDigitBytes(kind.bytes),
+             {.ink = kind.current ? theme.text : theme.secondary,
+              .color = kind.current ? theme.query : theme.faint,
+              .font = kind.current ? view.fonts->bold : view.fonts->text,
+              .value = 88,
+              .height = 20});
+  rows.line(Type::text, {{shareText(config, bytesPerToken(scene, config))}});
+  rows.line(Type::small, {{cacheFormula(snapshot, state.tokens, bytesPerValue), theme.secondary}});
+  if (const DecodeCheck& check = sequence.decode; check.applies)
+    rows.hint(fmt::format("Cached decode = full pass: max |Δ| {}, prefill {} + {}",
+                          numberText(check.maxDifference, 2), check.prefill,
+                          countedText(check.steps, "step")));
 }
 
 /// The one-line form for low windows: buttons, step, bytes.
@@ -285,7 +251,7 @@ void cacheLine(Scene& scene, State& page, const StripState& state, const ImRect&
   View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
   Canvas list = *ImGui::GetWindowDrawList();
-  const float y = area.GetCenter().y, width = area.GetWidth();
+  const float y = area.GetCenter().y;
   paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, y), view.theme->faint, "KV CACHE");
   stepButtons(scene, page.view, page.play, state, ImVec2(area.Min.x + view.px(80), y - view.px(14)));
   const float x = ImGui::GetItemRectMax().x + view.px(18);
@@ -298,8 +264,44 @@ void cacheLine(Scene& scene, State& page, const StripState& state, const ImRect&
   paintFitted(view, list, view.fonts->small, ImVec2(area.Max.x, y), std::max(0.0f, area.Max.x - x),
               view.theme->secondary, cost, Align::right);
   const float room = area.Max.x - costWidth - view.px(24) - x;
-  if (room > view.px(360) && width > 0)
+  if (room > view.px(360))
     decodeSliders(scene, page.view, page.play, state, ImVec2(x, y - view.px(15)), room);
+}
+
+/// The form for windows with space: strips on the left, what they cost on the right.
+void wholeStrip(Scene& scene, State& page, const SequenceSnapshot& sequence, const StripState& state,
+                const ImRect& area) {
+  View& view = page.view;
+  const Snapshot& snapshot = *page.snapshot;
+  const float costWidth = std::min(view.px(330), area.GetWidth() * 0.32f);
+  const ImRect left(area.Min, ImVec2(area.Max.x - costWidth - view.px(28), area.Max.y));
+  const float y = left.Min.y + view.px(12);
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float title = paintSpaced(list, view.fonts->smallBold, ImVec2(left.Min.x, y), view.theme->faint,
+                                  "KV CACHE", view.px(1.2f));
+  stepButtons(scene, view, page.play, state, ImVec2(left.Min.x + title + view.px(16), y - view.px(14)));
+  const float slidersAt = ImGui::GetItemRectMax().x + view.px(16);
+  const auto plan = [&](float below) {
+    const ImRect strips(ImVec2(left.Min.x, left.Min.y + view.px(below)), left.Max);
+    return std::pair(stripPlan(scene, snapshot, view, state, strips), strips);
+  };
+  const std::string step = stripShare(plan(34).first) + decodeStepText(scene, state);
+  const float room = left.Max.x - textWidth(view.fonts->text, step) - view.px(20) - slidersAt;
+  // The sliders go on the title's line if it is long enough, otherwise below it.
+  const bool oneLine = room > view.px(380);
+  decodeSliders(scene, view, page.play, state,
+                oneLine ? ImVec2(slidersAt, y - view.px(15)) : ImVec2(left.Min.x, y + view.px(13)),
+                oneLine ? room : left.GetWidth());
+  paintText(list, view.fonts->text, ImVec2(left.Max.x, y), view.theme->secondary, step, Align::right);
+  const auto [bands, strips] = plan(oneLine ? 34 : 54);
+  cacheStrips(scene, page, sequence, state, bands, strips);
+  const ImRect right(area.Max.x - costWidth, area.Min.y, area.Max.x, area.Max.y + view.px(12));
+  controlsIn("costs", right, [&] {
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(view.px(6), 0));
+    Rows rows(view);
+    costs(rows, scene, snapshot, sequence, state);
+    ImGui::PopStyleVar();
+  });
 }
 
 }  // namespace
@@ -325,34 +327,7 @@ void cachePanel(Scene& scene, State& page, const Layout& layout) {
       cacheLine(scene, page, state, area);
       if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1)) view.menu = {"picture.save_cache"};
     } else {
-      const float costWidth = std::min(view.px(330), area.GetWidth() * 0.32f);
-      const ImRect left(area.Min.x, area.Min.y, area.Max.x - costWidth - view.px(28), area.Max.y);
-      const float y = left.Min.y + view.px(12);
-      const float title = paintSpaced(list, view.fonts->smallBold, ImVec2(left.Min.x, y), view.theme->faint,
-                                      "KV CACHE", view.px(1.2f));
-      stepButtons(scene, page.view, page.play, state,
-                  ImVec2(left.Min.x + title + view.px(16), y - view.px(14)));
-      const float slidersAt = ImGui::GetItemRectMax().x + view.px(16);
-      const auto strips = [&](float below) {
-        return ImRect(left.Min.x, left.Min.y + view.px(below), left.Max.x, left.Max.y);
-      };
-      const std::string step =
-          stripShare(stripPlan(scene, *snapshot, view, state, strips(34))) + decodeStepText(scene, state);
-      const float stepWidth = textWidth(view.fonts->text, step) + view.px(20);
-      // The sliders go on the title's line if it is long enough, otherwise below it.
-      const bool oneLine = left.Max.x - stepWidth - slidersAt > view.px(380);
-      if (oneLine)
-        decodeSliders(scene, page.view, page.play, state, ImVec2(slidersAt, y - view.px(15)),
-                      left.Max.x - stepWidth - slidersAt);
-      else
-        decodeSliders(scene, page.view, page.play, state, ImVec2(left.Min.x, y + view.px(13)),
-                      left.GetWidth());
-      paintText(list, view.fonts->text, ImVec2(left.Max.x, y), view.theme->secondary, step, Align::right);
-      const ImRect below = strips(oneLine ? 34 : 54);
-      cacheStrips(scene, page, *sequence, state, stripPlan(scene, *snapshot, view, state, below), below);
-      const ImRect right(area.Max.x - costWidth, area.Min.y, area.Max.x, area.Max.y);
-      const float end = costs(scene, *snapshot, view, state, right);
-      checkText(*sequence, view, ImVec2(right.Min.x, end), costWidth);
+      wholeStrip(scene, page, *sequence, state, area);
     }
   }
   endPanel();

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include "app/pages/heads/heads_page.h"
-#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
 
@@ -196,7 +195,7 @@ void paintGuess(const View& view, Canvas list, const HeatTile& tile, const Look&
                 const ValueRange& range) {
   const std::vector<float>& row = view.guessedRow;
   if (row.empty() || static_cast<float>(row.size()) != tile.cols) return;
-  attention::Matrix values(1, static_cast<Index>(row.size()));
+  attention::Matrix values(1, std::ssize(row));
   std::copy(row.begin(), row.end(), values.data());
   const ImRect area(tile.area.Min.x, tile.area.Max.y + view.px(10), tile.area.Max.x,
                     tile.area.Max.y + view.px(34));
@@ -252,43 +251,35 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
   View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
   Canvas list = *ImGui::GetWindowDrawList();
-  const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
-  const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
+  const Index n = std::ssize(sequence.queries), m = std::ssize(sequence.keys);
   const Index head = std::min(scene.cursor.focus, snapshot.config.heads - 1);
   const bool sinks = !snapshot.config.sinks.empty();
   const ImRect cells = view.figure ? figureArea(view, area, sequence, sinks)
                                    : cellArea(view, area, sequence, besideReceipt, sinks);
-  hitArea("focus", cells);
-  const bool hovered = ImGui::IsItemHovered();
-  const float still = view.px(4);
-  const bool released =
-      ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
-  moveCamera(page.camera, view, cells, rows, cols, true);
-  HeatTile tile = tileFor(page.camera, cells, n, m, head);
-  noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
-  trackCells("focus", tile, &sequence.queries, &sequence.keys);
+  PointedMap map = pointAtMap(view, "focus", page.camera, cells, sequence.queries, sequence.keys, head);
+  HeatTile& tile = map.tile;
   if (scene.cursor.decoding) tile.decodedRows = scene.cursor.step;
-  track("focus.cells", ImVec2(tile.x(0), tile.y(0)), ImVec2(tile.x(cols), tile.y(rows)));
+  track("focus.cells", ImVec2(tile.x(0), tile.y(0)),
+        ImVec2(tile.x(static_cast<float>(m)), tile.y(static_cast<float>(n))));
 
-  page.pictures.focusCell = std::max(tile.cellWidth(), tile.cellHeight());
+  Pictures& pictures = page.pictures;
+  pictures.focusCell = std::max(tile.cellWidth(), tile.cellHeight());
   const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
-  HeatmapTile picture = pictureOf(tile, page.pictures.focusFactor, range);
+  const Look look = lookFor(scene.look, sequence.pictures);
+  HeatmapTile picture = pictureOf(tile, pictures.focusFactor, range);
   if (scene.cursor.decoding)
     picture.view.litRows =
-        static_cast<int>((scene.cursor.step + page.pictures.focusFactor - 1) / page.pictures.focusFactor);
-  view.heatmaps->draw(list, page.pictures.focus, styleFor(view, lookFor(scene.look, sequence.pictures)),
-                      {picture});
+        static_cast<int>((scene.cursor.step + pictures.focusFactor - 1) / pictures.focusFactor);
+  view.heatmaps->draw(list, pictures.focus, styleFor(view, look), {picture});
 
-  const Cell& chosen = scene.cursor.cell;
-  const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
-  const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
+  const Cell chosen{head, scene.cursor.cell.query, scene.cursor.cell.key}, lit = view.lit(chosen);
   paintHeadTitle(view, list, scene.look, snapshot, sequence, head,
                  ImVec2(cells.Min.x, cells.Min.y - view.px(22)),
                  std::max(cells.GetWidth(), view.figure ? view.px(kMinTitle) : 0), true);
-  paintCellValues(view, list, tile, sequence, lookFor(scene.look, sequence.pictures), range);
+  paintCellValues(view, list, tile, sequence, look, range);
   const NameRoom names =
       view.figure ? nameRoom(view, sequence.queries, sequence.keys) : NameRoom{view.px(112), view.px(96)};
-  const AxisLabels labels{&sequence.queries, &sequence.keys, query,       key,
+  const AxisLabels labels{&sequence.queries, &sequence.keys, lit.query,   lit.key,
                           names.left,        names.below,    !view.figure};
   if (view.guessedRow.empty()) {
     paintAxisLabels(view, list, tile, labels);
@@ -298,30 +289,28 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
     paintGuess(view, list, tile, scene.look, range);
     paintLabelsBelowGuess(view, list, tile, labels);
   }
-  paintCrosshair(view, list, tile, query, key, n, m);
+  paintCrosshair(view, list, tile, lit.query, lit.key, n, m);
   if (sinks)
     paintSinkBars(view, list, tile, n, [&](Index row) {
       return attention::sinkShare(snapshot.config, sequence.attention, head, row);
     });
   if (view.figure) {
     view.figure->title = figureTitle(scene, snapshot, sequence, headName(head));
-    paintHeadsLegend(view, list, scene.look, snapshot, sequence, head, page.pictures.focus.values(),
-                     page.pictures.focusFactor,
+    paintHeadsLegend(view, list, scene.look, snapshot, sequence, head, pictures.focus.values(),
+                     pictures.focusFactor,
                      ImVec2(cells.Max.x + (sinks ? sinkBarsRoom(view) : 0), cells.Min.y), cells.GetHeight());
   }
   if (!view.present)
     paintFitted(view, list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)),
                 area.Max.x - cells.Min.x, view.theme->faint, visibleRangeText(page, tile, n, m));
   const ImRect title(cells.Min.x, cells.Min.y - view.px(40), cells.Max.x, cells.Min.y - view.px(4));
-  if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && title.Contains(ImGui::GetIO().MousePos))
-    offerForCell(scene, page.view, page.menu, {head, chosen.query, chosen.key});
-  if (!hovered) return;
-  const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
-  if (!cell) return;
-  view.nextHover = {head, cell->row, cell->col};
-  if (!ImGui::IsMouseDragging(0, view.px(4))) cellTooltip(view, sequence, head, cell->row, cell->col);
-  if (released) scene.cursor.cell = {head, cell->row, cell->col};
-  if (ImGui::IsMouseClicked(1)) offerForCell(scene, page.view, page.menu, {head, cell->row, cell->col});
+  offerForTitle(scene, page, title, chosen);
+  if (!map.hovered || !map.cell) return;
+  const Cell under{head, map.cell->row, map.cell->col};
+  view.nextHover = {head, under.query, under.key};
+  if (!ImGui::IsMouseDragging(0, view.px(4))) cellTooltip(view, sequence, head, under.query, under.key);
+  if (map.clicked) scene.cursor.cell = under;
+  if (ImGui::IsMouseClicked(1)) offerForCell(scene, view, page.menu, under);
 }
 
 }  // namespace headscope::app::heads_page

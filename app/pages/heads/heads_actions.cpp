@@ -86,45 +86,32 @@ bool Page::open(const NamedFile& file, const Requester& requester, const Outcome
 }
 
 std::vector<Action> Page::fileActions() {
-  const auto ask = [this](FileQuestion question) {
-    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
+  using Opens = void (Page::*)(const std::filesystem::path&, const Requester&, const Outcome&);
+  const auto asks = [this](const char* title, std::vector<std::string> endings, Opens opens) {
+    return [=, this](Scene&) {
+      services_.ask({title, endings, "", [this, opens](Scene&, const auto& path, const Outcome& outcome) {
+                       (this->*opens)(path, services_.requester(), outcome);
+                     }});
+    };
   };
-  return {
-      {.id = "weights.open",
-       .name = "Load weights from a file…",
-       .section = "Scene",
-       .whileTyping = true,
-       .words = "import checkpoint",
-       .run =
-           [this, ask](Scene&) {
-             ask({"Load weights",
-                  {".safetensors", ".npz", ".pt", ".pth"},
-                  "",
-                  [this](Scene&, const auto& path, const Outcome& outcome) {
-                    openWeights(path, services_.requester(), outcome);
-                  }});
-           }},
-      {.id = "table.open",
-       .name = "Load embeddings from a file…",
-       .section = "Scene",
-       .whileTyping = true,
-       .run =
-           [this, ask](Scene&) {
-             ask({"Load embeddings",
-                  {".npy", ".csv", ".tsv", ".txt"},
-                  "",
-                  [this](Scene&, const auto& path, const Outcome& outcome) {
-                    openTable(path, services_.requester(), outcome);
-                  }});
-           }},
-      {.id = "table.edit",
-       .name = "Edit embeddings as a table",
-       .section = "Scene",
-       .shortcut = {Key::t, {.ctrl = true}},
-       .everywhere = true,
-       .whileTyping = true,
-       .run = [this](Scene&) { services_.view.dialog = std::make_shared<TableEditor>(page_); }},
-  };
+  return {{.id = "weights.open",
+           .name = "Load weights from a file…",
+           .section = "Scene",
+           .whileTyping = true,
+           .words = "import checkpoint",
+           .run = asks("Load weights", {".safetensors", ".npz", ".pt", ".pth"}, &Page::openWeights)},
+          {.id = "table.open",
+           .name = "Load embeddings from a file…",
+           .section = "Scene",
+           .whileTyping = true,
+           .run = asks("Load embeddings", {".npy", ".csv", ".tsv", ".txt"}, &Page::openTable)},
+          {.id = "table.edit",
+           .name = "Edit embeddings as a table",
+           .section = "Scene",
+           .shortcut = {Key::t, {.ctrl = true}},
+           .everywhere = true,
+           .whileTyping = true,
+           .run = [this](Scene&) { services_.view.dialog = std::make_shared<TableEditor>(page_); }}};
 }
 
 // Actions on one token: copying its vectors or text, decoding up to it.
@@ -150,8 +137,7 @@ const attention::Token* Page::chosenToken(const Scene& scene, Index* at) const {
   if (!sequence) return nullptr;
   const bool offered = page_.menu.token >= 0;
   const auto& tokens = offered && !page_.menu.tokenIsQuery ? sequence->keys : sequence->queries;
-  const Index last = static_cast<Index>(tokens.size()) - 1;
-  *at = std::clamp<Index>(offered ? page_.menu.token : scene.cursor.cell.query, 0, last);
+  *at = std::clamp<Index>(offered ? page_.menu.token : scene.cursor.cell.query, 0, std::ssize(tokens) - 1);
   return &tokens[static_cast<std::size_t>(*at)];
 }
 
@@ -172,8 +158,8 @@ void Page::copyVectors(const Scene& scene, bool query) {
   const attention::AttentionResult& result = sequence->attention;
   const Index head = std::clamp<Index>(scene.cursor.cell.head, 0, config.heads - 1);
   const auto& tokens = query ? sequence->queries : sequence->keys;
-  const Index at = std::clamp<Index>(query ? scene.cursor.cell.query : scene.cursor.cell.key, 0,
-                                     static_cast<Index>(tokens.size()) - 1);
+  const Index at =
+      std::clamp<Index>(query ? scene.cursor.cell.query : scene.cursor.cell.key, 0, std::ssize(tokens) - 1);
   const std::string& name = tokens[static_cast<std::size_t>(at)].text;
   const Index kv = config.kvHeadOf(head);
   std::vector<attention::Token> rows{{(query ? "q " : "k ") + name, false}};
@@ -237,6 +223,11 @@ void offerForCell(Scene& scene, View& view, TokenMenu& menu, const Cell& cell) {
                "page.mask"};
 }
 
+void offerForTitle(Scene& scene, State& page, const ImRect& area, const Cell& cell) {
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && area.Contains(ImGui::GetIO().MousePos))
+    offerForCell(scene, page.view, page.menu, cell);
+}
+
 void offerForToken(Scene& scene, State& page, bool query, Index at) {
   (query ? scene.cursor.cell.query : scene.cursor.cell.key) = at;
   page.menu.token = at;
@@ -247,14 +238,10 @@ void offerForToken(Scene& scene, State& page, bool query, Index at) {
 }
 
 void pointAtLabels(Scene& scene, State& page, const HeatTile& tile, const AxisLabels& labels) {
-  if (!ImGui::IsWindowHovered()) return;
-  const auto under = labelAt(tile, labels, page.view, ImGui::GetIO().MousePos);
-  if (!under) return;
-  Crosshair& lit = page.view.nextHover;
-  (under->query ? lit.query : lit.key) = under->at;
-  if (!ImGui::IsMouseClicked(1)) return;
+  const auto label = clickedLabel(page.view, tile, labels);
+  if (!label) return;
   scene.cursor.cell.head = tile.head;
-  offerForToken(scene, page, under->query, under->at);
+  offerForToken(scene, page, label->query, label->at);
 }
 
 namespace {
@@ -298,9 +285,9 @@ Caption ofRow(const Snapshot& snapshot, const SequenceSnapshot& sequence, const 
     return ofCell(snapshot, sequence, cell, theme);
   Caption caption = ofCell(snapshot, sequence, {cell.head, cell.query, strongest}, theme);
   if (sequence.attention.scores.at(cell.head, cell.query, cell.key) == -INFINITY) return caption;
-  caption.push_back({" ", theme.text});
-  caption.push_back({quoted(sequence.keys, cell.key), theme.key});
-  caption.push_back({" gets " + weightText(row(cell.key)) + ".", theme.text});
+  caption.insert(caption.end(), {{" ", theme.text},
+                                 {quoted(sequence.keys, cell.key), theme.key},
+                                 {" gets " + weightText(row(cell.key)) + ".", theme.text}});
   return caption;
 }
 
@@ -335,13 +322,11 @@ Cell litCell(const Scene& scene, const Snapshot& snapshot, const SequenceSnapsho
              const View& view) {
   Cell cell = scene.cursor.cell;
   if (scene.cursor.focus >= 0) cell.head = scene.cursor.focus;
-  if (view.hover.query >= 0) cell.query = view.hover.query;
-  if (view.hover.key >= 0) cell.key = view.hover.key;
+  cell = view.lit(cell);
   if (view.hover.head >= 0) cell.head = view.hover.head;
-  const auto last = [](const auto& tokens) { return static_cast<Index>(tokens.size()) - 1; };
   return {std::clamp<Index>(cell.head, 0, snapshot.config.heads - 1),
-          std::clamp<Index>(cell.query, 0, last(sequence.queries)),
-          std::clamp<Index>(cell.key, 0, last(sequence.keys))};
+          std::clamp<Index>(cell.query, 0, std::ssize(sequence.queries) - 1),
+          std::clamp<Index>(cell.key, 0, std::ssize(sequence.keys) - 1)};
 }
 
 Caption captionOf(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,

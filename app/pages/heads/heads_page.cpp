@@ -70,7 +70,7 @@ void Page::ask(const Scene& scene) {
 
 void Page::leave() {
   page_.play.on = false;
-  shown_ = {};  // a hidden page must not keep a snapshot alive
+  drawn_ = {};  // a hidden page must not keep a snapshot alive
 }
 
 void Page::reset() {
@@ -81,32 +81,32 @@ void Page::reset() {
 
 void Page::showPictures(const Scene& scene) {
   const SequenceSnapshot& sequence = *shownSequence(scene, page_.snapshot.get());
-  View& view = services_.view;
+  const View& view = services_.view;
+  Pictures& pictures = page_.pictures;
   const bool ease = !view.preferences.reducedMotion;
-  const PictureLevel& level = sequence.pictures.levelFor(page_.pictures.gridPixels);
-  const auto longest = static_cast<Index>(std::max(sequence.queries.size(), sequence.keys.size()));
-  const int focusFactor = static_cast<int>(powerOfTwoStep(page_.pictures.focusCell, 1, longest));
-  page_.pictures.gridFactor = level.factor;
-  page_.pictures.focusFactor = focusFactor;
+  const PictureLevel& level = sequence.pictures.levelFor(pictures.gridPixels);
+  const Index longest = std::max(std::ssize(sequence.queries), std::ssize(sequence.keys));
+  pictures.gridFactor = level.factor;
+  pictures.focusFactor = static_cast<int>(powerOfTwoStep(pictures.focusCell, 1, longest));
   const Quantity quantity = scene.look.quantity;
   const Index focus = scene.cursor.focus;
-  Shown wanted{page_.snapshot, scene.cursor.sequence,    quantity, focus, level.factor,
-               focusFactor,    page_.pictures.cacheGrain};
-  if (wanted == shown_) return;
+  const CacheGrain grain = pictures.cacheGrain;
+  Drawn wanted{page_.snapshot, scene.cursor.sequence, quantity, focus,
+               level.factor,   pictures.focusFactor,  grain};
+  if (wanted == drawn_) return;
+  const bool sameHead = std::get<3>(std::exchange(drawn_, std::move(wanted))) == focus;
   const auto start = std::chrono::steady_clock::now();
-  page_.pictures.grid.set(level.of(quantity), view.time, ease);
-  page_.pictures.drawnCacheGrain = page_.pictures.cacheGrain;
-  const bool prepared = page_.pictures.cacheGrain == CacheGrain{sequence.bandDims, sequence.bandTokens};
-  page_.pictures.cache.set(
-      prepared ? sequence.cacheBands : cachePicture(sequence.attention, page_.pictures.cacheGrain), view.time,
-      ease);
+  pictures.grid.set(level.of(quantity), view.time, ease);
+  pictures.drawnCacheGrain = grain;
+  const bool prepared = grain == CacheGrain{sequence.bandDims, sequence.bandTokens};
+  pictures.cache.set(prepared ? sequence.cacheBands : cachePicture(sequence.attention, grain), view.time,
+                     ease);
   bands_->sequence = scene.cursor.sequence;
-  bands_->dims = page_.pictures.cacheGrain.dims;
-  bands_->tokens = page_.pictures.cacheGrain.tokens;
+  bands_->dims = grain.dims;
+  bands_->tokens = grain.tokens;
   if (focus >= 0)
-    page_.pictures.focus.set(focusPicture(sequence, quantity, focus, focusFactor), view.time,
-                             ease && shown_.focus == focus);
-  shown_ = std::move(wanted);
+    pictures.focus.set(focusPicture(sequence, quantity, focus, pictures.focusFactor), view.time,
+                       ease && sameHead);
   uploadSeconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -121,38 +121,22 @@ void Page::advancePlay(Scene& scene) {
 }
 
 void Page::decode(Scene& scene, Decode what) {
-  // The cache page steps through the same decode itself.
-  if (scene.cursor.page == "cache") {
-    services_.view.request(what == Decode::back      ? "cache.back"
-                           : what == Decode::forward ? "cache.forward"
-                           : what == Decode::toggle  ? "cache.first"
-                                                     : "cache.play");
-    return;
+  Cursor& cursor = scene.cursor;
+  if (cursor.page == "cache") {  // which steps through the same decode itself
+    static constexpr const char* kActions[] = {"cache.first", "cache.play", "cache.forward", "cache.back"};
+    return services_.view.request(kActions[static_cast<std::size_t>(what)]);
   }
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
-  Cursor& cursor = scene.cursor;
   if (!sequence || !page_.snapshot->causal) return;
   cursor.page = "heads";  // the page that shows the cache
   const Index last = sequence->queryLength, prefill = std::min(scene.setup.prefill, last);
-  const bool wasDecoding = cursor.decoding, wasPlaying = page_.play.on;
-  page_.play.on = what == Decode::play && !wasPlaying;
-  page_.play.since = services_.view.time;
+  const bool wasDecoding = cursor.decoding;
+  page_.play = {what == Decode::play && !page_.play.on, services_.view.time};
   cursor.decoding = what != Decode::toggle || !wasDecoding;
-  switch (what) {
-    case Decode::toggle:
-      cursor.step = prefill;
-      break;
-    case Decode::play:
-      if (page_.play.on && (!wasDecoding || cursor.step >= last)) cursor.step = prefill;
-      break;
-    case Decode::forward:
-      cursor.step = wasDecoding ? std::min(cursor.step + 1, last) : prefill;
-      break;
-    case Decode::back:
-      cursor.step =
-          wasDecoding ? std::max<Index>(cursor.step - 1, prefill) : std::max<Index>(last - 1, prefill);
-      break;
-  }
+  const bool starts = !wasDecoding || cursor.step >= last;
+  if (what == Decode::toggle || (what == Decode::play && page_.play.on && starts)) cursor.step = prefill;
+  if (what == Decode::forward) cursor.step = wasDecoding ? std::min(cursor.step + 1, last) : prefill;
+  if (what == Decode::back) cursor.step = std::max<Index>(wasDecoding ? cursor.step - 1 : last - 1, prefill);
   if (cursor.decoding) cursor.cell.query = cursor.step - 1;
 }
 
@@ -246,63 +230,55 @@ std::vector<Action> Page::decodeActions() {
           action("decode.back", "Undo one token", Key::comma, Decode::back, true)};
 }
 
+std::vector<Action> Page::ownActions() {
+  const auto enlarge = [this](Scene& scene) {
+    scene.cursor.page = "heads";
+    scene.cursor.focus = scene.cursor.cell.head;
+    page_.camera = {};
+  };
+  const auto sample = [](Scene& scene) {
+    scene.setup.input.source = EmbeddingSource::text;
+    scene.setup.input.text = openingScene().setup.input.text;
+  };
+  const auto context = [](Scene& scene) {
+    scene.setup.input.cross = true;
+    scene.setup.input.contextText = kSampleContext;
+  };
+  return {{.id = "look.focus",
+           .name = "Enlarge this head",
+           .section = "View",
+           .shortcut = {Key::enter},
+           .words = "zoom in enlarge",
+           .run = enlarge},
+          {.id = "head.next_named",
+           .name = "Next head with a clear behaviour",
+           .section = "View",
+           .shortcut = {static_cast<Key>('J')},
+           .everywhere = true,
+           .words = "behaviour jump",
+           .run = [this](Scene& scene) { nextNamed(scene); }},
+          {.id = "head.copy",
+           .name = "Copy the head's numbers as CSV",
+           .section = "View",
+           .whileTyping = true,
+           .words = "export clipboard spreadsheet",
+           .run = [this](Scene& scene) { copyNumbers(scene); }},
+          {.id = "input.sample",
+           .name = "Start with the opening sentence",
+           .section = "Scene",
+           .words = "reset example text",
+           .run = sample},
+          {.id = "input.sample_context",
+           .name = "Try cross-attention with a sample context",
+           .section = "Scene",
+           .run = context}};
+}
+
 std::vector<Action> Page::actions() {
-  std::vector<Action> actions = fileActions();
-  for (Action& action : decodeActions()) actions.push_back(std::move(action));
-  const std::tuple<AttentionKind, const char*, const char*> kKinds[] = {
-      {AttentionKind::mha, "set.kind.mha", "Use MHA: each head has its own keys"},
-      {AttentionKind::gqa, "set.kind.gqa", "Use GQA: groups of heads share keys"},
-      {AttentionKind::mqa, "set.kind.mqa", "Use MQA: all heads share one"}};
-  for (const auto& [kind, id, name] : kKinds)
-    actions.push_back({.id = id,
-                       .name = name,
-                       .section = "Settings",
-                       .whileTyping = true,
-                       .run = [kind = kind](Scene& scene) {
-                         ModelSetup& model = scene.setup.model;
-                         if (scene.setup.weights.source != WeightSource::file)
-                           model.kvHeads = kvHeadsFor(kind, model.heads);
-                       }});
-  actions.push_back({.id = "look.focus",
-                     .name = "Enlarge this head",
-                     .section = "View",
-                     .shortcut = {Key::enter},
-                     .words = "zoom in enlarge",
-                     .run = [this](Scene& scene) {
-                       scene.cursor.page = "heads";
-                       scene.cursor.focus = scene.cursor.cell.head;
-                       page_.camera = {};
-                     }});
-  actions.push_back({.id = "head.next_named",
-                     .name = "Next head with a clear behaviour",
-                     .section = "View",
-                     .shortcut = {static_cast<Key>('J')},
-                     .everywhere = true,
-                     .words = "behaviour jump",
-                     .run = [this](Scene& scene) { nextNamed(scene); }});
-  actions.push_back({.id = "head.copy",
-                     .name = "Copy the head's numbers as CSV",
-                     .section = "View",
-                     .whileTyping = true,
-                     .words = "export clipboard spreadsheet",
-                     .run = [this](Scene& scene) { copyNumbers(scene); }});
-  for (Action& action : tokenActions()) actions.push_back(std::move(action));
-  for (Action& action : kindActions(services_.view)) actions.push_back(std::move(action));
-  actions.push_back({.id = "input.sample",
-                     .name = "Start with the opening sentence",
-                     .section = "Scene",
-                     .words = "reset example text",
-                     .run = [](Scene& scene) {
-                       scene.setup.input.source = EmbeddingSource::text;
-                       scene.setup.input.text = openingScene().setup.input.text;
-                     }});
-  actions.push_back({.id = "input.sample_context",
-                     .name = "Try cross-attention with a sample context",
-                     .section = "Scene",
-                     .run = [](Scene& scene) {
-                       scene.setup.input.cross = true;
-                       scene.setup.input.contextText = kSampleContext;
-                     }});
+  std::vector<Action> actions;
+  for (auto more :
+       {fileActions(), decodeActions(), ownActions(), tokenActions(), kindActions(services_.view)})
+    actions.insert(actions.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return actions;
 }
 

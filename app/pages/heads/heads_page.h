@@ -1,10 +1,12 @@
 #pragma once
 
 #include <atomic>
+#include <tuple>
 #include <vector>
 
 #include "app/compute/cache/cache_studies.h"
 #include "app/compute/layer/snapshot.h"
+#include "app/kit/rows.h"
 #include "app/pages/common/page.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/dialog.h"
@@ -93,6 +95,8 @@ std::vector<CaptionPart> captionOf(const Scene& scene, const Snapshot& snapshot,
 
 /// Handles a right click on a cell or a head's title: selects the cell and opens its menu.
 void offerForCell(Scene& scene, View& view, TokenMenu& menu, const Cell& cell);
+/// Opens the menu of a head whose title, in `area`, is right-clicked.
+void offerForTitle(Scene& scene, State& page, const ImRect& area, const Cell& cell);
 /// The same for a token of an axis or of the KV cache.
 void offerForToken(Scene& scene, State& page, bool query, Index at);
 /// Highlights the hovered token of an axis; a right click opens its menu.
@@ -103,11 +107,11 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
                bool besideReceipt);
 
 // Sections of the side panel.
-void inputSection(Scene& scene, const Snapshot* snapshot, View& view);
-void modelSection(Scene& scene, State& page);
-void weightsSection(Scene& scene, const Snapshot* snapshot, View& view);
-void maskSection(Scene& scene, const Snapshot* snapshot, View& view);
-void moreSection(Scene& scene, View& view);
+void inputSection(Rows& rows, Scene& scene, const Snapshot* snapshot);
+void modelSection(Rows& rows, Scene& scene, State& page);
+void weightsSection(Rows& rows, Scene& scene, const Snapshot* snapshot);
+void maskSection(Rows& rows, Scene& scene, const Snapshot* snapshot);
+void moreSection(Rows& rows, Scene& scene);
 
 /// The typed embeddings as a table of cells that accepts pasted spreadsheet cells.
 class TableEditor : public Dialog {
@@ -196,6 +200,7 @@ class Page : public app::Page {
   void decode(Scene& scene, Decode what);
   std::vector<Action> fileActions();
   std::vector<Action> decodeActions();
+  std::vector<Action> ownActions();
   void openWeights(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome);
   void openTable(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome);
 
@@ -209,16 +214,10 @@ class Page : public app::Page {
     std::atomic<Index> sequence = -1, dims = 0, tokens = 0;
   };
   const std::shared_ptr<Bands> bands_ = std::make_shared<Bands>();
-  /// What the textures hold, so that they are refilled only when something else is shown.
-  struct Shown {
-    std::shared_ptr<const Snapshot> snapshot;
-    Index sequence = -1;
-    Quantity quantity = Quantity::weights;
-    Index focus = -1;
-    int gridFactor = 0, focusFactor = 0;
-    CacheGrain cacheGrain = {};
-    bool operator==(const Shown&) const = default;
-  } shown_;
+  /// What the textures hold, so that they are refilled only when something else is shown: the snapshot, the
+  /// sequence, the quantity, the enlarged head, and how many cells are pooled.
+  using Drawn = std::tuple<std::shared_ptr<const Snapshot>, Index, Quantity, Index, int, int, CacheGrain>;
+  Drawn drawn_;
 };
 
 }  // namespace headscope::app::heads_page

@@ -14,12 +14,12 @@ namespace {
 void quantityChoice(Scene& scene, View& view) {
   const std::string off =
       scene.setup.model.dropout > 0 ? "" : "Dropout is off, so the weights are used unchanged";
-  if (fieldChoice(view, scene, "look.quantity", {"", "", off})) {
-    const bool perHeadOrShared =
-        scene.look.range == RangeMode::perHead || scene.look.range == RangeMode::shared;
-    if (scene.look.quantity == Quantity::scores && !perHeadOrShared) scene.look.range = RangeMode::shared;
-    if (scene.look.quantity != Quantity::scores) scene.look.range = RangeMode::unit;
-  }
+  if (!fieldChoice(view, scene, "look.quantity", {"", "", off})) return;
+  RangeMode& range = scene.look.range;
+  if (scene.look.quantity != Quantity::scores)
+    range = RangeMode::unit;
+  else if (range != RangeMode::perHead)
+    range = RangeMode::shared;
 }
 
 void rangeChoice(Scene& scene, View& view) {
@@ -33,15 +33,18 @@ void rangeChoice(Scene& scene, View& view) {
     scene.look.range = static_cast<RangeMode>(chosen);
 }
 
+const char* colormapField(const Look& look) {
+  return look.quantity == Quantity::scores ? "look.score_colormap" : "look.colormap";
+}
+
 float choicesWidth(const Scene& scene, const View& view) {
-  const auto width = [&](std::string_view path) {
+  float width = view.px(16 + 3 * 24);
+  for (const char* path : {"look.quantity", "look.range", colormapField(scene.look)}) {
     const Field& field = fieldAt(path);
     const auto chosen = static_cast<std::size_t>(chosenIn(field, scene));
-    return textWidth(view.fonts->text, std::get<Selection>(field.control).labels[chosen]) + view.px(24);
-  };
-  const bool weights = scene.look.quantity != Quantity::scores;
-  return width("look.quantity") + width("look.range") +
-         width(weights ? "look.colormap" : "look.score_colormap") + view.px(16);
+    width += textWidth(view.fonts->text, std::get<Selection>(field.control).labels[chosen]);
+  }
+  return width;
 }
 
 const char* quantityText(const Look& look) {
@@ -56,102 +59,82 @@ std::string rangeEnd(const Look& look, float value) {
 
 /// The labels at a colour bar's ends and middle; head −1 = all heads.
 BarLabels barLabels(const Look& look, const HeadPictures& pictures, Index head) {
-  const bool varies = look.range == RangeMode::perHead && head < 0 && pictures.aroundZero == 0;
-  ValueRange range = rangeFor(look, pictures, std::max<Index>(head, 0));
-  std::string low = rangeEnd(look, range.low), high = rangeEnd(look, range.high), middle;
-  if (range.logarithmic) {
-    low = "10⁻⁴";
-    middle = roundedText(0.01);
-  } else {
-    middle = rangeEnd(look, (range.low + range.high) / 2);
+  if (look.range == RangeMode::perHead && head < 0 && pictures.aroundZero == 0)
+    return {look.quantity != Quantity::scores                  ? "0"
+            : colormapFor(look) == render::Colormap::diverging ? "−max"
+                                                               : "min",
+            "of each head", "max"};
+  const ValueRange range = rangeFor(look, pictures, std::max<Index>(head, 0));
+  const std::string high = rangeEnd(look, range.high);
+  if (range.logarithmic) return {"10⁻⁴", roundedText(0.01), high};
+  const std::string middle = rangeEnd(look, (range.low + range.high) / 2);
+  return {rangeEnd(look, range.low), middle == fixedText(0.5, 3) ? roundedText(0.5) : middle, high};
+}
+
+/// Draws what the picture shows. Returns its right end.
+float headerTitle(const Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area,
+                  float y, float controls) {
+  View& view = page.view;
+  const float space = view.px(14);
+  if (scene.cursor.focus >= 0) {
+    ImGui::SetCursorScreenPos(ImVec2(area.Min.x, y - space));
+    if (button(view, "back", "← All heads")) view.request("look.back");
+    return ImGui::GetItemRectMax().x + space;
   }
-  if (varies) {
-    low = look.quantity != Quantity::scores                  ? "0"
-          : colormapFor(look) == render::Colormap::diverging ? "−max"
-                                                             : "min";
-    high = "max";
-    middle = "of each head";
-  }
-  if (middle == fixedText(0.5, 3)) middle = roundedText(0.5);
-  return {low, middle, high};
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Snapshot& snapshot = *page.snapshot;
+  const float x = area.Min.x + space +
+                  paintText(list, view.fonts->title, ImVec2(area.Min.x, y), view.theme->text,
+                            layerPrefix(snapshot.setup) + countedText(snapshot.config.heads, "head"));
+  std::string size = fmt::format("{} × {} tokens", sequence.queries.size(), sequence.keys.size());
+  if (page.pictures.gridFactor > 1) size += " · " + pooledText(page.pictures.gridFactor);
+  const float room = area.Max.x - x - controls - view.px(170 + 40);
+  if (room <= view.px(60)) return x;
+  paintFitted(view, list, view.fonts->text, ImVec2(x, y), room, view.theme->secondary, size);
+  return x + std::min(room, textWidth(view.fonts->text, size)) + space;
 }
 
 /// Draws the title on the left, the choices and the colour bar on the right.
 void header(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area) {
   View& view = page.view;
-  const Snapshot& snapshot = *page.snapshot;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float y = area.Min.y + view.px(24);
-  float x = area.Min.x;
-  const Index focus = scene.cursor.focus;
-  if (focus >= 0) {
-    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(14)));
-    if (button(view, "back", "← All heads")) view.request("look.back");
-    x = ImGui::GetItemRectMax().x + view.px(14);
-  } else {
-    const Index heads = snapshot.config.heads;
-    x += paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
-                   layerPrefix(snapshot.setup) + countedText(heads, "head")) +
-         view.px(14);
-    std::string size = fmt::format("{} × {} tokens", sequence.queries.size(), sequence.keys.size());
-    if (page.pictures.gridFactor > 1) size += " · " + pooledText(page.pictures.gridFactor);
-    const float room = area.Max.x - x - choicesWidth(scene, view) - view.px(170 + 40);
-    if (room > view.px(60)) {
-      paintFitted(view, list, view.fonts->text, ImVec2(x, y), room, view.theme->secondary, size);
-      x += std::min(room, textWidth(view.fonts->text, size)) + view.px(14);
-    }
-  }
-  const bool tight = area.Max.x - x < choicesWidth(scene, view) + view.px(190);
+  const float y = area.Min.y + view.px(24), controls = choicesWidth(scene, view);
+  const float x = headerTitle(scene, page, sequence, area, y, controls), room = area.Max.x - x - controls;
   // In the smallest windows the choices take all the space.
-  const bool noBar = area.Max.x - x < choicesWidth(scene, view) + view.px(90);
-  const float barWidth = view.px(noBar ? -28 : tight ? 70 : 170);
+  const bool noBar = room < view.px(90);
+  const float barWidth = view.px(noBar ? -28 : room < view.px(190) ? 70 : 170);
   if (!noBar)
     paintColourBar(view, colormapFor(lookFor(scene.look, sequence.pictures)),
-                   barLabels(scene.look, sequence.pictures, focus), ImVec2(area.Max.x, y), barWidth);
+                   barLabels(scene.look, sequence.pictures, scene.cursor.focus), ImVec2(area.Max.x, y),
+                   barWidth);
   // The three choices are left of the bar, laid out from the right by their widths.
-  const float controls = choicesWidth(scene, view);
   ImGui::SetCursorScreenPos(
       ImVec2(std::max(x, area.Max.x - barWidth - view.px(28) - controls), y - view.px(13)));
   quantityChoice(scene, view);
   ImGui::SameLine(0, view.px(8));
   rangeChoice(scene, view);
   ImGui::SameLine(0, view.px(8));
-  fieldChoice(view, scene, scene.look.quantity == Quantity::scores ? "look.score_colormap" : "look.colormap");
-}
-
-/// Draws a thin line above a tile in the colour of its kv head.
-void groupMark(const View& view, Canvas list, const HeatTile& tile, Index kvHead) {
-  list.AddRectFilled(ImVec2(tile.area.Min.x, tile.area.Min.y - view.px(4)),
-                     ImVec2(tile.area.Max.x, tile.area.Min.y - view.px(2)), groupColor(*view.theme, kvHead));
-}
-
-/// A right click on a head's title opens the head's menu.
-void pointAtTitle(Scene& scene, State& page, const HeatTile& tile, float height) {
-  const ImRect title(tile.area.Min.x, tile.area.Min.y - height, tile.area.Max.x, tile.area.Min.y);
-  if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && title.Contains(ImGui::GetIO().MousePos))
-    offerForCell(scene, page.view, page.menu, {tile.head, scene.cursor.cell.query, scene.cursor.cell.key});
+  fieldChoice(view, scene, colormapField(scene.look));
 }
 
 void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, State& page, const HeatTile& tile) {
   View& view = page.view;
-  const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const std::string name = fmt::format("head.{}", tile.head);
-  track(name, tile.area.Min, tile.area.Max);
-  trackCells(name, tile, &sequence.queries, &sequence.keys);
-  ImGui::SetCursorScreenPos(tile.area.Min);
-  const bool clicked = compat::invisibleButton(name.c_str(), tile.area.GetSize());
+  const bool clicked = hitArea(name, tile.area);
   noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
+  trackCells(name, tile, &sequence.queries, &sequence.keys);
   if (!ImGui::IsItemHovered()) return;
-  const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
-  if (!cell) return;
-  view.nextHover = {tile.head, cell->row, cell->col};
-  cellTooltip(view, sequence, tile.head, cell->row, cell->col);
+  const auto under =
+      tile.cellAt(ImGui::GetIO().MousePos, std::ssize(sequence.queries), std::ssize(sequence.keys));
+  if (!under) return;
+  const Cell cell{tile.head, under->row, under->col};
+  view.nextHover = {cell.head, cell.query, cell.key};
+  cellTooltip(view, sequence, cell.head, cell.query, cell.key);
   if (clicked) {
-    scene.cursor.cell = {tile.head, cell->row, cell->col};
-    scene.cursor.focus = tile.head;
+    scene.cursor.cell = cell;
+    scene.cursor.focus = cell.head;
     page.camera = {};
   }
-  if (ImGui::IsMouseClicked(1)) offerForCell(scene, page.view, page.menu, {tile.head, cell->row, cell->col});
+  if (ImGui::IsMouseClicked(1)) offerForCell(scene, view, page.menu, cell);
 }
 
 /// Draws the highlighted key below its column, where there is no space for other labels.
@@ -166,34 +149,37 @@ void paintLitKey(const View& view, Canvas list, const SequenceSnapshot& sequence
             Align::center);
 }
 
-/// Whether no head is below this one.
-bool isLast(const GridPlan& plan, const SequenceSnapshot& sequence, const HeatTile& tile) {
-  return tile.head + plan.columns >= sequence.attention.weights.count();
+/// Whether the map is the first of its row.
+bool isFirst(const GridPlan& plan, const HeatTile& tile) {
+  return static_cast<int>(tile.head) % plan.columns == 0;
 }
 
 /// The tokens on the axes of a head in the grid; none if there is no space.
 AxisLabels labelsOf(const View& view, const SequenceSnapshot& sequence, const GridPlan& plan,
-                    const HeatTile& tile, Index query, Index key) {
+                    const HeatTile& tile, const Cell& lit) {
   using Labels = GridPlan::Labels;
   static const std::vector<attention::Token> kNone;
-  const bool first = static_cast<int>(tile.head) % plan.columns == 0, every = plan.labels == Labels::every;
-  const bool outer = plan.labels == Labels::outer;
-  const bool rows = every || (first && (outer || plan.labels == Labels::firstOfRow));
-  const bool keys = every || (outer && isLast(plan, sequence, tile));
-  return {rows ? &sequence.queries : &kNone,   keys ? &sequence.keys : &kNone,        query, key,
-          every ? plan.leftRoom : plan.margin, outer ? view.px(180) : plan.bottomRoom};
+  const bool every = plan.labels == Labels::every, outer = plan.labels == Labels::outer;
+  const bool rows = every || (isFirst(plan, tile) && (outer || plan.labels == Labels::firstOfRow));
+  const bool last = tile.head + plan.columns >= sequence.attention.weights.count();
+  return {rows ? &sequence.queries : &kNone,
+          every || (outer && last) ? &sequence.keys : &kNone,
+          lit.query,
+          lit.key,
+          every ? plan.leftRoom : plan.margin,
+          outer ? view.px(180) : plan.bottomRoom};
 }
 
 /// Draws the axes of a head in the grid: titles on each row's first map, tokens if there is space.
 void paintAxes(const View& view, Canvas list, const SequenceSnapshot& sequence, const GridPlan& plan,
-               const HeatTile& tile, Index query, Index key) {
-  const bool first = static_cast<int>(tile.head) % plan.columns == 0;
-  const bool every = plan.labels == GridPlan::Labels::every;
-  const AxisLabels labels = labelsOf(view, sequence, plan, tile, query, key);
-  if (first && !view.figure) paintAxisTitles(view, list, tile.area, labels.leftRoom, plan.bottomRoom > 0);
+               const HeatTile& tile, const Cell& lit) {
+  const AxisLabels labels = labelsOf(view, sequence, plan, tile, lit);
+  if (isFirst(plan, tile) && !view.figure)
+    paintAxisTitles(view, list, tile.area, labels.leftRoom, plan.bottomRoom > 0);
   if (!labels.queries->empty() || !labels.keys->empty()) paintAxisLabels(view, list, tile, labels);
-  if (!every && plan.bottomRoom > 0 && key >= 0 && key < static_cast<Index>(sequence.keys.size()))
-    paintLitKey(view, list, sequence, tile, key);
+  if (plan.labels != GridPlan::Labels::every && plan.bottomRoom > 0 && lit.key >= 0 &&
+      lit.key < std::ssize(sequence.keys))
+    paintLitKey(view, list, sequence, tile, lit.key);
 }
 
 /// Draws title, labels, numbers and crosshair over one head's picture.
@@ -202,24 +188,24 @@ void paintOverTile(const Scene& scene, const State& page, const SequenceSnapshot
   const View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
   Canvas list = *ImGui::GetWindowDrawList();
-  const Cell& cell = scene.cursor.cell;
-  const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
-  const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
+  const Cell lit = view.lit(scene.cursor.cell);
+  const Index queries = std::ssize(sequence.queries);
   paintHeadTitle(view, list, scene.look, snapshot, sequence, tile.head,
                  ImVec2(tile.area.Min.x, tile.area.Min.y - plan.titleHeight / 2 - view.px(2)),
                  view.figure ? plan.tileWidth : plan.mapWidth, false, titleRoom);
   if (snapshot.config.kvHeads < snapshot.config.heads)
-    groupMark(view, list, tile, snapshot.config.kvHeadOf(tile.head));
-  paintAxes(view, list, sequence, plan, tile, query, key);
+    list.AddRectFilled(ImVec2(tile.area.Min.x, tile.area.Min.y - view.px(4)),
+                       ImVec2(tile.area.Max.x, tile.area.Min.y - view.px(2)),
+                       groupColor(*view.theme, snapshot.config.kvHeadOf(tile.head)));
+  paintAxes(view, list, sequence, plan, tile, lit);
   paintCellValues(view, list, tile, sequence, lookFor(scene.look, sequence.pictures),
                   rangeFor(scene.look, sequence.pictures, tile.head));
   if (switchedOff(snapshot.setup.subject, shownLayer(snapshot.setup), tile.head))
     paintOff(view, list, tile.area);
-  const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
-  paintCrosshair(view, list, tile, query, key, n, m);
+  paintCrosshair(view, list, tile, lit.query, lit.key, queries, std::ssize(sequence.keys));
   if (!snapshot.config.sinks.empty())
     paintSinkBars(
-        view, list, tile, n,
+        view, list, tile, queries,
         [&](Index row) { return attention::sinkShare(snapshot.config, sequence.attention, tile.head, row); },
         SinkBars::slim);
 }
@@ -243,7 +229,7 @@ void grid(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImR
   std::vector<HeatTile> tiles;
   std::vector<HeatmapTile> pictures;
   for (const ImRect& cells : mapAreas(view, plan, area, heads)) {
-    const auto head = static_cast<Index>(tiles.size());
+    const auto head = std::ssize(tiles);
     tiles.push_back({cells, 0, 0, n, m, head, scene.cursor.decoding ? scene.cursor.step : -1});
     HeatmapTile picture = pictureOf(tiles.back(), factor, rangeFor(scene.look, sequence.pictures, head));
     picture.view.layer = static_cast<int>(head);
@@ -270,8 +256,11 @@ void grid(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImR
   }
   for (const HeatTile& tile : tiles) {
     pointAtTile(scene, sequence, page, tile);
-    pointAtTitle(scene, page, tile, plan.titleHeight);
-    pointAtLabels(scene, page, tile, labelsOf(view, sequence, plan, tile, -1, -1));
+    const ImVec2 top(tile.area.Min.x, tile.area.Min.y - plan.titleHeight),
+        below(tile.area.Max.x, tile.area.Min.y);
+    offerForTitle(scene, page, ImRect(top, below),
+                  {tile.head, scene.cursor.cell.query, scene.cursor.cell.key});
+    pointAtLabels(scene, page, tile, labelsOf(view, sequence, plan, tile, {}));
   }
 }
 

@@ -38,110 +38,105 @@ std::string splitRefusal(const ModelSetup& model, Index modelDim, Index heads) {
   return "";
 }
 
-std::vector<Index> headStops(const Setup& setup, const ChosenHeads& chosen) {
-  const ModelSetup& model = setup.model;
-  const Suits suits = plantingSuits(setup);
-  std::vector<Index> stops;
-  for (Index heads = 1; heads <= kMaxHeads; ++heads) {
-    if (model.linked && !splitRefusal(model, model.modelDim, heads).empty()) continue;
+/// The values of `candidates` that `apply` can give to a copy of the model; `now` if there is none.
+template <class Apply>
+std::vector<Index> possible(const ModelSetup& model, std::vector<Index> candidates, Index now,
+                            const Apply& apply) {
+  std::erase_if(candidates, [&](Index value) {
     ModelSetup trial = model;
-    if (ChosenHeads(chosen).setHeads(trial, heads, suits)) stops.push_back(heads);
-  }
-  return stops.empty() ? std::vector<Index>{model.heads} : stops;
-}
-
-std::vector<Index> kvHeadStops(const Setup& setup) {
-  const Suits suits = plantingSuits(setup);
-  std::vector<Index> stops;
-  for (const Index kvHeads : divisors(setup.model.heads)) {
-    ModelSetup trial = setup.model;
-    trial.kvHeads = kvHeads;
-    if (!suits || suits(trial)) stops.push_back(kvHeads);
-  }
-  return stops.empty() ? std::vector<Index>{setup.model.kvHeads} : stops;
+    return !apply(trial, value);
+  });
+  if (candidates.empty()) candidates.push_back(now);
+  return candidates;
 }
 
 /// Model dims that suit a slider: every value at first, then growing steps. If the head dim is linked:
 /// multiples of `heads`, and below them smaller values that work with fewer heads.
-std::vector<Index> modelDimStops(const Setup& setup, const ChosenHeads& chosen, Index heads) {
-  const ModelSetup& model = setup.model;
-  const Suits suits = plantingSuits(setup);
+std::vector<Index> modelDims(const ModelSetup& model, Index heads) {
   const Index even = evenNeeded(model) ? 2 : 1, unit = model.linked ? heads * even : 1;
-  std::vector<Index> stops;
-  const auto add = [&](Index value) {
-    const bool fits = !model.linked || value < unit || headDimFits(model, value / heads);
-    if (value > kMaxModelDim || !fits) return;
-    ModelSetup trial = model;
-    if (ChosenHeads(chosen).setModelDim(trial, value, suits)) stops.push_back(value);
-  };
+  std::vector<Index> values;
   if (model.linked)
-    for (Index below = even; below < unit; below += below < 16 ? even : 8) add(below);
+    for (Index below = even; below < unit; below += below < 16 ? even : 8) values.push_back(below);
   for (double wanted = 1; wanted <= kMaxModelDim * 1.0001; wanted *= 1.03) {
     const Index value = std::max<Index>(1, std::lround(wanted / static_cast<double>(unit))) * unit;
-    add(value > 64 && unit == 1 ? value / 8 * 8 : value);
+    values.push_back(value > 64 && unit == 1 ? value / 8 * 8 : value);
   }
   for (Index power = 16; power <= kMaxModelDim; power *= 2)
-    if (power % unit == 0) add(power);
-  std::sort(stops.begin(), stops.end());
-  stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
-  return stops.empty() ? std::vector<Index>{model.modelDim} : stops;
-}
-
-std::vector<Index> headDimStops(const Setup& setup) {
-  const ModelSetup& model = setup.model;
-  const Suits suits = plantingSuits(setup);
-  std::vector<Index> stops;
-  const Index step = evenNeeded(model) ? 2 : 1;
-  for (Index size = step; size <= kMaxHeadDim; size += size < 32 ? step : size < 128 ? 8 : 32) {
-    ModelSetup trial = model;
-    trial.headDim = size;
-    if (!suits || suits(trial)) stops.push_back(size);
-  }
-  return stops.empty() ? std::vector<Index>{model.headDim} : stops;
+    if (power % unit == 0) values.push_back(power);
+  std::erase_if(values, [&](Index value) {
+    return value > kMaxModelDim || (model.linked && value >= unit && !headDimFits(model, value / heads));
+  });
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
 }
 
 /// Recomputed only when a setting they depend on changes, because it tries hundreds of values.
 const ModelStops& stopsOf(const Setup& setup, HeadSliders& sliders) {
   ModelStops& stops = sliders.stops;
   const InputSetup& input = setup.input;
-  if (stops.model == setup.model && stops.weights == setup.weights && stops.embedding == input.source &&
+  const ModelSetup& model = setup.model;
+  if (stops.model == model && stops.weights == setup.weights && stops.embedding == input.source &&
       stops.chosen == sliders.chosen && !stops.heads.empty())
     return stops;
-  const Index chosen = sliders.chosen.heads(setup.model);
-  stops = {setup.model, setup.weights, input.source, sliders.chosen};
-  stops.heads = headStops(setup, sliders.chosen);
-  stops.kvHeads = kvHeadStops(setup);
-  stops.headDim = headDimStops(setup);
-  stops.modelDim = modelDimStops(setup, sliders.chosen, chosen);
+  stops = {model, setup.weights, input.source, sliders.chosen};
+  const Suits suits = plantingSuits(setup);
+  const auto suited = [&](const ModelSetup& trial) { return !suits || suits(trial); };
+  const ChosenHeads& chosen = sliders.chosen;
+  std::vector<Index> counts, sizes;
+  for (Index heads = 1; heads <= kMaxHeads; ++heads)
+    if (!model.linked || splitRefusal(model, model.modelDim, heads).empty()) counts.push_back(heads);
+  const Index step = evenNeeded(model) ? 2 : 1;
+  for (Index size = step; size <= kMaxHeadDim; size += size < 32 ? step : size < 128 ? 8 : 32)
+    sizes.push_back(size);
+  stops.heads = possible(model, counts, model.heads, [&](ModelSetup& trial, Index heads) {
+    return ChosenHeads(chosen).setHeads(trial, heads, suits);
+  });
+  stops.kvHeads =
+      possible(model, divisors(model.heads), model.kvHeads, [&](ModelSetup& trial, Index kvHeads) {
+        trial.kvHeads = kvHeads;
+        return suited(trial);
+      });
+  stops.headDim = possible(model, sizes, model.headDim, [&](ModelSetup& trial, Index size) {
+    trial.headDim = size;
+    return suited(trial);
+  });
+  stops.modelDim = possible(model, modelDims(model, sliders.chosen.heads(model)), model.modelDim,
+                            [&](ModelSetup& trial, Index modelDim) {
+                              return ChosenHeads(chosen).setModelDim(trial, modelDim, suits);
+                            });
   return stops;
 }
 
-void relink(ModelSetup& model) {
-  if (model.linked) model.headDim = model.modelDim / model.heads;
-}
-
-/// Marks the sliders whose values changed because another one moved.
-void sayWhatGaveWay(View& view, const ModelSetup& before, const ModelSetup& after, std::string_view moved) {
-  if (moved != "heads" && before.heads != after.heads) view.markAdjusted("heads");
-  if (before.kvHeads != after.kvHeads) view.markAdjusted("kv_heads");
-}
-
-void headSliders(Scene& scene, View& view, HeadSliders& sliders, const std::string& locked) {
+/// A slider whose value other settings of the model follow: `set` gives it to a model and returns false if
+/// none suits it. The sliders that gave way are marked.
+template <class Set>
+void followedSlider(Rows& rows, Scene& scene, const char* path, Index ModelSetup::*value,
+                    const std::string& locked, std::span<const Index> stops,
+                    const std::function<std::string(Index)>& split, const Set& set) {
   ModelSetup& model = scene.setup.model;
   const ModelSetup before = model;
-  const auto refuseHeads = [&](Index heads) -> std::string {
-    const std::string split = before.linked ? splitRefusal(before, before.modelDim, heads) : "";
-    if (!split.empty()) return split;
+  const auto refuse = [&](Index wanted) -> std::string {
+    if (const std::string reason = before.linked ? split(wanted) : ""; !reason.empty()) return reason;
     ModelSetup trial = before;
-    return ChosenHeads(sliders.chosen).setHeads(trial, heads, plantingSuits(scene.setup))
-               ? ""
-               : plantedRefusal(scene.setup, trial);
+    return set(trial, wanted, true) ? "" : plantedRefusal(scene.setup, trial);
   };
-  if (fieldSlider(view, scene, "model.heads", {locked, stopsOf(scene.setup, sliders).heads, refuseHeads})) {
-    const Index heads = std::exchange(model.heads, before.heads);
-    sliders.chosen.setHeads(model, heads, plantingSuits(scene.setup));
-    sayWhatGaveWay(view, before, model, "heads");
-  }
+  if (!rows.slider(scene, path, {locked, stops, refuse})) return;
+  set(model, std::exchange(model.*value, before.*value), false);
+  if (value != &ModelSetup::heads && before.heads != model.heads) rows.view().markAdjusted("heads");
+  if (before.kvHeads != model.kvHeads) rows.view().markAdjusted("kv_heads");
+}
+
+void headSliders(Rows& rows, Scene& scene, HeadSliders& sliders, const std::string& locked) {
+  ModelSetup& model = scene.setup.model;
+  const Suits suits = plantingSuits(scene.setup);
+  followedSlider(
+      rows, scene, "model.heads", &ModelSetup::heads, locked, stopsOf(scene.setup, sliders).heads,
+      [&, dim = model.modelDim](Index heads) { return splitRefusal(model, dim, heads); },
+      [&](ModelSetup& to, Index heads, bool tries) {
+        ChosenHeads trial = sliders.chosen;
+        return (tries ? trial : sliders.chosen).setHeads(to, heads, suits);
+      });
   const auto refuseKv = [&](Index kvHeads) -> std::string {
     ModelSetup trial = model;
     trial.kvHeads = kvHeads;
@@ -149,126 +144,113 @@ void headSliders(Scene& scene, View& view, HeadSliders& sliders, const std::stri
     return sizeText(model.heads) + " query heads don't divide evenly among " + sizeText(kvHeads) +
            " kv heads: expected a divisor.";
   };
-  const std::string one = model.heads == 1 ? "One head has one kv head" : locked;
-  fieldSlider(view, scene, "model.kv_heads",
-              {one, stopsOf(scene.setup, sliders).kvHeads, refuseKv, "divisors of " + sizeText(model.heads)});
+  rows.slider(scene, "model.kv_heads",
+              {model.heads == 1 ? "One head has one kv head" : locked, stopsOf(scene.setup, sliders).kvHeads,
+               refuseKv, "divisors of " + sizeText(model.heads)});
 }
 
-void sizeSliders(Scene& scene, View& view, HeadSliders& sliders, const std::string& locked) {
+void sizeSliders(Rows& rows, Scene& scene, HeadSliders& sliders, const std::string& locked) {
   ModelSetup& model = scene.setup.model;
-  const ModelSetup before = model;
-  const std::string fromTable = scene.setup.input.source == EmbeddingSource::table
-                                    ? "The typed table has " + sizeText(model.modelDim) + " dimensions"
-                                    : locked;
-  const auto refuseModel = [&](Index modelDim) -> std::string {
-    const std::string split = before.linked ? splitRefusal(before, modelDim, before.heads) : "";
-    if (!split.empty()) return split;
-    ModelSetup trial = before;
-    return ChosenHeads(sliders.chosen).setModelDim(trial, modelDim, plantingSuits(scene.setup))
-               ? ""
-               : plantedRefusal(scene.setup, trial);
-  };
-  if (fieldSlider(view, scene, "model.model_dim",
-                  {fromTable, stopsOf(scene.setup, sliders).modelDim, refuseModel})) {
-    const Index modelDim = std::exchange(model.modelDim, before.modelDim);
-    sliders.chosen.setModelDim(model, modelDim, plantingSuits(scene.setup));
-    sayWhatGaveWay(view, before, model, "model_dim");
-  }
-  const std::string linked = model.linked ? "Set by model dim / heads; unlink to change" : locked;
+  const Suits suits = plantingSuits(scene.setup);
+  followedSlider(
+      rows, scene, "model.model_dim", &ModelSetup::modelDim,
+      scene.setup.input.source == EmbeddingSource::table
+          ? "The typed table has " + sizeText(model.modelDim) + " dimensions"
+          : locked,
+      stopsOf(scene.setup, sliders).modelDim,
+      [&, heads = model.heads](Index modelDim) { return splitRefusal(model, modelDim, heads); },
+      [&](ModelSetup& to, Index modelDim, bool tries) {
+        ChosenHeads trial = sliders.chosen;
+        return (tries ? trial : sliders.chosen).setModelDim(to, modelDim, suits);
+      });
   const auto refuseHead = [&](Index headDim) -> std::string {
     ModelSetup trial = model;
     trial.headDim = headDim;
     return headDimFits(model, headDim) ? plantedRefusal(scene.setup, trial)
                                        : "RoPE rotates pairs of dimensions and needs an even head dim.";
   };
-  fieldSlider(view, scene, "model.head_dim", {linked, stopsOf(scene.setup, sliders).headDim, refuseHead});
+  rows.slider(scene, "model.head_dim",
+              {model.linked ? "Set by model dim / heads; unlink to change" : locked,
+               stopsOf(scene.setup, sliders).headDim, refuseHead});
   std::string cannotLink = locked;
   if (cannotLink.empty() && !model.linked) cannotLink = splitRefusal(model, model.modelDim, model.heads);
-  if (fieldToggle(view, scene, "model.linked", cannotLink)) relink(model);
+  if (rows.toggle(scene, "model.linked", cannotLink) && model.linked)
+    model.headDim = model.modelDim / model.heads;
 }
 
 /// Controls for the number of layers and the layer shown.
-void layerControls(Scene& scene, View& view) {
+void layerControls(Rows& rows, Scene& scene) {
   ModelSetup& model = scene.setup.model;
-  const std::string cross = scene.setup.input.cross ? "Cross-attention works with one layer only" : "";
-  if (fieldSlider(view, scene, "model.layers", {cross})) {
+  if (rows.slider(scene, "model.layers",
+                  {scene.setup.input.cross ? "Cross-attention works with one layer only" : ""})) {
     Index& shown = scene.setup.subject.layer;
     shown = scene.cursor.model.layer = std::min(shown, model.layers - 1);
-    if (growModelDim(model, plantingSuits(scene.setup))) view.markAdjusted("model_dim");
+    if (growModelDim(model, plantingSuits(scene.setup))) rows.view().markAdjusted("model_dim");
   }
   if (!isStack(scene.setup)) return;
-  layerSlider(scene, view);
-  fieldToggle(view, scene, "model.norm");
+  layerSlider(scene, rows.view());
+  rows.toggle(scene, "model.norm");
 }
 
-/// Says which query heads share which kv head, in the groups' colours.
-void sharingHint(const ModelSetup& model, View& view) {
-  const Index group = model.heads / model.kvHeads;
+/// Says which query heads share which kv head.
+std::string sharingText(const ModelSetup& model) {
+  const Index group = model.heads / model.kvHeads, shown = std::min<Index>(model.kvHeads, 3);
+  if (group == 1) return "Each query head has its own keys and values.";
   std::string text;
-  if (group == 1) {
-    text = "Each query head has its own keys and values.";
-  } else {
-    const Index shown = std::min<Index>(model.kvHeads, 3);
-    for (Index kv = 0; kv < shown; ++kv)
-      text += (kv ? ", h" : "H") + std::string("eads ") + sizeText(kv * group) + "–" +
-              sizeText((kv + 1) * group - 1) + " read " + kvName(kv);
-    text += shown < model.kvHeads ? " … up to " + kvName(model.kvHeads - 1) + "." : ".";
+  for (Index kv = 0; kv < shown; ++kv)
+    text += (kv ? ", h" : "H") + std::string("eads ") + sizeText(kv * group) + "–" +
+            sizeText((kv + 1) * group - 1) + " read " + kvName(kv);
+  return text + (shown < model.kvHeads ? " … up to " + kvName(model.kvHeads - 1) + "." : ".");
+}
+
+/// A layer of an opened model: its sizes are fixed, but what acts on it can be changed.
+void openedModelSection(Rows& rows, Scene& scene) {
+  View& view = rows.view();
+  rows.space(10);
+  modelFacts(scene, view);
+  if (scene.setup.subject.opened) {
+    rows.space(4);
+    layerSlider(scene, view);
+    rows.slider(scene, "model.sharpness");
+    rows.hint("Apply sharpness, masks and biases");
+    scopeChoice(scene, view);
   }
-  hint(view, text);
+  rows.action("model.overview", "See all layers", "page.model");
+  ImGui::SameLine();
+  if (button(view, "model.leave", "Use a synthetic layer", "", true)) view.request("model.leave");
+}
+
+std::string lockedBy(const Setup& setup) {
+  return setup.weights.source == WeightSource::file ? "Set by the weights file" : "";
 }
 
 }  // namespace
 
-/// A layer of an opened model: its sizes are fixed, but what acts on it can be changed.
-static void openedModelSection(Scene& scene, State& page) {
-  View& view = page.view;
-  modelFacts(scene, view);
-  if (scene.setup.subject.opened) {
-    gap(view, 4);
-    layerSlider(scene, view);
-    fieldSlider(view, scene, "model.sharpness");
-    hint(view, "Apply sharpness, masks and biases");
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::SetCursorScreenPos(ImVec2(at.x, at.y - view.px(4)));
-    scopeChoice(scene, view);
-  }
-  if (button(view, "model.overview", "See all layers")) view.request("page.model");
-  ImGui::SameLine(0, view.px(8));
-  if (button(view, "model.leave", "Use a synthetic layer", "", true)) view.request("model.leave");
-  if (const PlacedError* error = errorAt(page.snapshot.get(), Place::model)) problem(view, error->message);
-  if (const PlacedError* error = errorAt(page.snapshot.get(), Place::memory)) problem(view, error->message);
-}
-
-void modelSection(Scene& scene, State& page) {
-  if (!scene.setup.subject.model.empty()) return openedModelSection(scene, page);
-  View& view = page.view;
-  const Snapshot* snapshot = page.snapshot.get();
-  ModelSetup& model = scene.setup.model;
-  const std::string locked =
-      scene.setup.weights.source == WeightSource::file ? "Set by the weights file" : "";
-  sectionTitle(view, "ATTENTION", scene.setup.input.cross ? "cross" : "self");
-  kindChoice(scene.setup, view, locked);
-  gap(view, 4);
-  headSliders(scene, page.view, page.sliders, locked);
-  sizeSliders(scene, page.view, page.sliders, locked);
-  layerControls(scene, view);
-  fieldSlider(view, scene, "model.sharpness");
-  sharingHint(model, view);
-  if (const PlacedError* error = errorAt(snapshot, Place::model)) problem(view, error->message);
-  if (const PlacedError* error = errorAt(snapshot, Place::memory)) problem(view, error->message);
-}
-
-void moreSection(Scene& scene, View& view) {
+void modelSection(Rows& rows, Scene& scene, State& page) {
   if (!scene.setup.subject.model.empty()) {
-    sectionTitle(view, "MORE");
-    return sectionSliders(view, scene, "MORE");
+    openedModelSection(rows, scene);
+  } else {
+    const std::string locked = lockedBy(scene.setup);
+    rows.section("ATTENTION", scene.setup.input.cross ? "cross" : "self");
+    kindChoice(scene.setup, rows.view(), locked);
+    rows.space(4);
+    headSliders(rows, scene, page.sliders, locked);
+    sizeSliders(rows, scene, page.sliders, locked);
+    layerControls(rows, scene);
+    rows.slider(scene, "model.sharpness");
+    rows.hint(sharingText(scene.setup.model));
   }
-  const std::string locked =
-      scene.setup.weights.source == WeightSource::file ? "Set by the weights file" : "";
-  sectionTitle(view, "MORE");
-  fieldToggle(view, scene, "model.scaled");
-  fieldToggle(view, scene, "model.bias", locked);
-  sectionSliders(view, scene, "MORE");
+  placedProblem(rows, page.snapshot.get(), Place::model);
+  placedProblem(rows, page.snapshot.get(), Place::memory);
+}
+
+void moreSection(Rows& rows, Scene& scene) {
+  rows.section("MORE");
+  if (scene.setup.subject.model.empty()) {
+    rows.toggle(scene, "model.scaled");
+    rows.toggle(scene, "model.bias", lockedBy(scene.setup));
+  }
+  sectionSliders(rows.view(), scene, "MORE");
 }
 
 }  // namespace headscope::app::heads_page

@@ -5,7 +5,6 @@
 #include "app/platform/track.h"
 #include "app/scene/fields.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "attention/core/extremes.h"
 
@@ -50,64 +49,52 @@ float farthestFrom0(const Vector& values, BarSpan span) {
   return farthest;
 }
 
-/// Draws one vector on a line: its name, bars around 0 on the scale ±`most`, and on the right the value of
-/// the hovered dimension (hovered in any of the lines), else the scale.
-void vectorLine(View& view, ReceiptPointer& pointer, const std::string& name, const std::string& label,
-                const Vector& values, std::uint32_t color, float most) {
-  const float width = ImGui::GetContentRegionAvail().x, height = view.px(view.present ? 27 : 34);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+constexpr float kLine = 27;  ///< height of a vector's line, in layout units
+
+/// A vector of the receipt.
+struct VectorLine {
+  const char* name;
+  std::string label;
+  const Vector& values;
+  std::uint32_t color;
+  float most = attention::largestFinite(values);  ///< the scale's end
+};
+
+/// Draws a vector on a line: its name, bars around 0 on the scale ±most, and on the right the value of the
+/// hovered dimension (hovered in any of the lines), else the scale.
+void vectorLine(Rows& rows, ReceiptPointer& pointer, const VectorLine& line) {
+  const View& view = rows.view();
+  const Vector& values = line.values;
+  const ImRect area = rows.area("", kLine);
   Canvas list = *ImGui::GetWindowDrawList();
-  // Large type leaves little space next to a lesson, and the bars matter most.
-  const float from = at.x + view.px(view.present ? 72 : 84),
-              to = at.x + width - view.px(view.present ? 44 : 62), zero = at.y + height / 2;
-  paintFitted(view, list, view.fonts->mono, ImVec2(at.x, zero), from - at.x - view.px(6), color, label);
-  const Index bars =
-      std::min<Index>(values.size(), static_cast<Index>((to - from) / view.px(view.present ? 2 : 3)));
+  const float from = area.Min.x + view.px(76), to = area.Max.x - view.px(58), zero = area.GetCenter().y;
+  paintFitted(view, list, view.fonts->mono, ImVec2(area.Min.x, zero), from - area.Min.x - view.px(6),
+              line.color, line.label);
+  const Index bars = std::min<Index>(values.size(), static_cast<Index>((to - from) / view.px(3)));
   const float step = (to - from) / static_cast<float>(std::max<Index>(bars, 1));
   const float space = step > view.px(5) ? view.px(2) : view.px(0.6f), least = view.px(0.75f);
   list.AddLine(ImVec2(from, zero), ImVec2(to, zero), view.theme->line);
-  const float scale = (height / 2 - view.px(2)) / (most > 0 ? most : 1);
+  const float scale = (area.GetHeight() / 2 - view.px(2)) / (line.most > 0 ? line.most : 1);
   for (Index bar = 0; bar < bars; ++bar) {
     const BarSpan span = spanOf(bar, bars, values.size());
     const float x = from + static_cast<float>(bar) * step, end = zero - farthestFrom0(values, span) * scale;
     if (pointer.dim >= span.from && pointer.dim < span.to)
-      list.AddRectFilled(ImVec2(x - space / 2, at.y), ImVec2(x + step - space / 2, at.y + height),
+      list.AddRectFilled(ImVec2(x - space / 2, area.Min.y), ImVec2(x + step - space / 2, area.Max.y),
                          view.theme->line);
     list.AddRectFilled(ImVec2(x, std::min(end, zero) - least / 2),
-                       ImVec2(x + step - space, std::max(end, zero) + least / 2), color, view.px(1));
+                       ImVec2(x + step - space, std::max(end, zero) + least / 2), line.color, view.px(1));
   }
   const bool pointed = pointer.dim >= 0 && pointer.dim < values.size();
-  paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, zero), pointed ? color : view.theme->faint,
-            pointed    ? numberText(values[pointer.dim])
-            : most > 0 ? "±" + numberText(most, 3)
-                       : "all 0",
+  paintText(list, view.fonts->monoSmall, ImVec2(area.Max.x, zero), pointed ? line.color : view.theme->faint,
+            pointed         ? numberText(values[pointer.dim])
+            : line.most > 0 ? "±" + numberText(line.most, 3)
+                            : "all 0",
             Align::right);
-  hitArea(name, ImVec2(width, height));
+  hitArea(line.name, area);
   const float mouse = ImGui::GetIO().MousePos.x;
   if (ImGui::IsItemHovered() && mouse >= from && mouse < to && bars > 0)
     pointer.nextDim =
         spanOf(std::min(static_cast<Index>((mouse - from) / step), bars - 1), bars, values.size()).from;
-}
-
-float largestOf(const Vector& values) {
-  return attention::largestFinite(values);
-}
-
-/// Draws a term of the formula on the left and its number on the right, above a hairline.
-void term(const View& view, const std::string& left, const std::string& right, std::uint32_t color,
-          bool large = false) {
-  const float width = ImGui::GetContentRegionAvail().x, height = view.px(view.present ? (large ? 30 : 24)
-                                                                         : large      ? 34
-                                                                                      : 29);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float y = at.y + height / 2;
-  ImFont* number = large ? view.fonts->monoTitle : view.fonts->mono;
-  const float digits = paintText(list, number, ImVec2(at.x + width, y), color, right, Align::right);
-  paintFitted(view, list, view.fonts->text, ImVec2(at.x, y), width - digits - view.px(10),
-              view.theme->secondary, left);
-  list.AddLine(ImVec2(at.x, at.y + height), ImVec2(at.x + width, at.y + height), view.theme->line);
-  ImGui::Dummy(ImVec2(width, height + 1));
 }
 
 /// The meaning of a score's term: the help text of the field that sets it.
@@ -124,118 +111,103 @@ const char* helpOf(const attention::ScoreTerm& term) {
              : "";
 }
 
-void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, View& view) {
-  const Theme& theme = *view.theme;
-  term(view, "Σ q ∘ k", numberText(receipt.dot), theme.text);
+/// A term of the formula and its number.
+void term(Rows& rows, const std::string& label, const std::string& value, std::uint32_t color,
+          const std::string& name = "", const char* help = "") {
+  rows.pair(label, value, {.color = color, .name = name, .lined = true});
+  if (*help && ImGui::IsItemHovered()) hoverHelp(rows.view(), name, help);
+}
+
+void terms(Rows& rows, const Snapshot& snapshot, const ScoreReceipt& receipt) {
+  const Theme& theme = rows.theme();
+  term(rows, "Σ q ∘ k", numberText(receipt.dot), theme.text);
   for (const attention::ScoreStep& step : receipt.steps) {
     const bool mask = step.term->kind == attention::TermKind::visibility;
-    const std::uint32_t color = !mask ? theme.text : receipt.visible ? theme.value : theme.faint;
-    term(view, step.term->label(snapshot.config), stepText(step), color);
-    trackItem("receipt.term." + std::string(step.term->name));
-    if (ImGui::IsItemHovered()) hoverHelp(view, "term." + std::string(step.term->name), helpOf(*step.term));
+    term(rows, step.term->label(snapshot.config), stepText(step),
+         !mask             ? theme.text
+         : receipt.visible ? theme.value
+                           : theme.faint,
+         "receipt.term." + std::string(step.term->name), helpOf(*step.term));
   }
-  if (receipt.rowMax == -INFINITY) {
-    term(view, "no key is visible", "weight 0", theme.faint);
-    return;
-  }
-  term(view,
+  if (receipt.rowMax == -INFINITY) return term(rows, "no key is visible", "weight 0", theme.faint);
+  term(rows,
        "exp(" + (receipt.visible ? numberText(receipt.score) : std::string("−∞")) +
            (receipt.rowMax < 0 ? " + " : " − ") + numberText(std::abs(receipt.rowMax)) + ")",
        weightText(receipt.exponential), theme.text);
-  if (receipt.sink) {
-    term(view, fmt::format("sink, exp({} − {})", numberText(*receipt.sink), numberText(receipt.rowMax)),
-         "+ " + weightText(std::exp(*receipt.sink - receipt.rowMax)), theme.secondary);
-    trackItem("receipt.sink");
-    if (ImGui::IsItemHovered())
-      hoverHelp(
-          view, "term.sink",
-          "A learned score of this head that belongs to no key. Its share of the softmax reads no value: "
-          "the weights of the keys sum to less than 1.");
-  }
+  if (receipt.sink)
+    term(rows, fmt::format("sink, exp({} − {})", numberText(*receipt.sink), numberText(receipt.rowMax)),
+         "+ " + weightText(std::exp(*receipt.sink - receipt.rowMax)), theme.secondary, "receipt.sink",
+         "A learned score of this head that belongs to no key. Its share of the softmax reads no value: "
+         "the weights of the keys sum to less than 1.");
   const float probability = receipt.exponential / receipt.rowSum;
   const float dropout = snapshot.config.dropout.probability;
-  term(view, "÷ row sum " + numberText(receipt.rowSum), weightText(probability), theme.query, dropout == 0);
-  if (dropout == 0) return;
+  const PairLook result{.color = theme.query, .type = Type::title, .lined = true};
+  const std::string sum = "÷ row sum " + numberText(receipt.rowSum);
+  if (dropout == 0) return rows.pair(sum, weightText(probability), result);
+  term(rows, sum, weightText(probability), theme.query);
   const bool dropped = receipt.weight == 0 && probability > 0;
-  term(view, dropped ? "dropout: dropped" : "dropout: kept, ÷ " + numberText(1 - dropout, 3),
-       weightText(receipt.weight), theme.query, true);
+  rows.pair(dropped ? "dropout: dropped" : "dropout: kept, ÷ " + numberText(1 - dropout, 3),
+            weightText(receipt.weight), result);
 }
 
 /// Shows the key's value times the weight, and the head's output for the query.
-void outputLines(View& view, ReceiptPointer& pointer, const ScoreReceipt& receipt, Index key,
-                 Index visibleKeys) {
-  const Theme& theme = *view.theme;
+void outputLines(Rows& rows, ReceiptPointer& pointer, const ScoreReceipt& receipt, Index key, Index others) {
+  const std::uint32_t color = rows.theme().value;
   const float most =
-      std::max({largestOf(receipt.weighted), largestOf(receipt.rest), largestOf(receipt.output)});
-  if (!view.present) sectionTitle(view, "OUTPUT OF THE HEAD", "Σ weight · v");
-  vectorLine(view, pointer, "bars.weighted", weightText(receipt.weight) + "·v" + subscript(key),
-             receipt.weighted, theme.value, most);
-  const Index others = std::max<Index>(visibleKeys - (receipt.visible ? 1 : 0), 0);
-  vectorLine(view, pointer, "bars.rest", fmt::format("+ {} more", others), receipt.rest, theme.value, most);
-  vectorLine(view, pointer, "bars.output", "= output", receipt.output, theme.value, most);
+      std::max({attention::largestFinite(receipt.weighted), attention::largestFinite(receipt.rest),
+                attention::largestFinite(receipt.output)});
+  vectorLine(
+      rows, pointer,
+      {"bars.weighted", weightText(receipt.weight) + "·v" + subscript(key), receipt.weighted, color, most});
+  vectorLine(rows, pointer, {"bars.rest", fmt::format("+ {} more", others), receipt.rest, color, most});
+  vectorLine(rows, pointer, {"bars.output", "= output", receipt.output, color, most});
 }
 
-/// Draws a key of the row with its weight as a bar; a click selects the key.
-void weightLine(Scene& scene, const SequenceSnapshot& sequence, View& view, const Cell& cell, Index key,
-                float weight, std::size_t place) {
-  const float width = ImGui::GetContentRegionAvail().x, height = view.px(25);
-  Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  if (hitArea(fmt::format("top.{}", place), ImVec2(width, height))) scene.cursor.cell.key = key;
-  if (ImGui::IsItemHovered()) view.nextHover = {cell.head, cell.query, key};
-  const float y = at.y + height / 2, barFrom = at.x + width * 0.33f, barTo = at.x + width - view.px(62),
-              half = view.px(5);
-  if (key == cell.key) track("top.lit", at, ImVec2(at.x + width, at.y + height));
-  paintFitted(view, list, view.fonts->mono, ImVec2(at.x, y), barFrom - at.x - view.px(8),
-              key == cell.key ? view.theme->key : view.theme->text, tokenName(sequence.keys, key));
-  list.AddRectFilled(ImVec2(barFrom, y - half), ImVec2(barTo, y + half), view.theme->raised, view.px(3));
-  list.AddRectFilled(
-      ImVec2(barFrom, y - half),
-      ImVec2(barFrom + std::max(view.px(2), std::min(weight, 1.0f) * (barTo - barFrom)), y + half),
-      view.theme->key, view.px(3));
-  paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->text, weightText(weight),
-            Align::right);
+/// Whether the query sees the key.
+bool visible(const SequenceSnapshot& sequence, const Cell& cell, Index key) {
+  return !(sequence.attention.scores.at(cell.head, cell.query, key) == -INFINITY);
 }
 
-/// Shows the row's largest weights, with the others summed up in one line.
-void largestWeights(Scene& scene, const attention::AttentionConfig& config, const SequenceSnapshot& sequence,
-                    View& view, const Cell& cell) {
-  constexpr std::size_t kShown = 6;
-  const attention::MatrixView weights = sequence.probabilities()[cell.head];
-  const attention::MatrixView scores = sequence.attention.scores[cell.head];
+/// Shows the row's largest weights, with the others summed up in one line; a click selects a key.
+void largestWeights(Rows& rows, Scene& scene, const attention::AttentionConfig& config,
+                    const SequenceSnapshot& sequence, const Cell& cell) {
+  const Theme& theme = rows.theme();
+  const auto weights = sequence.probabilities()[cell.head].row(cell.query);
   std::vector<Index> order;
   for (Index key = 0; key < weights.cols(); ++key)
-    if (!(scores(cell.query, key) == -INFINITY)) order.push_back(key);
-  const std::size_t shown = std::min(order.size(), kShown);
+    if (visible(sequence, cell, key)) order.push_back(key);
+  const std::size_t shown = std::min<std::size_t>(order.size(), 6);
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
                     [&](Index a, Index b) {
                       // Equal weights may differ in the last bits, depending on the processor.
-                      const float left = std::round(weights(cell.query, a) * 1e5f);
-                      const float right = std::round(weights(cell.query, b) * 1e5f);
+                      const float left = std::round(weights(a) * 1e5f), right = std::round(weights(b) * 1e5f);
                       return attention::descends(left, right) || (!attention::descends(right, left) && a < b);
                     });
-  double rest = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const float weight = weights(cell.query, order[i]);
-    if (i < shown)
-      weightLine(scene, sequence, view, cell, order[i], weight, i);
-    else
-      rest += static_cast<double>(weight);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Index key = order[i];
+    const auto weight = static_cast<double>(weights(key));
+    const BarLook look{.ink = key == cell.key ? theme.key : theme.text, .color = theme.key, .label = 100};
+    if (rows.bar(fmt::format("top.{}", i), tokenName(sequence.keys, key), weight, weightText(weights(key)),
+                 look))
+      scene.cursor.cell.key = key;
+    if (ImGui::IsItemHovered()) rows.view().nextHover = {cell.head, cell.query, key};
+    if (key == cell.key) trackItem("top.lit");
   }
+  double rest = 0;
+  for (std::size_t i = shown; i < order.size(); ++i) rest += static_cast<double>(weights(order[i]));
   if (order.size() > shown)
-    term(view, fmt::format("+ {} more", order.size() - shown), weightText(static_cast<float>(rest)),
-         view.theme->secondary);
+    term(rows, fmt::format("+ {} more", order.size() - shown), weightText(static_cast<float>(rest)),
+         theme.secondary);
   if (!config.sinks.empty())
-    term(view, "+ sink, which reads nothing",
+    term(rows, "+ sink, which reads nothing",
          weightText(attention::sinkShare(config, sequence.attention, cell.head, cell.query)),
-         view.theme->secondary);
+         theme.secondary);
 }
 
 /// Says what the head was planted to do, and what the detectors find.
-void whatItDoes(const Look& look, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
+void whatItDoes(Rows& rows, const Look& look, const Snapshot& snapshot, const SequenceSnapshot& sequence,
                 Index head) {
-  gap(view, 10);
-  sectionTitle(view, fmt::format("WHAT HEAD {} DOES", head));
+  rows.section(fmt::format("WHAT HEAD {} DOES", head));
   std::string text;
   if (snapshot.setup.subject.model.empty() && snapshot.setup.weights.source == WeightSource::planted) {
     const attention::PlantedHead plant = plantedHeads(snapshot.setup)[static_cast<std::size_t>(head)];
@@ -258,74 +230,56 @@ void whatItDoes(const Look& look, const Snapshot& snapshot, const SequenceSnapsh
                         attention::describe(label), weightText(score.raw), countedText(score.rows, "row"),
                         weightText(score.above()));
   }
-  hint(view, text);
+  rows.hint(text);
 }
 
-Index visibleKeys(const SequenceSnapshot& sequence, const Cell& cell) {
-  return (sequence.attention.scores[cell.head].row(cell.query).array() != -INFINITY).count();
-}
-
-void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
+void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
              ReceiptPointer& pointer) {
-  const Theme& theme = *view.theme;
+  View& view = rows.view();
+  const Theme& theme = rows.theme();
   const Cell cell = litCell(scene, snapshot, sequence, view);
   const ScoreReceipt explained = attention::explainScore(snapshot.config, sequence.mask, sequence.attention,
                                                          cell.head, cell.query, cell.key);
-  if (!view.present) sectionTitle(view, "RECEIPT", layerPrefix(snapshot.setup) + headName(cell.head));
-  Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(16);
-  const std::string from = fitted(view.fonts->hero, tokenName(sequence.queries, cell.query), width * 0.42f);
-  float x = at.x + paintText(list, view.fonts->hero, ImVec2(at.x, y), theme.query, from);
-  x += paintText(list, view.fonts->hero, ImVec2(x + view.px(9), y), theme.faint, "→") + view.px(18);
-  paintText(list, view.fonts->hero, ImVec2(x, y), theme.key,
-            fitted(view.fonts->hero, tokenName(sequence.keys, cell.key), at.x + width - x));
-  ImGui::Dummy(ImVec2(width, view.px(32)));
+  if (!view.present) rows.section("RECEIPT", layerPrefix(snapshot.setup) + headName(cell.head));
+  rows.line(Type::hero, {{tokenName(sequence.queries, cell.query), theme.query},
+                         {" → ", theme.faint},
+                         {tokenName(sequence.keys, cell.key), theme.key}});
   if (!view.present)
-    hint(view, fmt::format("query {} reads key {} through {}", cell.query, cell.key,
-                           kvName(snapshot.config.kvHeadOf(cell.head))));
+    rows.hint(fmt::format("query {} reads key {} through {}", cell.query, cell.key,
+                          kvName(snapshot.config.kvHeadOf(cell.head))));
   const std::string q = "q" + subscript(cell.query), k = "k" + subscript(cell.key);
   pointer.dim = std::exchange(pointer.nextDim, -1);
   if (pointer.dim >= 0) view.redraw(2);
-  vectorLine(view, pointer, "bars.q", q, explained.q, theme.query, largestOf(explained.q));
-  vectorLine(view, pointer, "bars.k", k, explained.k, theme.key, largestOf(explained.k));
-  vectorLine(view, pointer, "bars.product", q + "∘" + k, explained.product, theme.secondary,
-             largestOf(explained.product));
-  terms(snapshot, explained, view);
-  gap(view, 8);
-  outputLines(view, pointer, explained, cell.key, visibleKeys(sequence, cell));
+  vectorLine(rows, pointer, {"bars.q", q, explained.q, theme.query});
+  vectorLine(rows, pointer, {"bars.k", k, explained.k, theme.key});
+  vectorLine(rows, pointer, {"bars.product", q + "∘" + k, explained.product, theme.secondary});
+  terms(rows, snapshot, explained);
+  Index others = 0;
+  for (Index key = 0; key < std::ssize(sequence.keys); ++key)
+    others += key != cell.key && visible(sequence, cell, key);
+  if (!view.present) rows.section("OUTPUT OF THE HEAD", "Σ weight · v");
+  outputLines(rows, pointer, explained, cell.key, others);
   if (view.present) return;  // the rest is for reading
-  gap(view, 12);
   const float entropy = attention::rowEntropy(sequence.probabilities()[cell.head].row(cell.query));
-  sectionTitle(
-      view,
-      "ROW OF “" + fitted(view.fonts->smallBold, tokenText(sequence.queries, cell.query), view.px(90)) + "”",
-      "entropy " + numberText(entropy, 3) + " nats");
+  rows.section("ROW OF “" + tokenText(sequence.queries, cell.query) + "”",
+               "entropy " + numberText(entropy, 3) + " nats");
   if (ImGui::IsItemHovered())
     hoverHelp(
         view, "entropy",
         "Entropy −Σ w·ln w of the row: 0 if one key has all the weight, ln n if n keys share it equally.");
-  largestWeights(scene, snapshot.config, sequence, view, cell);
-  whatItDoes(scene.look, snapshot, sequence, view, cell.head);
+  largestWeights(rows, scene, snapshot.config, sequence, cell);
+  whatItDoes(rows, scene.look, snapshot, sequence, cell.head);
 }
 
 }  // namespace
 
 void receiptPanel(Scene& scene, State& page, const Layout& layout) {
-  View& view = page.view;
-  const Snapshot* snapshot = page.snapshot.get();
-  if (!layout.showRight) return;
-  // A drawer covers heatmaps, so its own window must draw its background.
-  if (beginPanel(view, "receipt", layout.right, 20, 14, 0)) {
-    fillDrawer(view, layout, {"heads", "cache"});
-    if (const SequenceSnapshot* sequence = shownSequence(scene, snapshot)) {
-      receipt(scene, *snapshot, *sequence, page.view, page.receipt);
-    } else {
-      sectionTitle(view, "RECEIPT");
-      hint(view, "Point at a cell to see its weight term by term.");
-    }
-  }
-  endPanel();
+  rightPanel(page.view, layout, "receipt", {"heads", "cache"}, [&](Rows& rows) {
+    if (const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get()))
+      return receipt(rows, scene, *page.snapshot, *sequence, page.receipt);
+    rows.section("RECEIPT");
+    rows.hint("Point at a cell to see its weight term by term.");
+  });
 }
 
 }  // namespace headscope::app::heads_page

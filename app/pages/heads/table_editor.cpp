@@ -5,7 +5,6 @@
 #include "app/pages/heads/heads_page.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
@@ -77,7 +76,6 @@ void openCell(Editing& state, const attention::Table& table, Index row, Index co
 void cell(Scene& scene, View& view, Editing& state, Index row, Index col, float width) {
   const attention::Table& table = *scene.setup.input.table;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = view.px(26);
   const std::string name = fmt::format("cell.{}.{}", row, col < 0 ? "name" : std::to_string(col));
   if (state.row == row && state.col == col) {
     const bool opened = state.justOpened;
@@ -97,11 +95,12 @@ void cell(Scene& scene, View& view, Editing& state, Index row, Index col, float 
     ImGui::SetCursorScreenPos(ImVec2(at.x + width, at.y));
     return;
   }
-  const bool clicked = hitArea(name, ImVec2(width - view.px(4), height));
+  const ImRect area(at, ImVec2(at.x + width - view.px(4), at.y + view.px(26)));
+  const bool clicked = hitArea(name, area.GetSize());
   Canvas list = *ImGui::GetWindowDrawList();
-  list.AddRectFilled(at, ImVec2(at.x + width - view.px(4), at.y + height),
-                     ImGui::IsItemHovered() ? view.theme->raised : view.theme->background, view.px(3));
-  const float y = at.y + height / 2;
+  list.AddRectFilled(area.Min, area.Max, ImGui::IsItemHovered() ? view.theme->raised : view.theme->background,
+                     view.px(3));
+  const float y = area.GetCenter().y;
   if (col < 0) {
     const std::string& shown = table.names[static_cast<std::size_t>(row)];
     paintFitted(view, list, view.fonts->mono, ImVec2(at.x + view.px(6), y), width - view.px(14),
@@ -156,36 +155,33 @@ void TableEditor::draw(Scene& scene, View& view, bool) {
   Editing& state = editing_;
   if (scene.setup.input.table->values.rows() == 0)
     takeTable(scene, starterTable(shownSequence(scene, page_.snapshot.get())));
-  if (scene.setup.input.table->names.size() !=
-      static_cast<std::size_t>(scene.setup.input.table->values.rows()))
-    scene.setup.input.table.edit().names.resize(
-        static_cast<std::size_t>(scene.setup.input.table->values.rows()));
-  const Index rows = scene.setup.input.table->values.rows(), cols = scene.setup.input.table->values.cols();
+  const attention::Table& table = *scene.setup.input.table;
+  const Index rows = table.values.rows(), cols = table.values.cols();
+  if (std::ssize(table.names) != rows)
+    scene.setup.input.table.edit().names.resize(static_cast<std::size_t>(rows));
   if (beginDialog(view, "table", "Embeddings: tokens × dimensions", 860, 340, true)) {
-    if (button(view, "table.add_row", "+ Token", rows < kMaxTokens ? "" : "At most 2,048 tokens"))
-      resizeTable(scene, rows + 1, cols);
-    ImGui::SameLine(0, view.px(6));
-    if (button(view, "table.remove_row", "− Token", rows > 1 ? "" : "At least one token"))
-      resizeTable(scene, rows - 1, cols);
-    ImGui::SameLine(0, view.px(14));
-    if (button(view, "table.add_col", "+ Dimension", cols < kMaxModelDim ? "" : "At most 4,096 dimensions"))
-      resizeTable(scene, rows, cols + 1);
-    ImGui::SameLine(0, view.px(6));
-    if (button(view, "table.remove_col", "− Dimension", cols > 1 ? "" : "At least one dimension"))
-      resizeTable(scene, rows, cols - 1);
-    ImGui::SameLine(0, view.px(14));
+    const auto resizes = [&](const char* name, const char* label, bool can, const char* limit, Index byRows,
+                             Index byCols, float space) {
+      if (button(view, name, label, can ? "" : limit)) resizeTable(scene, rows + byRows, cols + byCols);
+      ImGui::SameLine(0, view.px(space));
+    };
+    resizes("table.add_row", "+ Token", rows < kMaxTokens, "At most 2,048 tokens", 1, 0, 6);
+    resizes("table.remove_row", "− Token", rows > 1, "At least one token", -1, 0, 14);
+    resizes("table.add_col", "+ Dimension", cols < kMaxModelDim, "At most 4,096 dimensions", 0, 1, 6);
+    resizes("table.remove_col", "− Dimension", cols > 1, "At least one dimension", 0, -1, 14);
     if (button(view, "table.paste", "Paste")) paste(scene, state);
     ImGui::SameLine(0, view.px(6));
-    if (button(view, "table.load", "Load file…")) view.request("table.open");
-    gap(view, 4);
+    Rows below(view);
+    below.action("table.load", "Load file…", "table.open");
+    below.space(4);
     cells(scene, view, state);
-    if (!state.problem.empty()) problem(view, state.problem);
-    gap(view, 2);
+    below.problem(state.problem);
+    below.space(2);
     if (button(view, "table.done", "Done")) view.dialog.reset();
     ImGui::SameLine(0, view.px(12));
-    hint(view,
-         "Click a cell to edit; Enter moves down. Paste accepts rows from a spreadsheet, with or without "
-         "names in the first column.");
+    below.hint(
+        "Click a cell to edit; Enter moves down. Paste accepts rows from a spreadsheet, with or without "
+        "names in the first column.");
   }
   endDialog();
 }

@@ -189,7 +189,7 @@ void LessonFiles::save(const Scene& scene) {
           outcome.tell("Saved the lesson " + attention::shownPath(path.filename()));
         });
   };
-  services_.askForFile({"Save the scene as a lesson", {".json"}, "lesson.json", write});
+  services_.ask({"Save the scene as a lesson", {".json"}, "lesson.json", write});
 }
 
 void LessonFiles::addStep(const Scene& scene) {
@@ -235,7 +235,7 @@ void LessonFiles::addActions(ActionList& to) {
            own.open(std::move(scene), std::filesystem::path());
          });
   to.add({.id = "lesson.open", .name = "Open a lesson…", .whileTyping = true}, [this](Scene&) {
-    services_.askForFile(
+    services_.ask(
         {"Open a lesson", {".json"}, "", [this](Scene&, const auto& path, const Outcome& outcome) {
            open(path, outcome);
          }});

@@ -137,7 +137,7 @@ std::vector<Action> Page::actions() {
                openFile(path, scene);
                outcome.done();
              };
-             services_.askForFile({"Map queries and keys", {".safetensors"}, "", chosen});
+             services_.ask({"Map queries and keys", {".safetensors"}, "", chosen});
            });
   list.add({.id = "map.cells", .name = "Zoom to the marked cell"}, [this](Scene& scene) {
     const MapCursor& cursor = scene.cursor.map;

@@ -20,21 +20,13 @@ void begin(Scene& scene, Brush& brush, Index row, Index key) {
   brush.cellsBefore = scene.setup.mask.paintings[name];
 }
 
-struct Extent {
-  Index queries, keys;
-};
-
 /// Applies the stroke up to a cell. The brush continues from its last cell; other tools start over from where
 /// the stroke began.
-void apply(Scene& scene, Brush& brush, const Extent& size, Index row, Index key) {
+void apply(Scene& scene, Brush& brush, const attention::MaskGeometry& size, Index row, Index key) {
   const bool goesOn = brush.tool == PaintTool::brush;
-  const Stroke stroke{brush.tool,
-                      goesOn ? brush.lastRow : brush.fromRow,
-                      goesOn ? brush.lastKey : brush.fromKey,
-                      row,
-                      key,
-                      brush.size,
-                      brush.mirror};
+  const auto [fromRow, fromKey] =
+      goesOn ? std::pair(brush.lastRow, brush.lastKey) : std::pair(brush.fromRow, brush.fromKey);
+  const Stroke stroke{brush.tool, fromRow, fromKey, row, key, brush.size, brush.mirror};
   brush.lastRow = row;
   brush.lastKey = key;
   MaskSetup& mask = scene.setup.mask;
@@ -54,22 +46,17 @@ void apply(Scene& scene, Brush& brush, const Extent& size, Index row, Index key)
 
 }  // namespace
 
-void useBrush(Scene& scene, State& page, const MapAnswer& answer, bool held) {
-  View& view = page.view;
+void useBrush(Scene& scene, State& page, const PointedMap& map) {
   Brush& brush = page.brush;
-  if (!held) {
-    brush.painting = false;
-    return;
-  }
-  if (!answer.cell) return;
-  const Index row = answer.cell->row, key = answer.cell->col;
+  brush.painting = brush.painting && map.held;
+  if (!map.held || !map.cell) return;
+  const Index row = map.cell->row, key = map.cell->col;
   const bool first = !brush.painting;
   if (first) begin(scene, brush, row, key);
   // A stroke is one undo step, however many frames it takes.
-  view.controls.continuousEdit = "stroke " + std::to_string(brush.strokes);
+  page.view.controls.continuousEdit = "stroke " + std::to_string(brush.strokes);
   if (!first && row == brush.lastRow && key == brush.lastKey) return;
-  const attention::MaskGeometry& geometry = page.study->geometry;
-  apply(scene, brush, {geometry.queries, geometry.keys}, row, key);
+  apply(scene, brush, page.study->geometry, row, key);
 }
 
 namespace {
@@ -165,28 +152,20 @@ void brushBar(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   Brush& brush = page.brush;
   const bool biases = scene.cursor.studio.tab == StudioTab::biases;
-  float x = area.Min.x;
-  const auto group = [&](const char* id, float units, const auto& draw) {
-    if (x + view.px(units) > area.Max.x + view.px(2)) return;
-    ImGui::SetCursorScreenPos(ImVec2(x, area.Min.y));
-    ImGui::BeginChild(
-        id, ImVec2(view.px(units), view.px(34)), false,
-        ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-    draw();
-    compat::endChild();
-    x += view.px(units + 12);
-  };
-  group("tools", 238, [&] { toolChoice(page); });
-  if (brush.tool == PaintTool::look) return;
-  group("paints", biases ? 130 : 168, [&] { effectChoice(brush, biases, view); });
   static const std::vector<Index> kSizes{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};
+  ToolBar bar(view, area);
+  bar.part("tools", 238, [&] { toolChoice(page); });
+  if (brush.tool == PaintTool::look) return;
+  bar.part("paints", biases ? 130 : 168, [&] { effectChoice(brush, biases, view); });
   if (biases)
-    group("value", 200, [&] {
+    bar.part("value", 200, [&] {
       slider(view, {"brush_bias", "Adds", "", "−20 to 20"}, Range{-20, 20}, {}, brush.bias);
     });
   else
-    group("mirror", 92, [&] { toggle(view, "mirror", "Mirror", brush.mirror); });
-  group("size", 160, [&] { slider(view, {"brush_size", "Size", "", "1 to 64 cells"}, kSizes, brush.size); });
+    bar.part("mirror", 92, [&] { toggle(view, "mirror", "Mirror", brush.mirror); });
+  bar.part("size", 160, [&] {
+    slider(view, {"brush_size", "Size", "", "1 to 64 cells"}, kSizes, brush.size);
+  });
 }
 
 }  // namespace headscope::app::mask_page

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "app/pages/mask/mask_page.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
@@ -13,14 +15,8 @@ namespace {
 /// "0, 3, 4, …": the first six of a list of `total` values.
 std::string listText(const std::vector<Index>& values, Index total) {
   const auto shown = std::span(values).first(std::min<std::size_t>(values.size(), 6));
-  const bool more = static_cast<Index>(shown.size()) < total;
+  const bool more = std::ssize(shown) < total;
   return fmt::format("{}{}", fmt::join(shown, ", "), more ? ", …" : "");
-}
-
-std::string tokenOrPosition(const std::vector<attention::Token>& tokens, Index position) {
-  return position >= 0 && position < static_cast<Index>(tokens.size())
-             ? "“" + tokens[static_cast<std::size_t>(position)].text + "”"
-             : std::to_string(position);
 }
 
 }  // namespace
@@ -69,39 +65,35 @@ namespace {
 
 /// Draws the blocks as a small map, with the number of each kind next to it.
 void blockPicture(Rows& rows, const attention::BlockMap& blocks) {
-  const View& view = rows.view();
-  const Theme& theme = *view.theme;
-  const float width = rows.width(), side = std::min(width * 0.4f, view.px(128));
-  const ImVec2 at = rows.area("", side / view.unit + 6).Min;
-  Canvas list = *ImGui::GetWindowDrawList();
+  const Theme& theme = rows.theme();
   const std::uint32_t colors[] = {theme.line, mixed(theme.background, theme.text, 0.42f),
                                   mixed(theme.background, theme.text, theme.light ? 0.7f : 0.85f)};
-  const float longer = static_cast<float>(std::max<Index>(1, std::max(blocks.rows, blocks.cols)));
-  const float each = side / longer, space = each > 5 ? 1.0f : 0.0f;
   const auto kindAt = [&](Index row, Index col) {
     return static_cast<std::size_t>(blocks.kinds[static_cast<std::size_t>(row * blocks.cols + col)]);
   };
-  for (Index row = 0; row < blocks.rows; ++row)
-    for (Index col = 0; col < blocks.cols;) {
-      // Merge small adjacent blocks of one kind.
-      Index end = col + 1;
-      while (space == 0 && end < blocks.cols && kindAt(row, end) == kindAt(row, col)) ++end;
-      const ImVec2 from(at.x + each * static_cast<float>(col), at.y + each * static_cast<float>(row));
-      const ImVec2 to(at.x + each * static_cast<float>(end) - space, from.y + each - space);
-      list.AddRectFilled(from, to, colors[kindAt(row, col)]);
-      col = end;
-    }
-  track("block_map", at, ImVec2(at.x + side, at.y + side));
-  const float x = at.x + side + view.px(18);
-  float y = at.y + view.px(12);
-  const std::pair<const char*, Index> kinds[] = {
-      {"full", blocks.full}, {"partial", blocks.partial}, {"empty", blocks.empty}};
-  for (int i = 0; i < 3; ++i, y += view.px(24)) {
-    list.AddRectFilled(ImVec2(x, y - view.px(5)), ImVec2(x + view.px(10), y + view.px(5)), colors[2 - i]);
-    paintText(list, view.fonts->text, ImVec2(x + view.px(18), y), theme.secondary, kinds[i].first);
-    paintText(list, view.fonts->mono, ImVec2(at.x + width, y), theme.text,
-              countText(static_cast<std::uint64_t>(kinds[i].second)), Align::right);
-  }
+  const auto picture = [&](const ImRect& area) {
+    Canvas list = *ImGui::GetWindowDrawList();
+    const float longer = static_cast<float>(std::max<Index>(1, std::max(blocks.rows, blocks.cols)));
+    const float each = area.GetWidth() / longer, space = each > 5 ? 1.0f : 0.0f;
+    for (Index row = 0; row < blocks.rows; ++row)
+      for (Index col = 0; col < blocks.cols;) {
+        // Merge small adjacent blocks of one kind.
+        Index end = col + 1;
+        while (space == 0 && end < blocks.cols && kindAt(row, end) == kindAt(row, col)) ++end;
+        const ImVec2 from(area.Min.x + each * static_cast<float>(col),
+                          area.Min.y + each * static_cast<float>(row));
+        const ImVec2 to(area.Min.x + each * static_cast<float>(end) - space, from.y + each - space);
+        list.AddRectFilled(from, to, colors[kindAt(row, col)]);
+        col = end;
+      }
+    track("block_map", area.Min, area.Max);
+  };
+  rows.beside(0.4f, picture, [&] {
+    const std::pair<const char*, Index> kinds[] = {
+        {"full", blocks.full}, {"partial", blocks.partial}, {"empty", blocks.empty}};
+    for (std::size_t i = 0; i < 3; ++i)
+      rows.swatch(colors[2 - i], kinds[i].first, countText(attention::asSize(kinds[i].second)));
+  });
 }
 
 }  // namespace
@@ -129,35 +121,32 @@ bool reached(const attention::ReachMap& reach, Index query, Index key) {
   return reach.layer[static_cast<std::size_t>(query * reach.tokens + key)] > 0;
 }
 
-/// Draws the tokens through which the query learns about the key: "it ← because ← The".
-void paintWay(const ReachStudy& reach, const MaskStudy& study, Index query, Index key, const View& view,
-              ImVec2 at, float width) {
+/// The tokens through which the query learns about the key: "it ← because ← The".
+std::string wayText(const ReachStudy& reach, const std::vector<attention::Token>& tokens, const Cell& cell) {
   const ReachQuestion& question = reach.question;
-  const Index tokens = std::min(reach.reach.tokens, question.mask->queries());
-  if (query < 0 || key < 0 || query >= tokens || key >= tokens) return;
+  const Index known = std::min(reach.reach.tokens, question.mask->queries());
+  if (cell.query < 0 || cell.key < 0 || cell.query >= known || cell.key >= known) return "";
   // A search that finds nothing takes longest, so skip it if the map shows there is no path.
   std::vector<Index> way;
-  if (!question.residual || reached(reach.reach, query, key))
-    way = attention::shortestPath(*question.mask, variantsOf(question), query, key, question.layers);
-  std::string text;
-  for (const Index position : way)
-    text += (text.empty() ? "" : " ← ") + tokenOrPosition(study.line()->queries, position);
+  if (!question.residual || reached(reach.reach, cell.query, cell.key))
+    way =
+        attention::shortestPath(*question.mask, variantsOf(question), cell.query, cell.key, question.layers);
   if (way.empty())
-    text = "Nothing of " + tokenOrPosition(study.line()->queries, key) + " reaches " +
-           tokenOrPosition(study.line()->queries, query);
-  paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, at, width, view.theme->secondary, text);
+    return "Nothing of " + tokenOrPosition(tokens, cell.key) + " reaches " +
+           tokenOrPosition(tokens, cell.query);
+  std::string text;
+  for (const Index position : way) text += (text.empty() ? "" : " ← ") + tokenOrPosition(tokens, position);
+  return text;
 }
 
-/// Draws a hoverable picture of which token has reached which. Returns its area.
-ImRect reachPicture(const ReachStudy& reach, Scene& scene, State& page, Index query, Index key) {
+/// Draws a hoverable picture of which token has reached which.
+void reachPicture(const ReachStudy& reach, State& page, const Cell& cell, const ImRect& area) {
   View& view = page.view;
-  const float side = std::min(ImGui::GetContentRegionAvail().x * 0.56f, view.px(200));
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  hitArea("reach_map", ImVec2(side, side));
+  hitArea("reach_map", area);
   const bool hovered = ImGui::IsItemHovered();
   const Index tokens = reach.reach.tokens;
   const auto count = static_cast<float>(tokens);
-  const HeatTile tile{ImRect(at.x, at.y, at.x + side, at.y + side), 0, 0, count, count, 0};
+  const HeatTile tile{area, 0, 0, count, count, 0};
   noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
   HeatmapTile picture = pictureOf(tile, reach.factor, {});
   Canvas list = *ImGui::GetWindowDrawList();
@@ -168,59 +157,43 @@ ImRect reachPicture(const ReachStudy& reach, Scene& scene, State& page, Index qu
   style.gap = 0;
   if (picture.view.clip.y1 > picture.view.clip.y0)
     view.heatmaps->draw(list, page.surface(Surface::reach), style, {picture});
-  paintCrosshair(view, list, tile, query, key, tokens, tokens);
+  paintCrosshair(view, list, tile, cell.query, cell.key, tokens, tokens);
   if (hovered)
     if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, tokens, tokens))
-      view.nextHover = {scene.cursor.cell.head, under->row, under->col};
-  return tile.area;
-}
-
-/// Draws the picture's legend from `at` on. Returns the y of its bottom.
-float reachLegend(const attention::ReachMap& reach, const View& view, ImVec2 at) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  float y = at.y;
-  for (const Index layer : {Index{1}, reach.layers}) {
-    const float value = static_cast<float>(reach.layers + 1 - layer) / static_cast<float>(reach.layers);
-    list.AddRectFilled(ImVec2(at.x, y - view.px(5)), ImVec2(at.x + view.px(10), y + view.px(5)),
-                       packed(render::sample(render::Colormap::cividis, value)));
-    paintText(list, view.fonts->small, ImVec2(at.x + view.px(16), y), view.theme->secondary,
-              "after " + countedText(layer, "layer"));
-    y += view.px(18);
-    if (reach.layers == 1) break;
-  }
-  return y;
+      view.nextHover = {cell.head, under->row, under->col};
 }
 
 /// Says how many tokens have reached the query.
-std::string knownText(const attention::ReachMap& reach, const MaskStudy& study, Index query) {
+std::string knownText(const attention::ReachMap& reach, const std::vector<attention::Token>& tokens,
+                      Index query) {
   Index known = 0;
   for (Index key = 0; key < reach.tokens; ++key) known += reached(reach, query, key);
-  return fmt::format("{} is reached by {} of {}", tokenOrPosition(study.line()->queries, query), known,
+  return fmt::format("{} is reached by {} of {}", tokenOrPosition(tokens, query), known,
                      tokenCountText(reach.tokens));
 }
 
 }  // namespace
 
 void reachSection(Rows& rows, Scene& scene, State& page) {
-  View& view = page.view;
-  const MaskStudy& study = *page.study;
-  if (!page.reach || study.geometry.cross || study.mask.error) return;
-  const ReachStudy& reach = *page.reach;
+  if (!page.reach || page.study->geometry.cross || page.study->mask.error) return;
+  const ReachStudy& study = *page.reach;
+  const attention::ReachMap& reach = study.reach;
+  const std::vector<attention::Token>& tokens = page.study->line()->queries;
   rows.section("REACH OVER LAYERS", scene.setup.mask.compare ? "mask A" : "");
   rows.slider(scene, "cursor.studio.layers");
-  const Cell& cell = scene.cursor.cell;
-  const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
-  const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
-  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  const ImRect area = reachPicture(reach, scene, page, query, key);
-  // The legend and a sentence about the row, next to the picture.
-  const float x = area.Max.x + view.px(14), width = right - x;
-  const float y = reachLegend(reach.reach, view, ImVec2(x, area.Min.y + view.px(8))) + view.px(4);
-  paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(x, y), width, view.theme->text,
-                 knownText(reach.reach, study, std::clamp<Index>(query, 0, reach.reach.tokens - 1)));
-  paintWay(reach, study, query, key, view, ImVec2(x, y + view.px(34)), width);
-  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Max.y + view.px(6)));
-  ImGui::Dummy(ImVec2(1, 1));
+  const Cell cell = rows.view().lit(scene.cursor.cell);
+  rows.beside(
+      0.56f, [&](const ImRect& area) { reachPicture(study, page, cell, area); },
+      [&] {
+        for (const Index layer : std::set<Index>{1, reach.layers})
+          rows.swatch(
+              packed(render::sample(render::Colormap::cividis, static_cast<float>(reach.layers + 1 - layer) /
+                                                                   static_cast<float>(reach.layers))),
+              "after " + countedText(layer, "layer"));
+        rows.paragraph(rows.view().fonts->small,
+                       knownText(reach, tokens, std::clamp<Index>(cell.query, 0, reach.tokens - 1)));
+        rows.hint(wayText(study, tokens, cell));
+      });
   rows.toggle(scene, "cursor.studio.residual");
   rows.toggle(scene, "cursor.studio.all_heads");
 }

@@ -15,14 +15,13 @@ using attention::Layer;
 
 namespace {
 
-void joinChoice(Layer& layer, Index at, View& view) {
+void joinChoice(Rows& rows, Layer& layer, Index at) {
   static const std::vector<Choice> kJoins{{"And", "", "and"}, {"Or", "", "or"}, {"Then", "", "then"}};
-  if (at > 0) {
-    int chosen = static_cast<int>(layer.combine);
-    if (segmented(view, "join", kJoins, chosen)) layer.combine = static_cast<Combine>(chosen);
-    gap(view, 2);
+  if (int chosen = static_cast<int>(layer.combine); at > 0) {
+    if (segmented(rows.view(), "join", kJoins, chosen)) layer.combine = static_cast<Combine>(chosen);
+    rows.space(2);
   }
-  toggle(view, "negate", "Not", layer.negated);
+  toggle(rows.view(), "negate", "Not", layer.negated);
 }
 
 HeadSet setOf(HeadSet::Kind kind, Index first = 0) {
@@ -47,72 +46,51 @@ std::optional<HeadSet> turned(const std::optional<HeadSet>& set, Index head, con
   return result;
 }
 
-/// A chip per head, highlighted if the layer applies to it.
-void headChips(Layer& layer, const ModelSetup& model, View& view) {
-  const ImVec2 start = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, side = view.px(24), space = view.px(4);
-  ImVec2 at = start;
-  Canvas list = *ImGui::GetWindowDrawList();
-  for (Index head = 0; head < model.heads; ++head) {
-    if (at.x + side > start.x + width) at = ImVec2(start.x, at.y + side + space);
-    const std::string name = fmt::format("layer_head.{}", head);
-    const bool clicked = hitArea(name, at, ImVec2(side, side));
-    const bool in = !layer.heads || layer.heads->contains(head, model.kvHeadOf(head));
-    const ImVec2 to(at.x + side, at.y + side);
-    list.AddRectFilled(
-        at, to, in ? mixed(view.theme->panel, view.theme->text, 0.28f) : view.theme->background, view.px(4));
-    if (ImGui::IsItemHovered()) compat::rectOutline(list, at, to, view.theme->secondary, view.px(4), 1);
-    paintText(list, view.fonts->monoSmall, ImVec2((at.x + to.x) / 2, (at.y + to.y) / 2),
-              in ? view.theme->text : view.theme->faint, std::to_string(head), Align::center);
-    if (clicked) layer.heads = turned(layer.heads, head, model);
-    at.x += side + space;
-  }
-  ImGui::SetCursorScreenPos(start);
-  ImGui::Dummy(ImVec2(width, at.y + side - start.y));
-}
-
-void headChoice(Layer& layer, const ModelSetup& model, View& view) {
-  if (model.heads == 1) return;
-  gap(view, 2);
-  hint(view, "Applies to");
-  std::vector<Choice> choices{{"All heads", "", "all"}, {"Even heads", "", "even"}, {"Odd heads", "", "odd"}};
+/// The sets of heads that are chosen by a name, in the order of the list; none = all heads.
+std::vector<std::pair<Choice, std::optional<HeadSet>>> namedSets(const ModelSetup& model) {
+  std::vector<std::pair<Choice, std::optional<HeadSet>>> sets{
+      {{"All heads", "", "all"}, std::nullopt},
+      {{"Even heads", "", "even"}, setOf(HeadSet::Kind::even)},
+      {{"Odd heads", "", "odd"}, setOf(HeadSet::Kind::odd)}};
   const bool grouped = model.kvHeads > 1 && model.kvHeads < model.heads;
   for (Index g = 0; grouped && g < model.kvHeads; ++g)
-    choices.push_back({fmt::format("Heads of KV {}", g), "", fmt::format("kv{}", g)});
+    sets.push_back(
+        {{fmt::format("Heads of KV {}", g), "", fmt::format("kv{}", g)}, setOf(HeadSet::Kind::kvHead, g)});
+  return sets;
+}
+
+void headChoice(Rows& rows, Layer& layer, const ModelSetup& model) {
+  if (model.heads == 1) return;
+  rows.space(2);
+  rows.hint("Applies to");
+  const auto sets = namedSets(model);
+  std::vector<Choice> choices;
+  for (const auto& [choice, set] : sets) choices.push_back(choice);
   choices.push_back({"Heads chosen below", "", "chosen"});
-  int now = static_cast<int>(choices.size()) - 1;
-  if (!layer.heads) now = 0;
-  if (layer.heads == setOf(HeadSet::Kind::even)) now = 1;
-  if (layer.heads == setOf(HeadSet::Kind::odd)) now = 2;
-  for (Index g = 0; grouped && g < model.kvHeads; ++g)
-    if (layer.heads == setOf(HeadSet::Kind::kvHead, g)) now = 3 + static_cast<int>(g);
-  int chosen = now;
-  if (dropdown(view, "layer_heads", choices, chosen, ImGui::GetContentRegionAvail().x)) {
-    if (chosen == 0) layer.heads.reset();
-    if (chosen == 1) layer.heads = setOf(HeadSet::Kind::even);
-    if (chosen == 2) layer.heads = setOf(HeadSet::Kind::odd);
-    if (chosen >= 3 && chosen < static_cast<int>(choices.size()) - 1)
-      layer.heads = setOf(HeadSet::Kind::kvHead, chosen - 3);
-    if (chosen == static_cast<int>(choices.size()) - 1)
-      layer.heads = HeadSet{{{HeadSet::Kind::range, 0, (model.heads - 1) / 2}}};
-  }
-  gap(view, 2);
-  headChips(layer, model, view);
+  int chosen = 0;
+  while (chosen < std::ssize(sets) && layer.heads != sets[static_cast<std::size_t>(chosen)].second) ++chosen;
+  if (rows.list("layer_heads", choices, chosen))
+    layer.heads = chosen < std::ssize(sets) ? sets[static_cast<std::size_t>(chosen)].second
+                                            : HeadSet{{{HeadSet::Kind::range, 0, (model.heads - 1) / 2}}};
+  rows.space(2);
+  const auto applies = [&](Index head) {
+    return !layer.heads || layer.heads->contains(head, model.kvHeadOf(head));
+  };
+  if (const auto head = rows.numbers("layer_head", model.heads, applies))
+    layer.heads = turned(layer.heads, *head, model);
 }
 
 /// A layer may apply to one sequence of a batch only.
-void sequenceScope(Layer& layer, const Scene& scene, State& page) {
-  View& view = page.view;
-  const MaskStudy* study = page.study;
-  if (!layer.sequences && (!study || study->lines.size() < 2)) return;
+void sequenceScope(Rows& rows, Layer& layer, const Scene& scene, const State& page) {
+  if (!layer.sequences && (!page.study || page.study->lines.size() < 2)) return;
   const Index shown = scene.cursor.sequence;
   const HeadSet one{{{HeadSet::Kind::range, shown, shown}}};
   std::vector<Choice> choices{{"All sequences", "", "all"},
                               {fmt::format("Sequence {} only", shown), "", "this"}};
   if (layer.sequences && layer.sequences != one) choices.push_back({"Some sequences", "", "some"});
   int chosen = !layer.sequences ? 0 : layer.sequences == one ? 1 : 2;
-  gap(view, 2);
-  if (!dropdown(view, "layer_sequences", choices, chosen, ImGui::GetContentRegionAvail().x)) return;
+  rows.space(2);
+  if (!rows.list("layer_sequences", choices, chosen)) return;
   if (chosen == 0) layer.sequences.reset();
   if (chosen == 1) layer.sequences = one;
 }
@@ -133,13 +111,12 @@ void perHeadSwitch(Layer& layer, const ModelSetup& model, View& view) {
   }
 }
 
-void rename(Layer& layer, Index at, State& page) {
-  View& view = page.view;
+void rename(Rows& rows, Layer& layer, Index at, State& page) {
   // Until someone types, the box follows the layer: switching masks, undo or a drag may put another name at
   // the same place of the list.
   if (page.renamed != at) page.renaming = layer.name;
   const bool entered = lineBox(
-      view, "layer_name", page.renaming, ImGui::GetContentRegionAvail().x, false,
+      rows.view(), "layer_name", page.renaming, rows.width(), false,
       std::string(layer.isGroup() ? "Name of the group" : attention::infoOf(layer.pattern.kind).title));
   if (entered || ImGui::IsItemDeactivated()) layer.name = page.renaming;
   page.renamed = ImGui::IsItemActive() ? at : -1;
@@ -147,61 +124,35 @@ void rename(Layer& layer, Index at, State& page) {
 
 }  // namespace
 
-void layerDetails(Index at, Scene& scene, State& page) {
-  View& view = page.view;
+void layerDetails(Rows& rows, Index at, Scene& scene, State& page) {
+  View& view = rows.view();
   const auto place = static_cast<std::size_t>(at);
   Layer layer = shownLayers(scene)[place];
   ImGui::Indent(view.px(12));
-  gap(view, 4);
+  rows.space(4);
   if (!layer.isGroup()) {
     const attention::PatternInfo& info = attention::infoOf(layer.pattern.kind);
-    hint(view, std::string(info.formula) + (info.users.empty() ? "" : "  ·  " + std::string(info.users)));
+    rows.hint(std::string(info.formula) + (info.users.empty() ? "" : "  ·  " + std::string(info.users)));
   }
-  if (const MaskStudy* study = page.study; study && study->line())
-    if (const std::string reason = attention::omittedReason(layer, study->geometry);
-        layer.on && !reason.empty())
-      hint(view, "Not applied here, " + reason + ".");
-  joinChoice(layer, at, view);
+  if (page.study && page.study->line() && layer.on)
+    if (const std::string reason = attention::omittedReason(layer, page.study->geometry); !reason.empty())
+      rows.hint("Not applied here, " + reason + ".");
+  joinChoice(rows, layer, at);
   parameterSliders(layer, "parameter", maskedText(page), view);
   if (!layer.isGroup()) perHeadSwitch(layer, scene.setup.model, view);
-  headChoice(layer, scene.setup.model, view);
-  sequenceScope(layer, scene, page);
-  gap(view, 4);
-  rename(layer, at, page);
-  gap(view, 2);
-  const bool copy = button(view, "copy_layer", "Duplicate");
-  ImGui::SameLine(0, view.px(8));
-  const bool remove = button(view, "delete_layer", "Delete");
-  ImGui::Unindent(view.px(12));
-  gap(view, 6);
+  headChoice(rows, layer, scene.setup.model);
+  sequenceScope(rows, layer, scene, page);
+  rows.space(4);
+  rename(rows, layer, at, page);
+  rows.space(2);
   if (layer != shownLayers(scene)[place]) editedLayers(scene)[place] = layer;
-  if (copy) {
-    attention::MaskLayers& layers = editedLayers(scene);
-    layers.insert(layers.begin() + at + 1, layer);
-    scene.cursor.studio.selected = at + 1;
-  } else if (remove) {
-    attention::MaskLayers& layers = editedLayers(scene);
-    layers.erase(layers.begin() + at);
-    scene.cursor.studio.selected = -1;
-  }
+  rows.actions(
+      {{"copy_layer", "Duplicate", "mask.layer.duplicate"}, {"delete_layer", "Delete", "mask.layer.delete"}});
+  ImGui::Unindent(view.px(12));
+  rows.space(6);
 }
 
 namespace {
-
-/// Draws the lines that point at the error, in a monospaced font.
-void caretLines(const View& view, const std::string& text) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float line = lineHeight(view.fonts->monoSmall) * 1.25f;
-  float y = at.y + line / 2;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find('\n', from), text.size());
-    paintText(list, view.fonts->monoSmall, ImVec2(at.x, y), view.theme->error, text.substr(from, to - from));
-    y += line;
-    from = to + 1;
-  }
-  ImGui::Dummy(ImVec2(1, y - line / 2 - at.y));
-}
 
 /// The part of a text around `offset` that fits on one line of the panel.
 std::string caretFor(const View& view, const std::string& text, std::size_t offset) {
@@ -232,7 +183,7 @@ void takeOver(Scene& scene, State& page) {
 
 }  // namespace
 
-void expressionBox(Scene& scene, State& page) {
+void expressionBox(Rows& rows, Scene& scene, State& page) {
   View& view = page.view;
   TypedExpression& typed = page.expression;
   // Keep the text as typed while it means the same mask; replace it if the mask is another one.
@@ -244,7 +195,7 @@ void expressionBox(Scene& scene, State& page) {
     }
     typed.of = shown;
   }
-  sectionTitle(view, "AS AN EXPRESSION");
+  rows.section("AS AN EXPRESSION");
   if (textBox(view, "expression", typed.text, 3, "causal & (window(128) | sinks(4))")) {
     const attention::ParsedMask parsed = attention::parseMask(typed.text);
     typed.error = parsed.error ? parsed.error->message : "";
@@ -252,13 +203,12 @@ void expressionBox(Scene& scene, State& page) {
     typed.typedAt = view.time;
   }
   takeOver(scene, page);
-  if (!typed.error.empty()) {
-    problem(view, typed.error);
-    if (typed.caret != std::string::npos)
-      caretLines(view, caretFor(view, typed.text, std::min(typed.caret, typed.text.size())));
-  }
-  if (const StudiedMask* study = editedStudy(scene, page); study && study->error)
-    problem(view, *study->error);
+  rows.problem(typed.error);
+  if (!typed.error.empty() && typed.caret != std::string::npos)
+    rows.paragraph(view.fonts->monoSmall,
+                   caretFor(view, typed.text, std::min(typed.caret, typed.text.size())), "",
+                   view.theme->error);
+  if (const StudiedMask* study = editedStudy(scene, page)) rows.problem(study->error.value_or(""));
 }
 
 }  // namespace headscope::app::mask_page

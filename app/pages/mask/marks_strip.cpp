@@ -20,17 +20,21 @@ struct MarkInfo {
   Mark mark;
   const char *name, *label, *how;
   const attention::TextPart* part;  ///< the part it marks; the strip is shown if a pattern reads it
+  const char *action, *does;        ///< the action that marks one token: its id and name
 };
 constexpr MarkInfo kMarks[] = {
-    {Mark::documents, "documents", "Documents", "click the first token of a document",
-     &text_parts::documents},
-    {Mark::prefix, "prefix", "Prefix", "click the prefix's last token", &text_parts::prefix},
+    {Mark::documents, "documents", "Documents", "click the first token of a document", &text_parts::documents,
+     "mask.mark.document", "Start a document at this token, or join the previous one"},
+    {Mark::prefix, "prefix", "Prefix", "click the prefix's last token", &text_parts::prefix,
+     "mask.mark.prefix", "End the prefix with this token"},
     {Mark::images, "images", "Images", "drag over an image's tokens; click an image to remove it",
-     &text_parts::images},
-    {Mark::globals, "globals", "Global tokens", "click a token to make it global", &text_parts::globals},
+     &text_parts::images, "mask.mark.image", "Make this token an image or text"},
+    {Mark::globals, "globals", "Global tokens", "click a token to make it global", &text_parts::globals,
+     "mask.mark.global", "Make this token global or local"},
     {Mark::tree, "tree", "Draft tree", "click the last token before the draft; drag a token onto its parent",
-     &text_parts::parents},
-    {Mark::grid, "grid", "Grid", "click the first token of the second row", &text_parts::gridWidth}};
+     &text_parts::parents, "mask.mark.draft", "Start the draft after this token"},
+    {Mark::grid, "grid", "Grid", "click the first token of the second row", &text_parts::gridWidth,
+     "mask.mark.grid", "Start the grid's second row with this token"}};
 
 bool reads(const attention::MaskLayers& layers, const attention::TextPart* part) {
   return std::any_of(layers.begin(), layers.end(), [&](const Layer& layer) {
@@ -55,31 +59,21 @@ TextMarks& marksOf(Scene& scene) {
   return marks[line];
 }
 
-bool marked(const TextMarks& marks, Mark mark) {
-  switch (mark) {
-    case Mark::documents:
-      return marks.documentStarts.has_value();
-    case Mark::prefix:
-      return marks.prefixLength.has_value();
-    case Mark::images:
-      return marks.images.has_value();
-    case Mark::globals:
-      return marks.globals.has_value();
-    case Mark::tree:
-      return marks.treePrefix.has_value() || marks.parents.has_value();
-    case Mark::grid:
-      return marks.gridHeight.has_value() || marks.gridWidth.has_value();
-  }
-  return false;
+/// Calls `use` with the members that keep a kind of marks.
+template <class Marks, class Use>
+void eachPart(Marks& marks, Mark mark, const Use& use) {
+  if (mark == Mark::documents) use(marks.documentStarts);
+  if (mark == Mark::prefix) use(marks.prefixLength);
+  if (mark == Mark::images) use(marks.images);
+  if (mark == Mark::globals) use(marks.globals);
+  if (mark == Mark::tree) use(marks.treePrefix), use(marks.parents);
+  if (mark == Mark::grid) use(marks.gridHeight), use(marks.gridWidth);
 }
 
-void forget(TextMarks& marks, Mark mark) {
-  if (mark == Mark::documents) marks.documentStarts.reset();
-  if (mark == Mark::prefix) marks.prefixLength.reset();
-  if (mark == Mark::images) marks.images.reset();
-  if (mark == Mark::globals) marks.globals.reset();
-  if (mark == Mark::tree) marks.treePrefix.reset(), marks.parents.reset();
-  if (mark == Mark::grid) marks.gridHeight.reset(), marks.gridWidth.reset();
+bool marked(const TextMarks& marks, Mark mark) {
+  bool any = false;
+  eachPart(marks, mark, [&](const auto& part) { any = any || part.has_value(); });
+  return any;
 }
 
 /// Returns the sorted list with `value` added or, if present, removed.
@@ -123,7 +117,7 @@ void markTree(TextMarks& marks, const TextStructure& structure, Index from, Inde
     return;
   }
   const Index prefix = structure.treePrefix, node = from - prefix;
-  if (node < 0 || node >= static_cast<Index>(structure.parents.size())) return;
+  if (node < 0 || node >= std::ssize(structure.parents)) return;
   std::vector<Index> parents = structure.parents;
   parents[static_cast<std::size_t>(node)] = std::max<Index>(-1, to - prefix);
   marks.treePrefix = prefix;
@@ -177,7 +171,7 @@ ChipMark chipMark(const TextStructure& structure, Mark mark, Index position) {
     case Mark::tree: {
       chip.lit = position < structure.treePrefix;
       const Index node = position - structure.treePrefix;
-      if (node < 0 || node >= static_cast<Index>(structure.parents.size())) break;
+      if (node < 0 || node >= std::ssize(structure.parents)) break;
       const Index parent = structure.parents[static_cast<std::size_t>(node)];
       chip.below = parent < 0 ? "↑P" : "↑" + std::to_string(parent + structure.treePrefix);
       break;
@@ -186,71 +180,63 @@ ChipMark chipMark(const TextStructure& structure, Mark mark, Index position) {
   return chip;
 }
 
-void chips(Scene& scene, State& page, Mark mark, float height) {
+/// Draws one token with its marks. Clicking or dragging marks tokens.
+void markChip(Scene& scene, State& page, Mark mark, Index position, const ChipMark& chip,
+              const ImRect& area) {
   View& view = page.view;
+  const Theme& theme = *view.theme;
   const MaskStudy& study = *page.study;
   const LineTokens& line = *study.line();
-  const TextStructure& structure = study.geometry.structure;
-  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  hitArea("mark." + std::to_string(position), area);
+  const bool hovered = ImGui::IsMouseHoveringRect(area.Min, area.Max);
+  if (ImGui::IsItemActivated()) page.markFrom = position;
+  if (hovered) view.nextHover.key = position;
+  if (hovered && ImGui::IsMouseClicked(1)) {
+    page.token = scene.cursor.cell.key = position;
+    view.menu = tokenMenu(scene);
+  }
+  if (hovered && page.markFrom >= 0 && ImGui::IsMouseReleased(0))
+    applyMark(marksOf(scene), study.geometry.structure, line.keyLength, mark, page.markFrom, position);
+  const bool dragged =
+      page.markFrom >= 0 && mark == Mark::images &&
+      ((position >= page.markFrom && ImGui::GetIO().MousePos.x >= area.Min.x) || position == page.markFrom);
+  list.AddRectFilled(area.Min, area.Max,
+                     chip.lit || dragged ? mixed(theme.background, theme.text, 0.3f) : theme.raised,
+                     view.px(4));
+  if (hovered) compat::rectOutline(list, area.Min, area.Max, theme.secondary, view.px(4), 1);
+  paintText(list, view.fonts->monoSmall, ImVec2(area.Min.x + view.px(6), area.GetCenter().y),
+            chip.lit ? theme.text : theme.secondary,
+            fitted(view.fonts->monoSmall, line.keys[static_cast<std::size_t>(position)].text,
+                   area.GetWidth() - view.px(10)));
+  paintText(list, view.fonts->monoSmall, ImVec2(area.GetCenter().x, area.Max.y + view.px(8)), theme.faint,
+            chip.below, Align::center);
+}
+
+void chips(Scene& scene, State& page, Mark mark, float height) {
+  const View& view = page.view;
+  const LineTokens& line = *page.study->line();
   ImGui::BeginChild("chips", ImVec2(0, height), false,
                     ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_HorizontalScrollbar);
-  Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 start = ImGui::GetCursorScreenPos();
-  const float side = view.px(24);
+  const ImVec2 start = ImGui::GetCursorScreenPos(), end(0, start.y + view.px(24));
   float x = start.x;
   for (Index position = 0; position < line.keyLength; ++position) {
-    const std::string& text = line.keys[static_cast<std::size_t>(position)].text;
-    const ChipMark chip = chipMark(structure, mark, position);
+    const ChipMark chip = chipMark(page.study->geometry.structure, mark, position);
     if (chip.boundary) {
-      list.AddRectFilled(ImVec2(x + view.px(1), start.y), ImVec2(x + view.px(3), start.y + side), theme.text);
+      Canvas(*ImGui::GetWindowDrawList())
+          .AddRectFilled(ImVec2(x + view.px(1), start.y), ImVec2(x + view.px(3), end.y), view.theme->text);
       x += view.px(7);
     }
+    const std::string& text = line.keys[static_cast<std::size_t>(position)].text;
     const float width = std::min(view.px(140), textWidth(view.fonts->monoSmall, text) + view.px(12));
-    const std::string name = "mark." + std::to_string(position);
-    hitArea(name, ImVec2(x, start.y), ImVec2(width, side));
-    const bool hovered = ImGui::IsMouseHoveringRect(ImVec2(x, start.y), ImVec2(x + width, start.y + side));
-    if (ImGui::IsItemActivated()) page.markFrom = position;
-    if (hovered && ImGui::IsMouseClicked(1)) {
-      page.token = scene.cursor.cell.key = position;
-      view.menu = tokenMenu(scene);
-    }
-    if (hovered) view.nextHover.key = position;
-    if (hovered && page.markFrom >= 0 && ImGui::IsMouseReleased(0))
-      applyMark(marksOf(scene), structure, line.keyLength, mark, page.markFrom, position);
-    const bool dragged =
-        page.markFrom >= 0 && mark == Mark::images &&
-        ((position >= page.markFrom && ImGui::GetIO().MousePos.x >= x) || position == page.markFrom);
-    const ImVec2 to(x + width, start.y + side);
-    list.AddRectFilled(ImVec2(x, start.y), to,
-                       chip.lit || dragged ? mixed(theme.background, theme.text, 0.3f) : theme.raised,
-                       view.px(4));
-    if (hovered) compat::rectOutline(list, ImVec2(x, start.y), to, theme.secondary, view.px(4), 1);
-    paintText(list, view.fonts->monoSmall, ImVec2(x + view.px(6), start.y + side / 2),
-              chip.lit ? theme.text : theme.secondary,
-              fitted(view.fonts->monoSmall, text, width - view.px(10)));
-    if (!chip.below.empty())
-      paintText(list, view.fonts->monoSmall, ImVec2(x + width / 2, to.y + view.px(8)), theme.faint,
-                chip.below, Align::center);
+    markChip(scene, page, mark, position, chip, ImRect(x, start.y, x + width, end.y));
     x += width + view.px(4);
   }
   if (ImGui::IsMouseReleased(0)) page.markFrom = -1;
   ImGui::SetCursorScreenPos(start);
-  ImGui::Dummy(ImVec2(x - start.x, side));
+  ImGui::Dummy(ImVec2(x - start.x, end.y - start.y));
   compat::endChild();
 }
-
-/// The ids and names of the actions that mark one token.
-struct MarkAction {
-  Mark mark;
-  const char *id, *name;
-};
-constexpr MarkAction kMarkActions[] = {
-    {Mark::documents, "mask.mark.document", "Start a document at this token, or join the previous one"},
-    {Mark::prefix, "mask.mark.prefix", "End the prefix with this token"},
-    {Mark::images, "mask.mark.image", "Make this token an image or text"},
-    {Mark::globals, "mask.mark.global", "Make this token global or local"},
-    {Mark::tree, "mask.mark.draft", "Start the draft after this token"},
-    {Mark::grid, "mask.mark.grid", "Start the grid's second row with this token"}};
 
 constexpr float kTitleRow = 34;
 
@@ -267,25 +253,22 @@ float chipsHeight(Mark mark, const View& view) {
 
 std::vector<std::string> tokenMenu(Scene& scene) {
   std::vector<std::string> menu;
-  const std::vector<MarkInfo> used = marksInUse(scene);
-  for (const MarkAction& action : kMarkActions)
-    if (std::any_of(used.begin(), used.end(), [&](const MarkInfo& info) { return info.mark == action.mark; }))
-      menu.emplace_back(action.id);
+  for (const MarkInfo& info : marksInUse(scene)) menu.emplace_back(info.action);
   menu.insert(menu.end(), {"mask.gallery", "mask.copy.text", "picture.save_mask"});
   return menu;
 }
 
 std::vector<Action> markActions(State& page) {
   std::vector<Action> actions;
-  for (const MarkAction& action : kMarkActions)
-    actions.push_back({.id = action.id, .name = action.name, .run = [&page, &action](Scene& scene) {
-                         const MaskStudy* study = page.study;
+  for (const MarkInfo& info : kMarks)
+    actions.push_back({.id = info.action, .name = info.does, .run = [&page, &info](Scene& scene) {
+                         const MaskStudy* study = page.study.get();
                          if (scene.cursor.page != "mask" || !study || !study->line())
                            return page.view.messages.fail("To mark tokens, type a text in the mask studio.");
                          const Index count = study->line()->keyLength;
                          const Index token = page.token >= 0 ? page.token : scene.cursor.cell.key;
                          const Index at = std::clamp<Index>(token, 0, count - 1);
-                         applyMark(marksOf(scene), study->geometry.structure, count, action.mark, at, at);
+                         applyMark(marksOf(scene), study->geometry.structure, count, info.mark, at, at);
                        }});
   return actions;
 }
@@ -303,38 +286,35 @@ void marksStrip(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const std::vector<MarkInfo> used = marksInUse(scene);
   if (used.empty() || !page.study || !page.study->line()) return;
-  const std::size_t at = shownMark(page, used);
-  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(4)));
-  ImGui::BeginChild(
-      "marks", ImVec2(area.GetWidth(), area.GetHeight() - view.px(4)), false,
-      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  const ImVec2 start = ImGui::GetCursorScreenPos();
-  float x = start.x;
-  if (used.size() > 1) {
-    std::vector<Choice> choices;
-    for (const MarkInfo& info : used) choices.push_back({info.label, "", info.name});
-    int chosen = static_cast<int>(at);
-    if (dropdown(view, "mark_kind", choices, chosen)) page.markKind = chosen;
-    x = ImGui::GetItemRectMax().x + view.px(12);
-  } else {
-    x += paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(x, start.y + view.px(13)),
-                   view.theme->text, used[at].label) +
-         view.px(12);
-  }
+  const MarkInfo& shown = used[shownMark(page, used)];
   // Displaying changes nothing: a sequence gets its own marks only when something is marked.
   const auto line = static_cast<std::size_t>(std::max<Index>(0, scene.cursor.sequence));
   const std::vector<TextMarks>& all = *scene.setup.mask.marks;
-  const TextMarks marks = line < all.size() ? all[line] : TextMarks{};
-  const float resetWidth = marked(marks, used[at].mark) ? view.px(130) : 0;
-  paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(x, start.y + view.px(13)),
-              area.Max.x - x - resetWidth, view.theme->secondary, used[at].how);
-  if (resetWidth > 0) {
-    ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(126), start.y - view.px(1)));
-    if (button(view, "marks_reset", "Reset to text", "", true)) forget(marksOf(scene), used[at].mark);
-  }
-  ImGui::SetCursorScreenPos(ImVec2(start.x, start.y + view.px(30)));
-  chips(scene, page, used[at].mark, chipsHeight(used[at].mark, view));
-  compat::endChild();
+  const bool resets = line < all.size() && marked(all[line], shown.mark);
+  controlsIn("marks", ImRect(ImVec2(area.Min.x, area.Min.y + view.px(4)), area.Max), [&] {
+    std::vector<Choice> choices;
+    for (const MarkInfo& info : used) choices.push_back({info.label, "", info.name});
+    int chosen = static_cast<int>(shownMark(page, used));
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float y = start.y + view.px(13), end = area.Max.x - (resets ? view.px(130) : 0);
+    Canvas list = *ImGui::GetWindowDrawList();
+    float x = start.x;
+    if (used.size() == 1) {
+      x += paintText(list, view.fonts->text, ImVec2(x, y), view.theme->text, shown.label);
+    } else {
+      if (dropdown(view, "mark_kind", choices, chosen)) page.markKind = chosen;
+      x = ImGui::GetItemRectMax().x;
+    }
+    x += view.px(12);
+    paintFitted(view, list, view.fonts->small, ImVec2(x, y), end - x, view.theme->secondary, shown.how);
+    if (resets) {
+      ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(126), start.y - view.px(1)));
+      if (button(view, "marks_reset", "Reset to text", "", true))
+        eachPart(marksOf(scene), shown.mark, [](auto& part) { part.reset(); });
+    }
+    ImGui::SetCursorScreenPos(ImVec2(start.x, start.y + view.px(30)));
+    chips(scene, page, shown.mark, chipsHeight(shown.mark, view));
+  });
 }
 
 }  // namespace headscope::app::mask_page

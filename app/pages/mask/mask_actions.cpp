@@ -26,7 +26,7 @@ Result<std::string> codeOf(const Scene& scene, attention::MaskCode language,
                            const attention::MaskLayers& layers, InputCache& cache) {
   const TokenBatch batch = tokenizeBatch(scene.setup);
   if (batch.lines.empty()) return Error{"A mask needs tokens. Type a text first."};
-  const Index line = std::clamp<Index>(scene.cursor.sequence, 0, static_cast<Index>(batch.lines.size()) - 1);
+  const Index line = std::clamp<Index>(scene.cursor.sequence, 0, std::ssize(batch.lines) - 1);
   const auto sources = maskSources(scene.setup, cache);
   if (!sources) return sources.error();
   return attention::maskCode(
@@ -48,7 +48,7 @@ void addMaskFile(Scene& scene, const attention::MaskFile& file, const std::files
                                attention::Argument{{}, attention::conventionName(convention)}};
     attention::MaskLayers& layers = editedLayers(scene);
     layers.push_back(std::move(layer));
-    scene.cursor.studio.selected = static_cast<Index>(layers.size()) - 1;
+    scene.cursor.studio.selected = std::ssize(layers) - 1;
   }
   if (file.additive.empty()) return;
   // If the file has one matrix per head, use that of the shown head.
@@ -62,9 +62,7 @@ void Page::toggleCell(Scene& scene) {
   const StudiedMask* studied = editedStudy(scene, page_);
   if (scene.cursor.page != "mask" || !studied || !studied->formula) return;
   const attention::MaskFormula& mask = *studied->formula;
-  const Crosshair& hover = services_.view.hover;
-  const Index query = hover.query >= 0 ? hover.query : scene.cursor.cell.query;
-  const Index key = hover.key >= 0 ? hover.key : scene.cursor.cell.key;
+  const auto [head, query, key] = services_.view.lit(scene.cursor.cell);
   if (query >= mask.queries() || key >= mask.keys()) return;
   const bool visible = mask.visible(studied->variant, query, key);
   MaskSetup& setup = scene.setup.mask;
@@ -145,77 +143,58 @@ bool Page::open(const NamedFile& file, const Requester& requester, const Outcome
 
 std::vector<Action> Page::copyActions() {
   using Language = attention::MaskCode;
-  const auto code = [this](Language language, const char* what) {
-    return [this, language, what](Scene& scene) { copyCode(scene, language, what); };
+  const auto action = [](const char* id, const std::string& what, const char* words,
+                         std::function<void(Scene&)> run) {
+    return Action{.id = id,
+                  .name = "Copy the mask as " + what,
+                  .whileTyping = true,
+                  .words = words,
+                  .run = std::move(run)};
   };
-  return {
-      {.id = "mask.copy.text",
-       .name = "Copy the mask as an expression",
-       .whileTyping = true,
-       .words = "export",
-       .run =
-           [this](Scene& scene) {
-             copy(attention::maskText(shownLayers(scene)), "an expression", services_.view.pressedAt);
-           }},
-      {.id = "mask.copy.formula",
-       .name = "Copy the mask as a formula",
-       .whileTyping = true,
-       .words = "export latex",
-       .run =
-           [this](Scene& scene) {
-             if (const StudiedMask* edited = editedStudy(scene, page_))
-               copy(edited->formulaText, "a formula", services_.view.pressedAt);
-           }},
-      {.id = "mask.copy.flex",
-       .name = "Copy the mask as FlexAttention code",
-       .whileTyping = true,
-       .words = "export",
-       .run = code(Language::flexAttention, "FlexAttention code")},
-      {.id = "mask.copy.torch",
-       .name = "Copy the mask as PyTorch code",
-       .whileTyping = true,
-       .words = "export",
-       .run = code(Language::pytorch, "PyTorch code")},
-      {.id = "mask.copy.numpy",
-       .name = "Copy the mask as NumPy code",
-       .whileTyping = true,
-       .words = "export",
-       .run = code(Language::numpy, "NumPy code")},
+  const auto code = [&](const char* id, Language language, const std::string& what) {
+    return action(id, what, "export",
+                  [this, language, what](Scene& scene) { copyCode(scene, language, what); });
   };
+  return {action("mask.copy.text", "an expression", "export",
+                 [this](Scene& scene) {
+                   copy(attention::maskText(shownLayers(scene)), "an expression", services_.view.pressedAt);
+                 }),
+          action("mask.copy.formula", "a formula", "export latex",
+                 [this](Scene& scene) {
+                   if (const StudiedMask* edited = editedStudy(scene, page_))
+                     copy(edited->formulaText, "a formula", services_.view.pressedAt);
+                 }),
+          code("mask.copy.flex", Language::flexAttention, "FlexAttention code"),
+          code("mask.copy.torch", Language::pytorch, "PyTorch code"),
+          code("mask.copy.numpy", Language::numpy, "NumPy code")};
 }
 
 std::vector<Action> Page::fileActions() {
-  const auto ask = [this](FileQuestion question) {
-    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
-  };
-  return {
-      {.id = "mask.open",
-       .name = "Load a mask from a file…",
-       .whileTyping = true,
-       .words = "import upload",
-       .run =
-           [this, ask](Scene&) {
-             ask({"Load a mask",
-                  {".npy", ".csv", ".safetensors"},
-                  "",
-                  [this](Scene&, const auto& path, const Outcome& outcome) {
-                    inspectFile(path, services_.requester(), outcome);
-                  }});
-           }},
-      {.id = "mask.save",
-       .name = "Save the mask to a file…",
-       .whileTyping = true,
-       .words = "export npy csv png",
-       .run =
-           [this, ask](Scene&) {
-             ask({"Save the mask",
-                  {".npy", ".csv", ".safetensors", ".png"},
-                  "mask.npy",
-                  [this](Scene& scene, const auto& path, const Outcome& outcome) {
-                    saveFile(scene, path, outcome);
-                  }});
-           }},
-  };
+  return {{.id = "mask.open",
+           .name = "Load a mask from a file…",
+           .whileTyping = true,
+           .words = "import upload",
+           .run =
+               [this](Scene&) {
+                 services_.ask({"Load a mask",
+                                {".npy", ".csv", ".safetensors"},
+                                "",
+                                [this](Scene&, const auto& path, const Outcome& outcome) {
+                                  inspectFile(path, services_.requester(), outcome);
+                                }});
+               }},
+          {.id = "mask.save",
+           .name = "Save the mask to a file…",
+           .whileTyping = true,
+           .words = "export npy csv png",
+           .run = [this](Scene&) {
+             services_.ask({"Save the mask",
+                            {".npy", ".csv", ".safetensors", ".png"},
+                            "mask.npy",
+                            [this](Scene& scene, const auto& path, const Outcome& outcome) {
+                              saveFile(scene, path, outcome);
+                            }});
+           }}};
 }
 
 std::vector<Action> Page::actions() {

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include "app/pages/mask/mask_page.h"
-#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
@@ -91,19 +90,6 @@ void paintBrush(const State& page, Canvas list, const HeatTile& tile, const Heat
   list.PopClipRect();
 }
 
-/// Highlights the hovered token of an axis; a right click opens its menu.
-void pointAtLabels(Scene& scene, State& page, const HeatTile& tile, const AxisLabels& labels) {
-  View& view = page.view;
-  if (!ImGui::IsWindowHovered()) return;
-  const auto under = labelAt(tile, labels, view, ImGui::GetIO().MousePos);
-  if (!under) return;
-  (under->query ? view.nextHover.query : view.nextHover.key) = under->at;
-  if (!ImGui::IsMouseClicked(1)) return;
-  Cell& cell = scene.cursor.cell;
-  (under->query ? cell.query : cell.key) = page.token = under->at;
-  view.menu = tokenMenu(scene);
-}
-
 constexpr float kTitleRoom = 32, kMargin = 8;
 
 NameRoom roomForNames(const State& page) {
@@ -137,29 +123,19 @@ ImRect mapCells(const MapSpec& spec, const State& page, const ImRect& area) {
 
 std::vector<ImRect> mapColumns(State& page, const ImRect& area, int count) {
   View& view = page.view;
+  const NameRoom names = roomForNames(page);
+  const float extra = names.left - view.px(kMargin), all = static_cast<float>(count);
+  float space = view.px(10), each = (area.GetWidth() - extra - space * (all - 1)) / all;
   if (view.figure) {
     const ImVec2 cells = mapCells({}, page, area).GetSize();
-    const NameRoom names = roomForNames(page);
-    const float each = std::max(cells.x + view.px(24), view.px(200));
-    view.fitFigure(ImVec2(names.left + each * static_cast<float>(count) + legendRoom(view),
+    each = std::max(cells.x + view.px(24), view.px(200));
+    view.fitFigure(ImVec2(names.left + each * all + legendRoom(view),
                           view.px(kTitleRoom + 20) + std::max(cells.y + names.below, view.px(120))));
-    std::vector<ImRect> columns;
-    for (int i = 0; i < count; ++i) {
-      const float x = area.Min.x + each * static_cast<float>(i) + (i > 0 ? names.left - view.px(kMargin) : 0);
-      columns.emplace_back(x, area.Min.y, x + each, area.Max.y);
-    }
-    return columns;
+    space = 0;
   }
-  const float extra = roomForNames(page).left - view.px(kMargin), space = view.px(10);
-  const float each =
-      (area.GetWidth() - extra - space * static_cast<float>(count - 1)) / static_cast<float>(count);
   std::vector<ImRect> columns;
-  float x = area.Min.x;
-  for (int i = 0; i < count; ++i) {
-    const float width = each + (i == 0 ? extra : 0);
-    columns.emplace_back(x, area.Min.y, x + width, area.Max.y);
-    x += width + space;
-  }
+  for (float x = area.Min.x; std::ssize(columns) < count; x = columns.back().Max.x + space)
+    columns.emplace_back(x, area.Min.y, x + each + (columns.empty() ? extra : 0), area.Max.y);
   return columns;
 }
 
@@ -174,36 +150,21 @@ MapPlaces mapPlaces(const MapSpec& spec, State& page, const ImRect& area, int co
   return shown(below) > shown(beside) ? below : beside;
 }
 
-MapAnswer drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect& area) {
+PointedMap drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
-  const MaskStudy& study = *page.study;
-  const LineTokens& line = *study.line();
-  const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
-  const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
+  const LineTokens& line = *page.study->line();
   const ImRect cells = mapCells(spec, page, area);
   Canvas list = *ImGui::GetWindowDrawList();
   titleBar(scene, view, list, spec, cells);
-  hitArea(spec.name, cells);
-  const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
-  const float still = view.px(4);
-  const bool clicked =
-      ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
   const bool brushing = spec.paints && page.brush.tool != PaintTool::look;
-  moveCamera(page.camera, view, cells, rows, cols, !brushing);
-  const Cell& chosen = scene.cursor.cell;
-  MapAnswer answer{tileFor(page.camera, cells, n, m, chosen.head), std::nullopt};
-  noteTabStopKind(TabStopKind::picture, {answer.tile.cellWidth(), answer.tile.cellHeight()});
-  const HeatTile& tile = answer.tile;
-  trackCells(spec.name, tile, &line.queries, &line.keys);
+  const auto [head, query, key] = view.lit(scene.cursor.cell);
+  PointedMap map = pointAtMap(view, spec.name, page.camera, cells, line.queries, line.keys, head, !brushing);
+  const HeatTile& tile = map.tile;
   page.mapPixels = std::exp2(
       std::ceil(std::log2(std::max(1.0f, std::max(cells.GetWidth(), cells.GetHeight()) * page.camera.zoom))));
-
   list.AddRectFilled(cells.Min, cells.Max, view.theme->background);
   view.heatmaps->draw(list, page.surface(spec.surface), spec.style,
                       {pictureOf(tile, spec.factor, spec.range)});
-
-  const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
-  const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
   static const std::vector<attention::Token> kNone;
   const NameRoom names = roomForNames(page);
   const AxisLabels labels{spec.rowLabels ? &line.queries : &kNone,
@@ -211,22 +172,25 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect& 
                           query,
                           key,
                           names.left - view.px(4),
-                          names.below - view.px(4),
-                          false};
+                          names.below - view.px(4)};
   paintAxisLabels(view, list, tile, labels);
-  pointAtLabels(scene, page, tile, labels);
+  if (const auto label = clickedLabel(view, tile, labels)) {
+    (label->query ? scene.cursor.cell.query : scene.cursor.cell.key) = page.token = label->at;
+    view.menu = tokenMenu(scene);
+  }
   if (spec.rowLabels) paintAxisTitles(view, list, cells, names.left);
-  paintCrosshair(view, list, tile, query, key, n, m);
-  if (hovered || (held && brushing)) answer.cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
-  if (answer.cell && hovered) {
-    view.nextHover = {chosen.head, answer.cell->row, answer.cell->col};
-    if (brushing) paintBrush(page, list, tile, *answer.cell);
+  paintCrosshair(view, list, tile, query, key, std::ssize(line.queries), std::ssize(line.keys));
+  if (!map.hovered && !brushing) map.cell.reset();
+  if (map.cell && map.hovered) {
+    const Cell cell{head, map.cell->row, map.cell->col};
+    view.nextHover = {head, cell.query, cell.key};
+    if (brushing) paintBrush(page, list, tile, *map.cell);
     const bool offers = ImGui::IsMouseClicked(1);
-    if (clicked || offers) scene.cursor.cell = {chosen.head, answer.cell->row, answer.cell->col};
+    if (map.clicked || offers) scene.cursor.cell = cell;
     if (offers) view.menu = cellMenu(page);
   }
-  if (brushing) useBrush(scene, page, answer, held);
-  return answer;
+  if (brushing) useBrush(scene, page, map);
+  return map;
 }
 
 namespace {
@@ -298,13 +262,10 @@ void headStrip(Scene& scene, const Snapshot*, State& page, const ImRect& area) {
   const float top = area.Min.y + view.px(kTitle);
   std::vector<HeatmapTile> tiles;
   const auto picture = [&](Index head, const ImRect& box) {
-    HeatmapTile tile;
-    tile.view.target = {box.Min.x, box.Min.y, box.Max.x, box.Max.y};
-    tile.view.clip = tile.view.target;
-    tile.view.layer = static_cast<int>(mask->formula->variantOf(head));
-    tile.view.rows = static_cast<float>(mask->thumbnails.rows());
-    tile.view.cols = static_cast<float>(mask->thumbnails.cols());
-    tiles.push_back(tile);
+    tiles.push_back(pictureOf(
+        {box, 0, 0, static_cast<float>(mask->thumbnails.rows()), static_cast<float>(mask->thumbnails.cols())},
+        1, {}));
+    tiles.back().view.layer = static_cast<int>(mask->formula->variantOf(head));
   };
   // Draw equal pictures only once, with numbers to choose a head next to it.
   float left = area.Min.x;

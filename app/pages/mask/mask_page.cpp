@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <numeric>
+
 #include "app/pages/common/model_facts.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
@@ -21,56 +23,38 @@ std::size_t levelFor(const StudiedMask& mask, float pixels) {
   return level;
 }
 
-/// The answer's value; null if there is no answer or it is an error.
-template <class Answered>
-auto valueOf(const std::shared_ptr<const Answered>& answer) {
-  return answer && answer->value.ok() ? &*answer->value : nullptr;
-}
-
 /// Counts a study in the budget for as long as it exists.
 template <class Study>
-attention::Result<Study> counted(Study study, const MemoryBudget& memory) {
-  study.memory = memory.count(bytesOf(study));
+Study counted(Study study, const Resources& resources) {
+  study.memory = resources.memory.count(bytesOf(study));
   return study;
 }
 
 }  // namespace
 
-Page::Page(PageServices& services)
-    : services_(services),
-      page_(services.view),
-      study_(services.workers,
-             [&shared = services.resources](const MaskQuestion& question, std::stop_token stop) {
-               return counted(studyMask(question, shared.inputs, stop), shared.memory);
-             }),
-      headStudy_(services.workers,
-                 [&shared = services.resources](const HeadQuestion& question, std::stop_token stop) {
-                   return counted(studyHead(question, stop), shared.memory);
-                 }),
-      reach_(services.workers,
-             [&shared = services.resources](const ReachQuestion& question, std::stop_token stop) {
-               return counted(studyReach(question, stop), shared.memory);
-             }) {}
+State::State(PageServices& services)
+    : view(services.view),
+      shown(services.view, services.workers, services.resources),
+      study(shown,
+            [](const MaskQuestion& question, Resources& resources, std::stop_token stop) {
+              return counted(studyMask(question, resources.inputs, stop), resources);
+            }),
+      headStudy(shown, [](const HeadQuestion& question, Resources& resources,
+                          std::stop_token stop) { return counted(studyHead(question, stop), resources); }),
+      reach(shown, [](const ReachQuestion& question, Resources& resources, std::stop_token stop) {
+        return counted(studyReach(question, stop), resources);
+      }) {}
+
+Page::Page(PageServices& services) : services_(services), page_(services) {}
 
 bool Page::take(const Scene&) {
-  Shown newest;
-  newest.snapshot = services_.layer.snapshot();
-  newest.study = study_.current();
-  newest.headStudy = headStudy_.current();
-  newest.reach = reach_.current();
-  if (newest == taken_) return false;
-  const auto note = [&](const auto& before, const auto& now) {
-    if (now && now != before && !now->value.ok()) services_.view.messages.fail(now->value.error().message);
-  };
-  note(taken_.study, newest.study);
-  note(taken_.headStudy, newest.headStudy);
-  note(taken_.reach, newest.reach);
-  taken_ = std::move(newest);
-  page_.snapshot = taken_.snapshot;
-  page_.study = valueOf(taken_.study);
-  page_.headStudy = valueOf(taken_.headStudy);
-  page_.reach = valueOf(taken_.reach);
-  return true;
+  const bool studied = page_.shown.take(), computed = page_.snapshot != services_.layer.snapshot();
+  page_.snapshot = services_.layer.snapshot();
+  if (studied)
+    for (const std::string& problem :
+         {page_.study.problem(), page_.headStudy.problem(), page_.reach.problem()})
+      if (!problem.empty()) services_.view.messages.fail(problem);
+  return studied || computed;
 }
 
 void Page::prepare(Scene& scene) {
@@ -105,26 +89,27 @@ void Page::draw(Scene& scene, const Layout& layout) {
 void Page::ask(const Scene& scene) {
   // The masks come first because the weights shown with them take longer.
   const StudioCursor& studio = scene.cursor.studio;
-  study_.ask({scene.setup, scene.cursor.sequence, scene.cursor.cell.head, studio.blockSize}, Lane::front);
+  page_.study.ask({scene.setup, scene.cursor.sequence, scene.cursor.cell.head, studio.blockSize},
+                  Lane::front);
   services_.layer.ask(scene.setup, Lane::back);
-  const MaskStudy* study = page_.study;
+  const MaskStudy* study = page_.study.get();
   if (study && study->mask.formula && !study->geometry.cross)
-    reach_.ask(
+    page_.reach.ask(
         {study->mask.formula, studio.allHeads ? -1 : study->mask.variant, studio.layers, studio.residual},
         Lane::back);
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   if (!sequence || studio.tab == StudioTab::mask) return;
-  headStudy_.ask({page_.snapshot, scene.cursor.sequence,
-                  std::min(scene.cursor.cell.head, page_.snapshot->config.heads - 1)},
-                 Lane::back);
+  page_.headStudy.ask({page_.snapshot, scene.cursor.sequence,
+                       std::min(scene.cursor.cell.head, page_.snapshot->config.heads - 1)},
+                      Lane::back);
 }
 
 void Page::leave() {
-  study_.cancel();
-  reach_.cancel();
+  page_.study.cancel();
+  page_.reach.cancel();
   // A hidden page must not keep a snapshot alive: the budget has space for the shown one and the next.
-  headStudy_.forget();
-  shown_ = {};
+  page_.headStudy.forget();
+  drawn_ = {};
 }
 
 void Page::reset() {
@@ -138,7 +123,7 @@ void Page::show(Surface surface, const attention::Matrix& values) {
 }
 
 void Page::showPair() {
-  const MaskStudy* study = page_.study;
+  const MaskStudy* study = page_.study.get();
   const StudiedMask* a = study && study->mask.formula ? &study->mask : nullptr;
   const StudiedMask* b = study && study->other && study->other->formula ? &*study->other : nullptr;
   if (!a && !b) return;
@@ -152,28 +137,24 @@ void Page::showPair() {
 }
 
 void Page::showMasks(const Scene& scene) {
-  Shown wanted = taken_;
-  wanted.sequence = scene.cursor.sequence;
-  wanted.head = scene.cursor.cell.head;
-  wanted.pixels = page_.mapPixels;
-  wanted.editsOther = scene.cursor.studio.editsOther;
-  wanted.compareWeights = page_.compareWeights;
-  if (wanted == shown_) return;
-  shown_ = std::move(wanted);
+  const Index sequenceAt = scene.cursor.sequence, headAt = scene.cursor.cell.head;
+  if (Drawn wanted{page_.snapshot, page_.study.shared(), page_.headStudy.shared(), page_.reach.shared(),
+                   sequenceAt, headAt, page_.mapPixels, scene.cursor.studio.editsOther, page_.compareWeights};
+      std::exchange(drawn_, wanted) == wanted)
+    return;
   showPair();
-  if (const StudiedMask* edited = page_.study ? editedStudy(scene, page_) : nullptr;
-      edited && edited->formula)
+  if (const StudiedMask* edited = editedStudy(scene, page_); edited && edited->formula)
     page_.surface(Surface::maskStrip)
         .set(edited->thumbnails, page_.view.time, !page_.view.preferences.reducedMotion);
   if (page_.reach) show(Surface::reach, page_.reach->picture);
-  if (page_.headStudy) {
-    show(Surface::bias, page_.headStudy->bias.values);
-    show(Surface::effect, page_.headStudy->effect.values);
-    if (page_.compareWeights) show(Surface::difference, page_.headStudy->difference.values);
+  if (const HeadStudy* study = page_.headStudy.get()) {
+    show(Surface::bias, study->bias.values);
+    show(Surface::effect, study->effect.values);
+    if (page_.compareWeights) show(Surface::difference, study->difference.values);
   }
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   if (!sequence) return;
-  const Index head = std::min(scene.cursor.cell.head, page_.snapshot->config.heads - 1);
+  const Index head = std::min(headAt, page_.snapshot->config.heads - 1);
   const PictureLevel& level = sequence->pictures.levelFor(page_.mapPixels);
   page_.weightsFactor = level.factor;
   show(Surface::weights, level.weights[head]);
@@ -197,16 +178,11 @@ double Page::nextFrameIn() const {
 }
 
 std::size_t Page::gpuBytes() const {
-  std::size_t total = 0;
-  for (const EasedTextures& surface : page_.surfaces) total += surface.bytes();
-  return total;
+  return std::accumulate(page_.surfaces.begin(), page_.surfaces.end(), std::size_t{0},
+                         [](std::size_t sum, const EasedTextures& each) { return sum + each.bytes(); });
 }
 
 namespace {
-
-std::string quoted(const std::vector<attention::Token>& tokens, Index at) {
-  return "“" + tokens[static_cast<std::size_t>(at)].text + "”";
-}
 
 /// The number of keys that a query sees.
 Index seenBy(const attention::MaskFormula& mask, Index variant, Index query) {
@@ -217,25 +193,24 @@ Index seenBy(const attention::MaskFormula& mask, Index variant, Index query) {
   return seen;
 }
 
+bool editsOther(const Scene& scene) {
+  return scene.cursor.studio.editsOther && scene.setup.mask.compare;
+}
+
 }  // namespace
 
-std::vector<CaptionPart> captionOf(const Scene& scene, const State& page) {
-  const View& view = page.view;
-  const Theme& theme = *view.theme;
-  const MaskStudy* study = page.study;
-  if (!study || !study->line()) return {};
-  const StudiedMask* mask = editedStudy(scene, page);
+/// What the highlighted query sees.
+std::vector<CaptionPart> Page::caption(const Scene& scene) const {
+  const Theme& theme = *page_.view.theme;
+  const StudiedMask* mask = editedStudy(scene, page_);
   if (!mask || !mask->formula) return {};
-  const LineTokens& line = *study->line();
-  const auto last = [](const auto& tokens) { return static_cast<Index>(tokens.size()) - 1; };
-  const Cell& chosen = scene.cursor.cell;
-  const Index query =
-      std::clamp<Index>(view.hover.query >= 0 ? view.hover.query : chosen.query, 0, last(line.queries));
-  const Index key = std::clamp<Index>(view.hover.key >= 0 ? view.hover.key : chosen.key, 0, last(line.keys));
-  const bool visible = mask->formula->visible(mask->variant, query, key);
-  return {{quoted(line.queries, query), theme.query},
-          {visible ? " sees " : " doesn't see ", theme.text},
-          {quoted(line.keys, key), theme.key},
+  const LineTokens& line = *page_.study->line();
+  const Cell lit = page_.view.lit(scene.cursor.cell);
+  const Index query = std::clamp<Index>(lit.query, 0, std::ssize(line.queries) - 1);
+  const Index key = std::clamp<Index>(lit.key, 0, std::ssize(line.keys) - 1);
+  return {{tokenOrPosition(line.queries, query), theme.query},
+          {mask->formula->visible(mask->variant, query, key) ? " sees " : " doesn't see ", theme.text},
+          {tokenOrPosition(line.keys, key), theme.key},
           {fmt::format(", and {} of {} overall: {}", seenBy(*mask->formula, mask->variant, query),
                        countedText(std::ssize(line.keys), "key"),
                        mask->formulaText.empty() ? "all visible" : mask->formulaText),
@@ -243,15 +218,11 @@ std::vector<CaptionPart> captionOf(const Scene& scene, const State& page) {
           {mask->formulaLegend.empty() ? "" : "   " + mask->formulaLegend, theme.secondary}};
 }
 
-using attention::Layer;
-
-namespace {
-
-bool editsOther(const Scene& scene) {
-  return scene.cursor.studio.editsOther && scene.setup.mask.compare;
+std::string tokenOrPosition(const std::vector<attention::Token>& tokens, Index position) {
+  return position >= 0 && position < std::ssize(tokens)
+             ? "“" + tokens[static_cast<std::size_t>(position)].text + "”"
+             : std::to_string(position);
 }
-
-}  // namespace
 
 const SharedLayers& shownLayers(const Scene& scene) {
   return editsOther(scene) ? scene.setup.mask.other : scene.setup.mask.layers;
@@ -262,10 +233,9 @@ attention::MaskLayers& editedLayers(Scene& scene) {
 }
 
 const StudiedMask* editedStudy(const Scene& scene, const State& page) {
-  const MaskStudy* study = page.study;
-  if (!study || !study->line()) return nullptr;
-  if (editsOther(scene)) return study->other ? &*study->other : nullptr;
-  return &study->mask;
+  if (!page.study || !page.study->line()) return nullptr;
+  if (editsOther(scene)) return page.study->other ? &*page.study->other : nullptr;
+  return &page.study->mask;
 }
 
 MaskedText maskedText(const State& page) {
@@ -275,7 +245,7 @@ MaskedText maskedText(const State& page) {
   }
   const Snapshot* snapshot = page.snapshot.get();
   if (!snapshot || snapshot->sequences.empty()) return {};
-  return {std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size())), nullptr};
+  return {std::max<Index>(2, std::ssize(snapshot->sequences.front().keys)), nullptr};
 }
 
 render::HeatmapStyle maskStyle(const View& view) {
@@ -294,25 +264,23 @@ render::HeatmapStyle signedStyle(const View& view) {
 }
 
 void verdictTooltip(State& page, const StudiedMask& mask, Index query, Index key) {
-  View& view = page.view;
   // Use the layers from which the mask was compiled: the scene's may have changed already.
-  const MaskSetup& studied = page.study->question.setup.mask;
-  const attention::MaskLayers& layers = &mask == &page.study->mask ? studied.layers : studied.other;
-  const LineTokens& line = *page.study->line();
+  const MaskStudy& study = *page.study;
+  const attention::MaskLayers& layers =
+      &mask == &study.mask ? study.question.setup.mask.layers : study.question.setup.mask.other;
   const auto word = [](const std::vector<attention::Token>& tokens, Index at) {
     return tokens[static_cast<std::size_t>(at)].text;
   };
-  const attention::MaskFormula& whole = *mask.formula;
-  std::string text = word(line.queries, query) + " → " + word(line.keys, key) + ": " +
-                     (whole.visible(mask.variant, query, key) ? "visible" : "masked");
+  std::string text = word(study.line()->queries, query) + " → " + word(study.line()->keys, key) + ": " +
+                     (mask.formula->visible(mask.variant, query, key) ? "visible" : "masked");
   for (std::size_t i = 0; i < std::min(layers.size(), mask.layers.size()); ++i) {
     if (!mask.layers[i]) continue;
     const attention::MaskFormula& alone = *mask.layers[i];
-    const Index variant = alone.variantOf(std::min(page.study->question.head, alone.heads() - 1));
-    text += std::string("\n") + (alone.visible(variant, query, key) ? "•  " : "–  ") + layerTitle(layers[i]) +
-            (alone.visible(variant, query, key) ? " shows it" : " masks it");
+    const Index variant = alone.variantOf(std::min(study.question.head, alone.heads() - 1));
+    const bool shows = alone.visible(variant, query, key);
+    text += (shows ? "\n•  " : "\n–  ") + layerTitle(layers[i]) + (shows ? " shows it" : " masks it");
   }
-  tooltip(view, text);
+  tooltip(page.view, text);
 }
 
 }  // namespace headscope::app::mask_page

@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "app/compute/heads/head_studies.h"
 #include "app/compute/layer/snapshot.h"
 #include "app/compute/mask/mask_study.h"
 #include "app/kit/rows.h"
+#include "app/kit/shown.h"
 #include "app/pages/common/page.h"
 #include "app/scene/mask_rules.h"
 #include "app/widgets/actions.h"
@@ -71,13 +73,14 @@ enum class Surface {
 
 /// The page's view state, which its panels may change.
 struct State {
-  explicit State(View& window) : view(window) {}
+  explicit State(PageServices& services);
 
   View& view;
   std::shared_ptr<const Snapshot> snapshot;  ///< the weights shown with the masks; null before the first
-  const MaskStudy* study = nullptr;          ///< newest answer; null before the first
-  const HeadStudy* headStudy = nullptr;      ///< the same, for whichever head it was requested
-  const ReachStudy* reach = nullptr;         ///< the same, on how tokens reach each other
+  ShownSet shown;
+  Shown<MaskQuestion, MaskStudy> study;
+  Shown<HeadQuestion, HeadStudy> headStudy;  ///< for whichever head it was requested
+  Shown<ReachQuestion, ReachStudy> reach;    ///< how tokens reach each other
   std::array<EasedTextures, static_cast<std::size_t>(Surface::gallery) + 1> surfaces;
   float mapPixels = 512;                  ///< longer side of a map in pixels; set by the panels
   int maskFactor = 1, weightsFactor = 1;  ///< cells pooled into one, per side; set by the page
@@ -110,6 +113,9 @@ MaskedText maskedText(const State& page);
 /// The study of the edited mask; null if there is none yet.
 const StudiedMask* editedStudy(const Scene& scene, const State& page);
 
+/// "“cat”", or the position if it is past the end.
+std::string tokenOrPosition(const std::vector<attention::Token>& tokens, Index position);
+
 // Context menus, as ids of actions.
 
 /// For a layer of the list.
@@ -122,15 +128,12 @@ std::vector<std::string> tokenMenu(Scene& scene);
 std::vector<Action> layerActions(State& page);
 std::vector<Action> markActions(State& page);
 
-/// While presenting: what the highlighted query sees.
-std::vector<CaptionPart> captionOf(const Scene& scene, const State& page);
-
 /// A tooltip that says whether the cell is visible, and what each layer contributes.
 void verdictTooltip(State& page, const StudiedMask& mask, Index query, Index key);
 /// The selected layer's combination, heads and parameters.
-void layerDetails(Index at, Scene& scene, State& page);
+void layerDetails(Rows& rows, Index at, Scene& scene, State& page);
 /// The edited mask as an expression that can be edited.
-void expressionBox(Scene& scene, State& page);
+void expressionBox(Rows& rows, Scene& scene, State& page);
 
 /// The colour bar right of a map's title. Clicking the one for weights selects the next range.
 enum class MapScale { none, weights, signedValues };
@@ -147,15 +150,10 @@ struct MapSpec {
   bool paints = false;  ///< can be painted with the brush
   bool rowLabels = true;
 };
-/// Where a map was drawn, and the cell under the pointer.
-struct MapAnswer {
-  HeatTile tile;
-  std::optional<HeatTile::RowCol> cell;
-};
 /// The place of a map's cells inside `area`.
 ImRect mapCells(const MapSpec& spec, const State& page, const ImRect& area);
 /// Draws a map into `area` and handles hovering, zooming and painting.
-MapAnswer drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect& area);
+PointedMap drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect& area);
 /// Splits `area` into `count` columns whose cells have the same size, although only the first has row labels.
 std::vector<ImRect> mapColumns(State& page, const ImRect& area, int count);
 /// `count` areas for maps like `spec`, side by side or stacked, whichever gives larger maps.
@@ -168,8 +166,8 @@ MapPlaces mapPlaces(const MapSpec& spec, State& page, const ImRect& area, int co
 render::HeatmapStyle maskStyle(const View& view);
 render::HeatmapStyle signedStyle(const View& view);
 
-/// Paints with the brush on the map's cells. `answer` must come from drawMap() in the same frame.
-void useBrush(Scene& scene, State& page, const MapAnswer& answer, bool held);
+/// Paints with the brush on the map's cells.
+void useBrush(Scene& scene, State& page, const PointedMap& map);
 void brushBar(Scene& scene, State& page, const ImRect& area);
 
 // The panels: layers on the left, the masks in the middle, their effects on the right.
@@ -239,7 +237,7 @@ class Page : public app::Page {
   void reset() override;
   /// Hidden while presenting, which shows the masks only.
   bool showsSide(const Scene&) const override { return !services_.view.present; }
-  std::vector<CaptionPart> caption(const Scene& scene) const override { return captionOf(scene, page_); }
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
   PageStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
@@ -267,20 +265,12 @@ class Page : public app::Page {
   PageServices& services_;
   State page_;
   CursorFit fit_;
-  Answer<MaskQuestion, MaskStudy> study_;
-  Answer<HeadQuestion, HeadStudy> headStudy_;
-  Answer<ReachQuestion, ReachStudy> reach_;
-  /// What the panels and the textures show; keeps these answers alive.
-  struct Shown {
-    std::shared_ptr<const Snapshot> snapshot;
-    std::shared_ptr<const Answered<MaskQuestion, MaskStudy>> study;
-    std::shared_ptr<const Answered<HeadQuestion, HeadStudy>> headStudy;
-    std::shared_ptr<const Answered<ReachQuestion, ReachStudy>> reach;
-    Index sequence = -1, head = -1;
-    float pixels = 0;
-    bool editsOther = false, compareWeights = true;
-    bool operator==(const Shown&) const = default;
-  } shown_, taken_;
+  /// What the textures hold, so that they are refilled only when something else is shown: the answers, the
+  /// sequence, the head, the map's pixels, whether mask B is edited, and whether weights are compared.
+  using Drawn = std::tuple<std::shared_ptr<const Snapshot>, std::shared_ptr<const MaskStudy>,
+                           std::shared_ptr<const HeadStudy>, std::shared_ptr<const ReachStudy>, Index, Index,
+                           float, bool, bool>;
+  Drawn drawn_;
 };
 
 }  // namespace headscope::app::mask_page

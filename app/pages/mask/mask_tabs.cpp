@@ -9,69 +9,51 @@ namespace headscope::app::mask_page {
 
 namespace {
 
-using Surface = Surface;
-
-MapSpec maskMap(const StudiedMask& mask, const char* name, Surface surface, const std::string& title,
-                const State& page) {
-  const View& view = page.view;
+MapSpec mapOf(const char* name, Surface surface, std::string title, render::HeatmapStyle style, int factor) {
   MapSpec spec;
   spec.name = name;
   spec.surface = surface;
-  spec.title = title;
-  spec.aside = percentText(mask.statistics.density()) + " visible";
-  if (page.maskFactor > 1)
-    spec.aside += fmt::format(" · share of {} × {} cells", page.maskFactor, page.maskFactor);
-  spec.style = maskStyle(view);
-  spec.factor = page.maskFactor;
+  spec.title = std::move(title);
+  spec.style = std::move(style);
+  spec.factor = factor;
   return spec;
 }
 
-Look weightsLook(const Scene& scene) {
-  Look look = scene.look;
-  look.quantity = Quantity::weights;
-  return look;
+MapSpec maskMap(const StudiedMask& mask, const char* name, Surface surface, const std::string& title,
+                const State& page) {
+  MapSpec spec = mapOf(name, surface, title, maskStyle(page.view), page.maskFactor);
+  spec.aside = percentText(mask.statistics.density()) + " visible";
+  if (page.maskFactor > 1)
+    spec.aside += fmt::format(" · share of {} × {} cells", page.maskFactor, page.maskFactor);
+  return spec;
 }
 
 Index shownHead(const Scene& scene, const SequenceSnapshot& sequence) {
   return std::min(scene.cursor.cell.head, sequence.attention.weights.count() - 1);
 }
 
-/// The same range as on the heads page; two compared masks share one scale.
-ValueRange weightsRange(const Scene& scene, const SequenceSnapshot& sequence) {
-  const Index head = shownHead(scene, sequence);
-  ValueRange range = rangeFor(weightsLook(scene), sequence.pictures, head);
-  if (sequence.other && scene.cursor.studio.tab == StudioTab::compare)
-    range.high = std::max(range.high, rangeFor(weightsLook(scene), sequence.other->pictures, head).high);
-  return range;
-}
-
+/// A map of weights with the same range as on the heads page; two compared masks share one scale.
 MapSpec weightsMap(const Scene& scene, const SequenceSnapshot& sequence, const char* name, Surface surface,
                    const std::string& title, const State& page) {
-  const View& view = page.view;
-  MapSpec spec;
-  spec.name = name;
-  spec.surface = surface;
-  spec.title = title;
-  spec.style = styleFor(view, weightsLook(scene));
-  spec.range = weightsRange(scene, sequence);
-  spec.scale = MapScale::weights;
-  spec.factor = page.weightsFactor;
+  Look look = scene.look;
+  look.quantity = Quantity::weights;
+  MapSpec spec = mapOf(name, surface, title, styleFor(page.view, look), page.weightsFactor);
   if (spec.factor > 1) spec.title += " · " + pooledText(spec.factor);
+  spec.scale = MapScale::weights;
+  const Index head = shownHead(scene, sequence);
+  spec.range = rangeFor(look, sequence.pictures, head);
+  if (sequence.other && scene.cursor.studio.tab == StudioTab::compare)
+    spec.range.high = std::max(spec.range.high, rangeFor(look, sequence.other->pictures, head).high);
   return spec;
 }
 
 /// A map of values around 0.
 MapSpec signedMap(const char* name, Surface surface, const std::string& title, float extreme, int factor,
                   const View& view) {
-  MapSpec spec;
-  spec.name = name;
-  spec.surface = surface;
-  spec.title = title;
-  spec.style = signedStyle(view);
+  MapSpec spec = mapOf(name, surface, title, signedStyle(view), factor);
   spec.range.high = extreme > 0 ? extreme : 1;
   spec.range.low = -spec.range.high;
   spec.scale = MapScale::signedValues;
-  spec.factor = factor;
   return spec;
 }
 
@@ -81,7 +63,7 @@ void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* w
                 State& page, const ImRect& area,
                 const std::function<std::string(Index row, Index col)>& parts = nullptr) {
   View& view = page.view;
-  const MapAnswer map = drawMap(spec, scene, page, area);
+  const PointedMap map = drawMap(spec, scene, page, area);
   if (!map.cell || page.brush.painting) return;
   const Index row = map.cell->row / picture.factor, col = map.cell->col / picture.factor;
   if (row >= picture.values.rows() || col >= picture.values.cols()) return;
@@ -103,14 +85,14 @@ void instead(const View& view, const ImRect& area, const std::string& text, std:
   paintParagraph(list, view.fonts->text, at, width, color, text);
 }
 
+void computing(const View& view, const ImRect& area) {
+  instead(view, area, "Computing…", view.theme->secondary);
+}
+
 /// The title for the head of the answer, which is the head in the picture.
 std::string headTitle(const char* what, const Setup& setup, Index head) {
   return std::string(what) + ", " + headWords(setup, head);
 }
-
-}  // namespace
-
-namespace {
 
 /// Draws what a figure of the mask needs without the window: the expression and a legend of the greys.
 void figureWords(const Scene& scene, State& page, const MapSpec& spec, const ImRect& cells, ImVec2 at) {
@@ -149,7 +131,7 @@ void maskTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& 
         maskMap(*mask, "mask_map", other ? Surface::otherMask : Surface::mask,
                 headTitle(other ? "Mask B" : "Mask", scene.setup, page.study->question.head), page);
     spec.paints = true;
-    const MapAnswer map = drawMap(spec, scene, page, left);
+    const PointedMap map = drawMap(spec, scene, page, left);
     if (map.cell && page.brush.tool == PaintTool::look)
       verdictTooltip(page, *mask, map.cell->row, map.cell->col);
     if (alone)
@@ -158,17 +140,16 @@ void maskTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& 
   if (alone) return;
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   if (snapshot && snapshot->error) return instead(view, right, snapshot->error->message, view.theme->error);
-  if (!sequence) return instead(view, right, "Computing…", view.theme->secondary);
   const Surface surface = other ? Surface::otherWeights : Surface::weights;
-  if (page.surface(surface).empty() || (other && !sequence->other))
-    return instead(view, right, "Computing…", view.theme->secondary);
+  if (!sequence || page.surface(surface).empty() || (other && !sequence->other))
+    return computing(view, right);
   MapSpec weights = weightsMap(scene, *sequence, "weights_map", surface,
                                other          ? "Weights under mask B"
                                : view.present ? "Weights"
                                               : "Resulting weights",
                                page);
   weights.rowLabels = false;
-  const MapAnswer map = drawMap(weights, scene, page, right);
+  const PointedMap map = drawMap(weights, scene, page, right);
   const attention::AttentionResult& shown = other ? sequence->other->attention : sequence->attention;
   if (map.cell && map.cell->row < shown.scores.rows() && map.cell->col < shown.scores.cols())
     cellTooltip(view, *sequence, shownHead(scene, *sequence), map.cell->row, map.cell->col, other);
@@ -178,9 +159,9 @@ void biasTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& 
   View& view = page.view;
   const std::vector<ImRect> columns = mapColumns(page, area, 2);
   const ImRect &left = columns[0], &right = columns[1];
-  const HeadStudy* study = page.headStudy;
+  const HeadStudy* study = page.headStudy.get();
   if (snapshot && snapshot->error) return instead(view, left, snapshot->error->message, view.theme->error);
-  if (!study || !snapshot) return instead(view, left, "Computing…", view.theme->secondary);
+  if (!study || !snapshot) return computing(view, left);
   MapSpec bias = signedMap("bias_map", Surface::bias,
                            headTitle("Added to the scores", scene.setup, study->question.head),
                            study->bias.extreme, study->bias.factor, view);
@@ -205,15 +186,10 @@ namespace {
 
 /// Offers to create a second mask to compare with.
 void offerSecondMask(Scene& scene, View& view, const ImRect& area) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 at(area.GetCenter().x, area.Min.y + area.GetHeight() * 0.32f);
-  paintText(list, view.fonts->title, at, view.theme->text, "Two masks on the same tokens", Align::center);
-  paintText(list, view.fonts->text, ImVec2(at.x, at.y + view.px(28)), view.theme->secondary,
-            "Mask B starts as a copy of mask A. Change either to compare them.", Align::center);
-  const std::string label = "Create mask B";
-  ImGui::SetCursorScreenPos(
-      ImVec2(at.x - textWidth(view.fonts->text, label) / 2 - view.px(11), at.y + view.px(52)));
-  if (!button(view, "make_other", label)) return;
+  if (!messageWithButton(view, area, "Two masks on the same tokens",
+                         "Mask B starts as a copy of mask A. Change either to compare them.", "make_other",
+                         "Create mask B"))
+    return;
   scene.setup.mask.compare = true;
   scene.setup.mask.other = scene.setup.mask.layers;
   scene.cursor.studio.editsOther = true;
@@ -231,16 +207,14 @@ void wipeMap(Scene& scene, State& page, MapSpec a, const MapSpec& b, const ImRec
   hitArea("wipe", ImVec2(x - view.px(9), cells.Min.y), ImVec2(view.px(18), cells.GetHeight()));
   if (ImGui::IsItemActive())
     studio.wipe = std::clamp((ImGui::GetIO().MousePos.x - cells.Min.x) / cells.GetWidth(), 0.0f, 1.0f);
-  const MapAnswer map = drawMap(a, scene, page, area);
+  const PointedMap map = drawMap(a, scene, page, area);
   x = std::round(cells.Min.x + studio.wipe * cells.GetWidth());
   HeatmapTile picture = pictureOf(map.tile, b.factor, b.range);
   picture.view.clip.x0 = x;
   if (x < cells.Max.x) view.heatmaps->draw(list, page.surface(b.surface), b.style, {picture});
-  const auto n = static_cast<Index>(page.study->line()->queries.size());
-  const auto m = static_cast<Index>(page.study->line()->keys.size());
-  const Cell& chosen = scene.cursor.cell;
-  paintCrosshair(view, list, map.tile, view.hover.query >= 0 ? view.hover.query : chosen.query,
-                 view.hover.key >= 0 ? view.hover.key : chosen.key, n, m);
+  const LineTokens& line = *page.study->line();
+  const Cell lit = view.lit(scene.cursor.cell);
+  paintCrosshair(view, list, map.tile, lit.query, lit.key, std::ssize(line.queries), std::ssize(line.keys));
   paintSpot(view, list, "wipe",
             {ImVec2(x - view.px(1.5f), cells.Min.y), ImVec2(x + view.px(1.5f), cells.Max.y)},
             view.theme->text);
@@ -269,7 +243,7 @@ void compareTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRec
                    view.theme->error);
   if (snapshot && snapshot->error) return instead(view, area, snapshot->error->message, view.theme->error);
   if (!study.other || !sequence || !sequence->other || page.surface(Surface::otherWeights).empty())
-    return instead(view, area, "Computing…", view.theme->secondary);
+    return computing(view, area);
   const bool weights = page.compareWeights;
   const std::string what = weights ? headTitle("weights", scene.setup, shownHead(scene, *sequence))
                                    : headTitle("mask", scene.setup, study.question.head);
@@ -282,9 +256,8 @@ void compareTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRec
   b.rowLabels = stacked;
   drawMap(a, scene, page, columns[0]);
   drawMap(b, scene, page, columns[1]);
-  const HeadStudy* head = page.headStudy;
-  if (weights && (!head || head->difference.values.size() == 0))
-    return instead(view, columns[2], "Computing…", view.theme->secondary);
+  const HeadStudy* head = page.headStudy.get();
+  if (weights && (!head || head->difference.values.size() == 0)) return computing(view, columns[2]);
   MapSpec difference =
       weights ? signedMap("difference_map", Surface::difference, "B − A", head->difference.extreme,
                           head->difference.factor, view)

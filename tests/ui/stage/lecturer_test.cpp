@@ -134,7 +134,7 @@ TEST(Mask, CountsEqualMasksOnceDespiteDifferentExpressions) {
       attention::parseMask("heads(even): causal & heads(odd): causal & heads(odd): window(12)").layers;
   ui.session().scene().cursor.page = "mask";
   ui.draw();
-  ASSERT_NE(ui.mask().study, nullptr);
+  ASSERT_NE(ui.mask().study.get(), nullptr);
   ASSERT_TRUE(ui.mask().study->mask.formula);
   EXPECT_GT(ui.mask().study->mask.formula->variants(), 1) << "they are written differently";
   EXPECT_EQ(ui.mask().study->mask.distinct, 1);
