@@ -14,7 +14,7 @@ programPackages=(
   libimgui-dev libglfw3-dev libxcb1-dev libepoxy-dev libegl-dev libgl-dev
   libgl1-mesa-dri libegl-mesa0 libglx-mesa0
   libeigen3-dev libhwy-dev nlohmann-json3-dev libcli11-dev libfmt-dev libutf8proc-dev libpcre2-dev libzip-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev libmd4c-dev
-  libfreetype-dev libharfbuzz-dev libfribidi-dev libfontconfig-dev librsvg2-dev fontconfig fonts-inter fonts-jetbrains-mono fonts-dejavu-core
+  libfreetype-dev libharfbuzz-dev libfribidi-dev libfontconfig-dev libcairo2-dev fontconfig fonts-inter fonts-jetbrains-mono fonts-dejavu-core
 )
 testPackages=(
   libgtest-dev libgmock-dev libstb-dev xvfb xdotool python3-numpy binutils qemu-user ffmpeg poppler-utils
@@ -38,7 +38,7 @@ explainByHand() {
   say "This system has no apt-get, so its packages can't be installed from here."
   say "Headscope needs g++ 12 or clang++ 14, CMake 3.25, Ninja, pkg-config, and the libraries with their headers:"
   say "  Dear ImGui (with imgui.pc), GLFW 3.3, XCB, libepoxy, EGL and OpenGL 3.3 (Mesa serves), Eigen 3.4, Highway 1.0,"
-  say "  nlohmann-json 3.11, CLI11 2.1, fmt 9.1, utf8proc 2.8, PCRE2 10.42, libzip 1.7, zlib, libpng 1.6, libjpeg-turbo 2.1, md4c, FreeType, HarfBuzz, FriBidi, Fontconfig, librsvg; the fonts Inter,"
+  say "  nlohmann-json 3.11, CLI11 2.1, fmt 9.1, utf8proc 2.8, PCRE2 10.42, libzip 1.7, zlib, libpng 1.6, libjpeg-turbo 2.1, md4c, FreeType, HarfBuzz, FriBidi, Fontconfig, Cairo 1.16; the fonts Inter,"
   say "  JetBrains Mono and DejaVu; for the tests GoogleTest with GoogleMock, stb, Xvfb, xdotool, binutils, qemu-user, ffmpeg, poppler-utils and"
   say "the fonts Amiri, Lohit Devanagari and Loma."
   say "With these installed:"

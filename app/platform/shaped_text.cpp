@@ -182,7 +182,9 @@ class LineBuilder {
   void add(const Run& run) {
     const std::size_t first = run.first, end = run.end;
     const Grapheme& grapheme = decoded_.graphemes[first];
-    TextPiece piece{grapheme.choice.kind, line_.width, 0, {}, grapheme.choice.typeface, {}};
+    TextPiece piece{
+        grapheme.choice.kind,          line_.width, 0, {}, grapheme.choice.typeface, {}, grapheme.from,
+        decoded_.graphemes[end - 1].to};
     if (piece.kind == TextPiece::Kind::glyphs) {
       shape(piece, run);
     } else if (piece.kind == TextPiece::Kind::plain) {
@@ -228,15 +230,17 @@ class LineBuilder {
 
   void shape(TextPiece& piece, const Run& run) {
     const Grapheme& grapheme = decoded_.graphemes[run.first];
-    const std::size_t from = grapheme.from, to = decoded_.graphemes[run.end - 1].to;
     const std::unique_ptr<hb_buffer_t, decltype(&hb_buffer_destroy)> buffer(hb_buffer_create(),
                                                                             hb_buffer_destroy);
     hb_buffer_add_utf8(buffer.get(), text_.data(), static_cast<int>(text_.size()),
-                       static_cast<unsigned>(from), static_cast<int>(to - from));
+                       static_cast<unsigned>(piece.from), static_cast<int>(piece.to - piece.from));
     hb_buffer_set_direction(buffer.get(), backwards(grapheme) ? HB_DIRECTION_RTL : HB_DIRECTION_LTR);
     hb_buffer_set_script(buffer.get(), grapheme.script);
     hb_buffer_set_language(buffer.get(), hb_language_from_string("und", -1));
-    hb_shape(piece.typeface->shapingFont(font_.em), buffer.get(), nullptr, 0);
+    constexpr hb_feature_t kLetters[] = {{HB_TAG('l', 'i', 'g', 'a'), 0, 0, HB_FEATURE_GLOBAL_END},
+                                         {HB_TAG('c', 'a', 'l', 't'), 0, 0, HB_FEATURE_GLOBAL_END}};
+    hb_shape(piece.typeface->shapingFont(font_.em), buffer.get(), kLetters,
+             piece.typeface == font_.letterByLetter ? std::size(kLetters) : 0);
     unsigned count = 0;
     const hb_glyph_info_t* infos = hb_buffer_get_glyph_infos(buffer.get(), &count);
     const hb_glyph_position_t* positions = hb_buffer_get_glyph_positions(buffer.get(), &count);
@@ -244,8 +248,8 @@ class LineBuilder {
     std::vector<TextCluster> shaped;  // HarfBuzz's clusters, with `to` still unset
     for (unsigned i = 0; i < count; ++i) {
       const auto pixels = [](hb_position_t position) { return static_cast<float>(position) / 64; };
-      piece.glyphs.push_back(
-          {infos[i].codepoint, pen + pixels(positions[i].x_offset), -pixels(positions[i].y_offset)});
+      piece.glyphs.push_back({infos[i].codepoint, pen + pixels(positions[i].x_offset),
+                              -pixels(positions[i].y_offset), infos[i].cluster});
       const float next = pen + pixels(positions[i].x_advance);
       if (shaped.empty() || shaped.back().from != infos[i].cluster)
         shaped.push_back({infos[i].cluster, 0, pen, next, backwards(grapheme)});

@@ -73,6 +73,7 @@ class Typeface {
 struct ShapedGlyph {
   std::uint32_t glyph = 0;  ///< index in the typeface
   float x = 0, y = 0;
+  std::size_t byte = 0;  ///< where its text begins; it ends where that of another glyph begins
 };
 
 /// A part drawn with one font and direction, from left to right.
@@ -87,6 +88,7 @@ struct TextPiece {
   std::string text;  ///< for plain and number
   const Typeface* typeface = nullptr;
   std::vector<ShapedGlyph> glyphs;
+  std::size_t from = 0, to = 0;  ///< bytes of the line's text
 };
 
 /// A unit that a caret can't split: the bytes [from, to) and their horizontal extent.
@@ -130,6 +132,8 @@ struct ShapingFont {
   std::function<FontChoice(std::span<const std::uint32_t> codes, bool upright)> choose;
   /// Returns the width of plain characters.
   std::function<float(std::string_view)> measure;
+  /// Shows the letters one by one, without optional ligatures, as Dear ImGui shows plain characters.
+  const Typeface* letterByLetter = nullptr;
 };
 
 /// Shapes `text`, one line of UTF-8.

@@ -13,7 +13,7 @@ endif()
 add_compile_options(${web_flags})
 add_link_options(${web_flags})
 # Desktop-only sources, which app/platform/web and app/web replace.
-set(HEADSCOPE_LEFT_OUT "/app/platform/(window|desktop|process|clipboard_limit|child_program|font_lookup|outside_files|sent_files)\\.cpp|/render/(egl_context|headless)\\.cpp|/app/session/(headless|lecturer)\\.cpp|/figures/raster\\.cpp")
+set(HEADSCOPE_LEFT_OUT "/app/platform/(window|desktop|process|clipboard_limit|child_program|font_lookup|outside_files|sent_files)\\.cpp|/render/(egl_context|headless)\\.cpp|/app/session/(headless|lecturer)\\.cpp")
 
 # web_library(NAME [SOURCES ...] [INCLUDE ...] [DEFINE ...] [OWN ...] [OWN_INCLUDE ...]): OWN and OWN_INCLUDE
 # apply only to the library's own sources.
@@ -75,6 +75,40 @@ file(CONFIGURE OUTPUT ${made}/fribidi/fribidi-config.h CONTENT "#pragma once
 web_library(fribidi SOURCES ${sources} INCLUDE ${from}/fribidi/lib ${made}/fribidi OWN HAVE_CONFIG_H FRIBIDI_BUILD
   DEFINE FRIBIDI_LIB_STATIC DONT_HAVE_FRIBIDI_UNICODE_VERSION=0)
 add_library(PkgConfig::fribidi ALIAS web_fribidi)
+
+set(pixman ${from}/pixman/pixman)
+file(GLOB sources ${pixman}/pixman*.c)
+list(FILTER sources EXCLUDE REGEX "-(arm-neon|arm-simd|mips-dspr2|mmx|sse2|ssse3|vmx|region)\\.c$")
+web_library(pixman SOURCES ${sources} INCLUDE ${pixman} OWN PACKAGE=pixman TLS=__thread)
+
+# Cairo with pictures in memory, PDF and FreeType's fonts.
+set(cairo ${from}/cairo/src)
+file(CONFIGURE OUTPUT ${made}/cairo/cairo-features.h CONTENT "#pragma once
+#define CAIRO_FEATURES_H
+#define CAIRO_HAS_FT_FONT 1
+#define CAIRO_HAS_IMAGE_SURFACE 1
+#define CAIRO_HAS_PDF_SURFACE 1
+#define CAIRO_HAS_RECORDING_SURFACE 1
+#define CAIRO_HAS_USER_FONT 1
+")
+file(GLOB sources ${cairo}/cairo*.c)
+list(FILTER sources EXCLUDE REGEX
+  "/cairo-(beos|boilerplate|cogl|directfb|drm|egl|gl|glx|os2|png|ps|qt|quartz|script|skia|svg|tee|vg|win32|wgl|xcb|xlib|xml|path-fill)[-.]")
+# WebAssembly calls a function only with as many arguments as it has, and Cairo fills curves with one more.
+file(READ ${cairo}/cairo-path-fill.c text)
+string(REPLACE "(cairo_spline_add_point_func_t)_cairo_filler_line_to" "curve_point" text "${text}")
+file(CONFIGURE OUTPUT ${made}/cairo/cairo-path-fill.c CONTENT "#include \"cairoint.h\"
+static cairo_status_t _cairo_filler_line_to (void *to, const cairo_point_t *point);
+static cairo_status_t curve_point (void *to, const cairo_point_t *point, const cairo_slope_t *unused) {
+  return _cairo_filler_line_to (to, point);
+}
+${text}" @ONLY)
+web_library(cairo SOURCES ${sources} ${made}/cairo/cairo-path-fill.c INCLUDE ${cairo} ${made}/cairo
+  OWN HAVE_STDINT_H HAVE_UINT64_T HAVE_UNISTD_H HAVE_GMTIME_R HAVE_LOCALTIME_R HAVE_CXX11_ATOMIC_PRIMITIVES SIZEOF_INT=4 SIZEOF_LONG=4
+    SIZEOF_LONG_LONG=8 SIZEOF_VOID_P=4 HAVE_FT_LOAD_SFNT_TABLE CAIRO_HAS_PTHREAD CAIRO_HAS_REAL_PTHREAD
+  OWN_INCLUDE ${pixman} ${from}/freetype/include ${from}/zlib)
+target_link_libraries(web_cairo INTERFACE web_freetype web_pixman)
+add_library(PkgConfig::cairo ALIAS web_cairo)
 
 web_library(md4c SOURCES ${from}/md4c/src/md4c.c INCLUDE ${from}/md4c/src OWN MD4C_USE_UTF8)
 add_library(PkgConfig::md4c ALIAS web_md4c)

@@ -133,50 +133,12 @@ class HeadscopePage {
     this.posted = false;
     const resting = this.resting.length;
     this.work(this.program).then(worked => worked && this.turnSoon(), error => this.failed('the program ended: ' + error.message));
-    if (resting > 0 && this.resting.length === resting && this.resting.at(-1).ready) this.resting.pop().goOn();
+    if (resting > 0 && this.resting.length === resting) this.resting.pop()();
   }
-  // Suspends the caller. Its stack resumes when it is the last one suspended and `ready` has settled.
-  rest(ready = Promise.resolve()) {
-    const one = { ready: false };
-    ready.finally(() => {
-      one.ready = true;
-      this.turnSoon();
-    });
-    return new Promise(goOn => {
-      one.goOn = goOn;
-      this.resting.push(one);
-    });
-  }
-  // Returns the RGBA pixels of an SVG document that fills the given size; null if it can't be drawn. The
-  // fonts are embedded, since an SVG used as an image can't load any.
-  async draw(svg, width, height) {
-    const pixels = this.drawn(svg, width, height).catch(() => null);
-    await this.rest(pixels);
-    return pixels;
-  }
-  async drawn(svg, width, height) {
-    this.faces ??= (await Promise.all([['Inter', 400, 'Inter-Regular.otf'], ['Inter', 600, 'Inter-SemiBold.otf'],
-      ['JetBrains Mono', 400, 'JetBrainsMono-Regular.ttf']].map(async ([family, weight, file]) => {
-      const reader = new FileReader();
-      await new Promise(done => {
-        reader.onload = done;
-        reader.readAsDataURL(new Blob([FS.readFile('/headscope/fonts/' + file)]));
-      });
-      return `@font-face{font-family:"${family}";font-weight:${weight};src:url(${reader.result})}`;
-    }))).join('');
-    const image = new Image(width, height), face = svg.replace(/<svg[^>]*>/, open => `${open}<style>${this.faces}</style>`);
-    image.src = URL.createObjectURL(new Blob([face], { type: 'image/svg+xml' }));
-    try {
-      await image.decode();
-      const canvas = document.createElement('canvas');
-      canvas.width = width;
-      canvas.height = height;
-      const context = canvas.getContext('2d');
-      context.drawImage(image, 0, 0, width, height);
-      return context.getImageData(0, 0, width, height).data;
-    } finally {
-      URL.revokeObjectURL(image.src);
-    }
+  // Suspends the caller. Its stack resumes when it is the last one suspended.
+  rest() {
+    this.turnSoon();
+    return new Promise(goOn => this.resting.push(goOn));
   }
   failed(why) {
     document.body.append(this.say);

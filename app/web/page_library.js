@@ -9,15 +9,6 @@ mergeInto(LibraryManager.library, {
   headscopePageUnsaved: function (unsaved) { Module.page.unsaved = unsaved !== 0; },
   headscopePageRests: function () { return Module.page.rests; },
   headscopePageRest: 'typeof WebAssembly.Suspending === "function" ? new WebAssembly.Suspending(function () { return Module.page.rest(); }) : function () {}',
-  headscopePageDraw: 'typeof WebAssembly.Suspending === "function" ? new WebAssembly.Suspending(function (svg, width, height, rgba) { return Module.page.draw(UTF8ToString(svg), width, height).then(function (pixels) { if (pixels) HEAPU8.set(pixels, rgba); return pixels ? 1 : 0; }); }) : function () { return 0; }',
-  headscopePageBeginDraw__proxy: 'sync',
-  headscopePageBeginDraw__sig: 'viiiii',
-  headscopePageBeginDraw: function (svg, width, height, rgba, outcome) {
-    Module.page.drawn(UTF8ToString(svg), width, height).then(function (pixels) {
-      HEAPU8.set(pixels, rgba);
-      Atomics.store(HEAP32, outcome >> 2, 1);
-    }, function () { Atomics.store(HEAP32, outcome >> 2, 0); });
-  },
   headscopePageKeep: function () { Module.page.keep(); },
   headscopePageDownloads: function () { Module.page.downloads(); },
   headscopePageAskForFiles: function (endings) { Module.page.asks(UTF8ToString(endings)); },

@@ -155,7 +155,7 @@ bool writesFractions(std::string_view path, const std::string& text) {
   if (isIn(path, "app/commands") || !isIn(path, "app") ||
       isOneOf(path, {"app/scene/text/number_text.cpp", "app/compute/figures/svg.cpp",
                      "app/compute/figures/picture_file.cpp", "app/compute/cost/cost_catalogue.cpp",
-                     "app/platform/preferences.cpp", "app/web/raster.cpp"}))
+                     "app/platform/preferences.cpp"}))
     return false;
   const std::regex format(R"(\{\d*:[^{}"]*(\{\})?[efg]\})");
   for (std::sregex_iterator at(text.begin(), text.end(), format), end; at != end; ++at)

@@ -11,8 +11,7 @@ extern "C" const char* __lsan_default_suppressions() {
 
 // Mesa's rasteriser frees a fence when the last of its threads releases it, counting with atomics that the
 // thread sanitizer can't see inside a library. Our own mutexes have no destructor that calls these functions.
-// Pango queries Fontconfig on its own thread and passes the answer through GLib's locks, which use futexes
-// that the sanitizer can't see either.
+// Fontconfig is asked on several threads, and its locks are atomics that the sanitizer can't see either.
 extern "C" const char* __tsan_default_suppressions() {
   return "race:pthread_mutex_destroy\nrace:pthread_cond_destroy\nrace:libfontconfig\n";
 }

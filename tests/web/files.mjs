@@ -129,7 +129,7 @@ await check('A handout of a talk or a lesson is a download with a page for each 
   const talk = join(folder, 'talk.json'), drawn = join(folder, 'handout.pdf');
   const view = (name, page) => ({ name, notes: 'Say hello to all', page, scene: {} });
   writeFileSync(talk, JSON.stringify({ format: 'headscope scene', version: 2, cursor: { page: 'talk' }, talk: [view('Opening words', 'heads'), view('Its masks', 'mask')] }));
-  const pages = pdf => Number(pdf.toString('latin1').match(/\/Type \/Pages [^>]*\/Count (\d+)/)?.[1]);
+  const pages = pdf => Number(pdf.toString('latin1').match(/\/Type \/Pages\s[^>]*\/Count (\d+)/)?.[1]);
   const expectPages = async (file, count) => {
     const own = await download('handout.pdf', async () => {
       await act('save a handout');

@@ -191,6 +191,17 @@ double drawnWidth(const std::string& text, double size, bool mono) {
   return columns * size * (mono ? kMonoColumn : kSansColumn);
 }
 
+std::string legibleText(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const attention::DecodedCodePoint next = attention::decodeUtf8(text, at);
+    at += next.length;
+    const bool allowed = !next.fault && !attention::isControl(next.value) && (next.value & 0xFFFE) != 0xFFFE;
+    attention::appendUtf8(allowed ? next.value : U'\uFFFD', out);
+  }
+  return out;
+}
+
 std::string cutToColumns(const std::string& text, std::size_t columns) {
   std::size_t used = 0, fits = 0;
   for (std::size_t at = 0; at < text.size();) {

@@ -13,8 +13,8 @@
 
 namespace headscope::app {
 
-// The contents of a picture for a paper or a slide, independent of windows: written as SVG
-// (picture_formats.h) or pixels (picture_formats.h). Lengths are layout units, y down from the top; at scale
+// The contents of a picture for a paper or a slide, independent of windows: written as SVG,
+// PDF or pixels (picture_formats.h). Lengths are layout units, y down from the top; at scale
 // 1 a unit is a pixel.
 
 struct Frame {
@@ -131,6 +131,8 @@ const DrawingColors& drawingColors(bool dark);
 render::HeatmapStyle drawnStyle(const DrawingColors& colors, double gap);
 /// Returns the width of a line of text in units: exact in the monospaced font, approximate in the other.
 double drawnWidth(const std::string& text, double size, bool mono);
+/// Returns the text with U+FFFD for what a file can't hold: control characters, invalid UTF-8.
+std::string legibleText(const std::string& text);
 /// Cuts the text to at most `columns` columns, ending in an ellipsis if it is cut.
 std::string cutToColumns(const std::string& text, std::size_t columns);
 

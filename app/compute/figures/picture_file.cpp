@@ -83,7 +83,7 @@ attention::Status writePng(const std::filesystem::path& path, const Drawing& dra
                            const MemoryBudget& memory) {
   const Result<PixelSize> pixels = pixelSizeOf(drawing, size);
   if (!pixels) return pixels.error();
-  // The surface, the image, and at most as much again for the file.
+  // The image, and at most twice as much for the file.
   const auto needed =
       12 * static_cast<std::uint64_t>(pixels->width) * static_cast<std::uint64_t>(pixels->height);
   const MemoryShare share = memory.reserve(needed);
@@ -92,9 +92,7 @@ attention::Status writePng(const std::filesystem::path& path, const Drawing& dra
                              pixels->width, pixels->height, bytesText(static_cast<double>(needed)),
                              bytesText(static_cast<double>(memory.used())),
                              bytesText(static_cast<double>(memory.total())))};
-  SvgOptions options{std::to_string(pixels->width), std::to_string(pixels->height),
-                     pixels->width / drawing.width};
-  const Result<render::Image> image = rasterise(svgText(drawing, options), pixels->width, pixels->height);
+  const Result<render::Image> image = pixelImage(drawing, pixels->width, pixels->height);
   if (!image) return Error{path.filename().string() + ": " + image.error().message};
   std::vector<std::uint8_t> png = render::encodePng(*image);
   if ((size.width && size.width->millimetres) || (size.height && size.height->millimetres))
@@ -152,7 +150,9 @@ attention::Status writePdf(const std::filesystem::path& path, const std::vector<
     return Error{fmt::format("the page would be {:.0f} × {:.0f} points, expected 1 to {} a side", width,
                              height, countText(static_cast<Index>(kMaxPoints)))};
   // `dpi` is the resolution of large matrices, which are images.
-  return attention::writeFile(path, pdfFile(pages, width, height, size.dpi));
+  const Result<std::string> file = pdfFile(pages, width, height, size.dpi);
+  if (!file) return Error{path.filename().string() + ": " + file.error().message};
+  return attention::writeFile(path, *file);
 }
 
 attention::Status writePicture(const std::filesystem::path& path, const Drawing& drawing,

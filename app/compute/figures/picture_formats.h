@@ -4,23 +4,24 @@
 
 namespace headscope::app {
 
-/// Returns a PDF with one page per drawing, filling width × height points (1/72 inch). Lines stay lines and
-/// text stays text, with the needed parts of its fonts embedded; large matrices become images at `dpi`.
-std::string pdfFile(const std::vector<Drawing>& pages, double width, double height, double dpi);
+// A drawing as SVG, as PDF and as pixels. Cairo paints the latter two, with the fonts of the window and
+// installed ones for characters that these lack. Thread-safe.
 
 struct SvgOptions {
   std::string width, height;  ///< SVG lengths: "480", "120mm"; empty = the drawing's own units
-  /// Pixels per unit, if known: finer matrices are then max-pooled, so that no bright cell is lost between
-  /// pixels, and the page fills width and height exactly. 0 keeps every cell.
-  double pixelsPerUnit = 0;
 };
 
-/// Returns the drawing as an SVG 1.1 document, UTF-8. Text stays text. Characters that XML can't hold
-/// (control characters, invalid UTF-8) become U+FFFD.
+/// Returns the drawing as an SVG 1.1 document, UTF-8. Text stays text.
 std::string svgText(const Drawing& drawing, const SvgOptions& options = {});
 
-/// Draws an SVG document to fill width × height pixels, using librsvg and the system's fonts. Returns an
-/// Error if the document is invalid or memory is insufficient. Thread-safe.
-attention::Result<render::Image> rasterise(const std::string& svg, int width, int height);
+/// Returns a PDF with one page per drawing, filling width × height points (1/72 inch). Lines stay lines and
+/// text stays text that can be searched, with the needed parts of its fonts embedded; large matrices become
+/// images at `dpi`. Equal drawings give equal bytes.
+attention::Result<std::string> pdfFile(const std::vector<Drawing>& pages, double width, double height,
+                                       double dpi);
+
+/// Paints the drawing to fill width × height pixels. Matrices with more cells are max-pooled, so that no
+/// bright cell is lost between pixels.
+attention::Result<render::Image> pixelImage(const Drawing& drawing, int width, int height);
 
 }  // namespace headscope::app

@@ -31,26 +31,11 @@ std::string hex(const Color& color) {
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const attention::DecodedCodePoint next = attention::decodeUtf8(text, at);
-    at += next.length;
-    const bool allowed = !next.fault && !attention::isControl(next.value) && (next.value & 0xFFFE) != 0xFFFE;
-    switch (allowed ? next.value : U'\uFFFD') {
-      case U'<':
-        out += "&lt;";
-        break;
-      case U'>':
-        out += "&gt;";
-        break;
-      case U'&':
-        out += "&amp;";
-        break;
-      case U'"':
-        out += "&quot;";
-        break;
-      default:
-        attention::appendUtf8(allowed ? next.value : U'\uFFFD', out);
-    }
+  for (const char letter : legibleText(text)) {
+    constexpr std::string_view kMarks = "<>&\"";
+    constexpr std::array kNames{"&lt;", "&gt;", "&amp;", "&quot;"};
+    const std::size_t mark = kMarks.find(letter);
+    mark == std::string_view::npos ? out += letter : out += kNames[mark];
   }
   return out;
 }
@@ -63,15 +48,14 @@ std::string rectangle(const Frame& frame, const std::string& paint) {
 /// Writes the shapes in order; patterns and gradients are defined before their first use.
 class SvgWriter {
  public:
-  SvgWriter(const Drawing& drawing, const SvgOptions& options)
-      : options_(options), rectangles_(drawsRectangles(drawing)) {
+  SvgWriter(const Drawing& drawing, const SvgOptions& options) : rectangles_(drawsRectangles(drawing)) {
     out_ = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
     out_ += fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
-        "width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\"{} font-family=\"{}\">\n",
+        "width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" font-family=\"{}\">\n",
         options.width.empty() ? number(drawing.width) : options.width,
         options.height.empty() ? number(drawing.height) : options.height, number(drawing.width),
-        number(drawing.height), options.pixelsPerUnit > 0 ? " preserveAspectRatio=\"none\"" : "", kSans);
+        number(drawing.height), kSans);
     out_ += fmt::format("<title>{}</title>\n", escaped(drawing.title));
     out_ += rectangle({0, 0, drawing.width, drawing.height}, fill(drawing.background));
     for (const Shape& shape : drawing.shapes) std::visit([this](const auto& each) { write(each); }, shape);
@@ -200,7 +184,7 @@ class SvgWriter {
 
   /// Draws one image. Masked cells are holes through which a hatch shows; dead rows are drawn on top.
   void writeImage(const Cells& cells) {
-    const CellImage shown = cellImage(cells, options_.pixelsPerUnit);
+    const CellImage shown = cellImage(cells, 0);
     const Matrix& values = shown.values;
     if (anyIs(values, render::kMaskedCell)) {
       const std::string hatch = paint(cells.style, render::kMaskedCell);
@@ -241,7 +225,6 @@ class SvgWriter {
     out_ += rectangle(swatch.frame, colour);
   }
 
-  const SvgOptions& options_;
   const bool rectangles_;
   std::string out_;
   std::set<std::string> defined_;  ///< ids of patterns and gradients

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <atomic>
-
 // Services of the page around the program, implemented in app/web/page_library.js. Texts are UTF-8.
 
 extern "C" {
@@ -24,13 +22,6 @@ int headscopePageRests();
 /// Returns after the browser had its turn. Call only inside headscopePageBegun()'s `work`, whose stack is
 /// suspended meanwhile.
 void headscopePageRest();
-/// Draws an SVG document that fills width × height pixels as RGBA into `rgba`. Returns 0 if it can't be
-/// drawn. Suspends like headscopePageRest().
-int headscopePageDraw(const char* svg, int width, int height, unsigned char* rgba);
-/// The same with threads, callable from any of them: returns at once, and later sets `outcome` to 1, or to 0
-/// if the document can't be drawn.
-void headscopePageBeginDraw(const char* svg, int width, int height, unsigned char* rgba,
-                            std::atomic<int>* outcome);
 /// Saves the settings and unsaved work to the browser's storage.
 void headscopePageKeep();
 /// Offers each new or changed file that the program wrote below /files as a download.

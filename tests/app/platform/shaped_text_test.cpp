@@ -99,6 +99,17 @@ TEST_F(ShapedText, ShapesDevanagariAndThai) {
   EXPECT_EQ(line("ที่นี่").clusters.size(), 2u) << "marks above belong to their consonant";
 }
 
+TEST_F(ShapedText, GlyphsNameTheirText) {
+  open(HB_SCRIPT_ARABIC);
+  const ShapedLine mixed = line("ab سلام");
+  ASSERT_EQ(mixed.pieces.size(), 2u);
+  EXPECT_EQ(mixed.pieces[0].to, 3u);
+  EXPECT_EQ(mixed.pieces[1].from, 3u);
+  EXPECT_EQ(mixed.pieces[1].to, mixed.text.size());
+  EXPECT_EQ(mixed.pieces[1].glyphs.back().byte, 3u) << "the first letter is at the right";
+  EXPECT_EQ(mixed.pieces[1].glyphs.front().byte, 9u);
+}
+
 TEST_F(ShapedText, OrdersHebrewWithLatinAndDigits) {
   open(HB_SCRIPT_HEBREW);
   const ShapedLine mixed = line("ab שלום 12");

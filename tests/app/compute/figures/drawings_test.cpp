@@ -45,7 +45,7 @@ TEST(Drawings, DrawsManyCellsAsImageKeepingBrightOnes) {
   const std::string svg = svgText(drawing);
   EXPECT_TRUE(cellFills(svg).empty());
   EXPECT_THAT(svg, HasSubstr("data:image/png;base64,"));
-  const auto small = rasterise(svgText(drawing, {"100", "100", 0.1}), 100, 100);
+  const auto small = pixelImage(drawing, 100, 100);
   ASSERT_TRUE(small.ok()) << small.error().message;
   // Viridis ends in yellow: much green, little blue.
   const std::uint8_t* pixel = &small->rgba[4 * (77 * 100 + 33)];
@@ -100,9 +100,10 @@ TEST(Drawings, EscapesHostileTokens) {
   EXPECT_THAT(svg, HasSubstr("\xF0\x9F\x90\x88 \xE7\x8C\xAB</text>"));
   for (const char c : svg) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
   EXPECT_TRUE(attention::validateUtf8(svg).ok());
-  const auto image = rasterise(svg, 50, 50);
+  const auto image = pixelImage(drawing, 50, 50);
   EXPECT_TRUE(image.ok()) << image.error().message;
-  EXPECT_FALSE(rasterise("<svg", 50, 50).ok());
+  const auto pdf = pdfFile({drawing}, 50, 50, 300);
+  EXPECT_TRUE(pdf.ok()) << pdf.error().message;
 }
 
 TEST(Drawings, ColoursMatchThemesAndAreReadable) {

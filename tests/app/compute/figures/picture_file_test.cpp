@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "app/compute/figures/drawing.h"
+#include "app/compute/figures/picture_formats.h"
 #include "render/image.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/compare_image.h"
@@ -78,6 +79,37 @@ TEST(PictureFile, ClipsLastUntilTheNextAndColoursBlend) {
   EXPECT_EQ(at(350), (std::array<int, 3>{0, 0, 255}));
 }
 
+TEST(PictureFile, TextIsAlignedToItsPosition) {
+  for (const Anchor anchor : {Anchor::start, Anchor::middle, Anchor::end})
+    for (const char* text : {"HHHH", "سلام", "ab שלום"}) {
+      Drawing drawing = someDrawing();
+      drawing.shapes = {TextRun{text, 200, 100, 40, {0, 0, 0, 1}, anchor}};
+      const auto image = pixelImage(drawing, 400, 200);
+      ASSERT_TRUE(image.ok()) << image.error().message;
+      int left = 400, right = 0;
+      for (int i = 0; i < 400 * 200; ++i)
+        if (image->rgba[static_cast<std::size_t>(4 * i)] < 128) {
+          left = std::min(left, i % 400);
+          right = std::max(right, i % 400);
+        }
+      EXPECT_GT(right - left, 50) << text;
+      const int at = anchor == Anchor::start ? left : anchor == Anchor::end ? right : (left + right) / 2;
+      EXPECT_NEAR(at, 200, 6) << text;
+    }
+}
+
+TEST(PictureFile, TouchingCellsHaveSharpEdges) {
+  Drawing drawing = someDrawing();
+  Cells cells{{20.3, 20.6, 35, 35}, attention::Matrix::Identity(5, 5), drawnStyle(drawingColors(false), 0)};
+  drawing.shapes = {cells};
+  const auto image = pixelImage(drawing, 400, 200);
+  ASSERT_TRUE(image.ok()) << image.error().message;
+  std::map<std::array<int, 3>, int> found;
+  for (std::size_t at = 0; at < image->rgba.size(); at += 4)
+    ++found[{image->rgba[at], image->rgba[at + 1], image->rgba[at + 2]}];
+  EXPECT_THAT(found, testing::SizeIs(3)) << "the page and two cells' colours, nothing between";
+}
+
 TEST(PictureFile, CentresDrawingOfOtherAspectRatio) {
   const TemporaryFolder folder;
   ASSERT_TRUE(
@@ -125,6 +157,18 @@ TEST(PictureFile, PdfHasOneSizedPageWithEmbeddedFonts) {
   EXPECT_THAT(large.error().message, HasSubstr("expected 1 to 14,400 a side"));
 }
 
+TEST(PictureFile, PdfHasItsTitleAndNoDate) {
+  const TemporaryFolder folder;
+  Drawing drawing = someDrawing();
+  drawing.title = "Heads of a layer";
+  drawing.shapes.push_back(TextRun{"animal", 20, 20, 11, {0, 0, 0, 1}});
+  for (const char* name : {"a.pdf", "b.pdf"})
+    ASSERT_TRUE(writePicture(folder / name, drawing, {}, kMemory).ok());
+  const std::string pdf = fileText(folder / "a.pdf");
+  EXPECT_THAT(pdf, AllOf(HasSubstr("/Title (Heads of a layer)"), testing::Not(HasSubstr("Date"))));
+  EXPECT_EQ(pdf, fileText(folder / "b.pdf"));
+}
+
 TEST(PictureFile, PdfCrossReferenceTableIsCorrect) {
   const TemporaryFolder folder;
   Drawing drawing = someDrawing();
@@ -158,7 +202,8 @@ TEST(PictureFile, PdfTextIsSearchableInAllScriptsAndRotations) {
   drawing.shapes.clear();
   for (const auto& [text, y, degrees] :
        {std::tuple{"A != b", 20, 0}, std::tuple{"Zeile λ² → ∞", 40, 0}, std::tuple{"नमस्ते", 60, 0},
-        std::tuple{"हिन्दी", 80, 0}, std::tuple{"upright", 150, -90}})
+        std::tuple{"हिन्दी", 80, 0}, std::tuple{"שלום עולם", 100, 0}, std::tuple{"سلام", 120, 0},
+        std::tuple{"upright", 150, -90}})
     drawing.shapes.push_back(TextRun{text,
                                      60,
                                      static_cast<double>(y),
@@ -171,8 +216,9 @@ TEST(PictureFile, PdfTextIsSearchableInAllScriptsAndRotations) {
   ASSERT_TRUE(writePicture(folder / "a.pdf", drawing, {}, kMemory).ok());
   const std::string words = wordsInPdf(folder / "a.pdf");
   if (words.empty()) GTEST_SKIP() << "pdftotext isn't installed";
-  EXPECT_THAT(words, AllOf(HasSubstr("A != b"), HasSubstr("Zeile λ² → ∞"), HasSubstr("नमस्ते"),
-                           HasSubstr("हिन्दी"), HasSubstr("upright")));
+  EXPECT_THAT(words,
+              AllOf(HasSubstr("A != b"), HasSubstr("Zeile λ² → ∞"), HasSubstr("नमस्ते"), HasSubstr("हिन्दी"),
+                    HasSubstr("שלום עולם"), HasSubstr("سلام"), HasSubstr("upright")));
 }
 
 TEST(PictureFile, RefusesBadSizesAndNamesKeepingOldFile) {
