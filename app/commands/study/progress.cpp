@@ -44,8 +44,8 @@ std::string dumped(const Json& json) {
 }
 
 /// What identifies a text in the file: bytes that aren't UTF-8 are replaced there.
-std::size_t hashOf(const StudiedText& text) {
-  return std::hash<std::string>()(dumped(Json{text.line, text.text, text.other}));
+std::string markOf(const StudiedText& text) {
+  return dumped(Json{text.line, text.text, text.other});
 }
 
 double numberIn(const Json& json) {
@@ -188,7 +188,6 @@ Status StudyProgress::readBack(const std::string& first) {
     if (any) {
       const Json json = Json::parse(line, nullptr, false);
       if (json.is_discarded() || !json.is_object() || !json.contains("line")) break;
-      texts_.push_back(hashOf(textIn(json).asked));
       ++done_;
     }
     any = true;
@@ -224,12 +223,17 @@ Status StudyProgress::add(const StudiedHeads& text, const std::string& piece) {
   return attention::success();
 }
 
-Status StudyProgress::checkNext(const StudiedText& text) {
-  if (texts_.at(checked_++) == hashOf(text)) return attention::success();
-  return attention::fileError(
-      name_,
-      fmt::format("holds the results of other texts (line {} differs); move or remove it to start anew",
-                  text.line));
+Status StudyProgress::check(const std::function<Result<std::optional<StudiedText>>()>& next) const {
+  return each([&](const StudiedHeads& done) -> Status {
+    const auto text = next();
+    if (!text) return text.error();
+    if (!*text) return Error{name_ + " holds the results of more texts than the file has"};
+    if (markOf(done.asked) == markOf(**text)) return attention::success();
+    return attention::fileError(
+        name_,
+        fmt::format("holds the results of other texts (line {} differs); move or remove it to start anew",
+                    (*text)->line));
+  });
 }
 
 Status StudyProgress::each(const std::function<Status(StudiedHeads)>& take) const {

@@ -48,8 +48,9 @@ class StudyProgress {
   attention::Status add(const StudiedHeads& text, const std::string& piece);
   /// Calls `take` with every text in order, until it returns an Error.
   attention::Status each(const std::function<attention::Status(StudiedHeads)>& take) const;
-  /// Returns an Error unless the next finished text, from the first on, was made from this one.
-  attention::Status checkNext(const StudiedText& text);
+  /// Returns an Error unless the finished texts are those that `next` returns, one after another; it returns
+  /// nothing at the end.
+  attention::Status check(const std::function<attention::Result<std::optional<StudiedText>>()>& next) const;
   void remove();
 
  private:
@@ -60,9 +61,7 @@ class StudyProgress {
   attention::Status append(const std::string& line);
 
   attention::Descriptor file_;
-  std::string name_, front_;
-  std::vector<std::size_t> texts_;  ///< hashes of the finished texts that checkNext() hasn't seen yet
-  std::size_t checked_ = 0;
+  std::string name_;
   std::uint64_t size_ = 0;
   Index done_ = 0;
 };

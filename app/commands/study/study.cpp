@@ -195,12 +195,8 @@ class StudyRun {
     auto opened = StudyProgress::open(options_.output, questionOf(options_, report_));
     if (!opened) return opened.error();
     progress_.emplace(*std::move(opened));
-    for (done_ = 0; done_ < progress_->done(); ++done_) {
-      const auto text = nextText(reader, options_);
-      if (!text) return text.error();
-      if (!*text) return Error{progress_->name() + " holds the results of more texts than the file has"};
-      if (const Status same = progress_->checkNext(**text); !same) return same;
-    }
+    done_ = progress_->done();
+    if (const Status same = progress_->check([&] { return nextText(reader, options_); }); !same) return same;
     if (done_ > 0) warn(fmt::format("{} of {} texts are already done", done_, count_));
     return attention::success();
   }
@@ -269,13 +265,18 @@ int runStudy(const StudyOptions& options) {
     if (const Status status = checkStudyFile(options.output); !status) return usage(status.error());
   std::stop_source stop;
   std::atomic<int> signal = 0;
-  // Before any other thread. The first signal finishes with what is done, the second ends at once.
-  const QuitSignals quits([&](int which) {
-    if (signal.exchange(which) != 0) {
+  // Before any other thread. The first signal finishes with what is done, the second ends at once; timeout
+  // sends each signal twice.
+  constexpr std::chrono::milliseconds kSame(200);
+  const QuitSignals quits([&, first = std::chrono::steady_clock::time_point()](int which) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (signal.exchange(which) == 0) {
+      first = now;
+      stop.request_stop();
+    } else if (now - first > kSame) {
       attention::removeTemporaryFiles();
       std::_Exit(128 + which);
     }
-    stop.request_stop();
   });
   const auto opened = openModel(options.folder);
   if (!opened) return fail(opened.error());

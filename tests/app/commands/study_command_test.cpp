@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/commands/study/progress.h"
 #include "attention/formats/npz_file.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/support/matchers.h"
@@ -160,31 +161,91 @@ TEST_F(StudyCommand, TriesOutputFirstAndTakesAnyName) {
   EXPECT_TRUE(json::parse(detectors.output)["copying"][0][0].is_number());
 }
 
+/// A text is read when its turn comes, so that a file may be larger than memory.
+TEST_F(StudyCommand, ReadsOneTextAfterAnother) {
+  constexpr Index kMany = 200'000;
+  std::string lines;
+  for (Index i = 0; i < kMany; ++i) lines += "Mia lost\n";
+  test::putFile(folder / "many", lines + "{\"text\": 1}\n");
+  auto reader = TextReader::open((folder / "many").string());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  for (Index line = 1; line <= kMany; ++line) {
+    const auto text = reader->next();
+    ASSERT_TRUE(text.ok() && *text) << "the bad line comes later than line " << line;
+    ASSERT_EQ((*text)->line, line);
+  }
+  EXPECT_THAT(reader->next().error().message, HasSubstr(std::to_string(kMany + 1)));
+
+  // A terabyte, most of it a hole.
+  test::putFile(folder / "huge", "Mia lost\nBen lost\n");
+  std::filesystem::resize_file(folder / "huge", std::uintmax_t{1} << 40);
+  auto huge = TextReader::open((folder / "huge").string());
+  ASSERT_TRUE(huge.ok()) << huge.error().message;
+  EXPECT_EQ((*huge->next())->text, "Mia lost");
+  EXPECT_EQ((*huge->next())->text, "Ben lost");
+  EXPECT_THAT(huge->next().error().message, HasSubstr("line 3: is longer than 16777216 bytes"));
+}
+
+/// So are the results of the finished texts, from their file.
+TEST_F(StudyCommand, ReadsOneResultAfterAnother) {
+  constexpr Index kMany = 2000;
+  const std::string output = (folder / "out.json").string();
+  auto progress = StudyProgress::open(output, "{}");
+  ASSERT_TRUE(progress.ok()) << progress.error().message;
+  StudiedHeads text;
+  text.problem = "has no answer";
+  for (text.asked.line = 1; text.asked.line <= kMany; ++text.asked.line)
+    ASSERT_TRUE(progress->add(text, "heads").ok());
+  Index seen = 0;
+  const auto stopped = progress->each([&](const StudiedHeads& one) -> attention::Status {
+    EXPECT_EQ(one.asked.line, ++seen);
+    return seen == 3 ? attention::Status(attention::Error{"enough"}) : attention::success();
+  });
+  EXPECT_EQ(stopped.error().message, "enough");
+  EXPECT_EQ(seen, 3);
+  StudiedText next;
+  const auto until = [&](Index last) {
+    next.line = 0;
+    return progress->check([&, last]() -> attention::Result<std::optional<StudiedText>> {
+      return ++next.line <= last ? std::optional(next) : std::nullopt;
+    });
+  };
+  EXPECT_TRUE(until(kMany).ok());
+  EXPECT_EQ(next.line, kMany);
+  EXPECT_THAT(until(5).error().message, HasSubstr("more texts than the file has"));
+  EXPECT_EQ(next.line, 6);
+}
+
 /// The finished texts are in the output, and the same command goes on after them. The folder's name isn't
 /// UTF-8.
-TEST_F(StudyCommand, SigtermKeepsWhatIsDone) {
+TEST_F(StudyCommand, SignalsKeepWhatIsDone) {
   constexpr std::size_t kLines = 300;
   std::string lines;
   for (std::size_t i = 0; i < kLines; ++i) lines += fmt::format("Mia lost milk river Ben {}\n", i);
   test::putFile(folder / "texts", lines);
   const std::filesystem::path named = folder / "bytes\xff";
   std::filesystem::create_directory(named);
-  const std::string output = (named / "out.json").string(), part = output + ".part";
-  const std::vector<std::string> study{"study",     "learned",   "--texts", (folder / "texts").string(),
-                                       "--measure", "detectors", "-o",      output};
-  const std::string stop = fmt::format(
-      " & p=$!; while kill -0 $p && ! [ $(wc -l < '{}') -gt 3 ]; do sleep 0.01; done 2>/dev/null; "
-      "kill -TERM $p; wait $p",
-      part);
-  EXPECT_EQ(runHeadscope(study, "", stop).exitCode, 128 + SIGTERM);
-  const std::size_t done = read(output)["texts"].size();
-  EXPECT_GT(done, 2u);
-  EXPECT_LT(done, kLines);
-  const Outcome rest = runHeadscope(study);
-  EXPECT_EQ(rest.exitCode, 0) << rest.errors;
-  EXPECT_THAT(rest.errors, HasSubstr(fmt::format("{} of {} texts are already done", done, kLines)));
-  EXPECT_EQ(read(output)["texts"].size(), kLines);
-  EXPECT_FALSE(std::filesystem::exists(part));
+  // A shell makes what it starts with & ignore Ctrl+C.
+  constexpr const char* kHeeded = "env() { exec /usr/bin/env --default-signal=INT \"$@\"; }; ";
+  for (const int signal : {SIGTERM, SIGINT}) {
+    SCOPED_TRACE(signal);
+    const std::string output = (named / fmt::format("{}.json", signal)).string(), part = output + ".part";
+    const std::vector<std::string> study{"study",     "learned",   "--texts", (folder / "texts").string(),
+                                         "--measure", "detectors", "-o",      output};
+    const std::string stop = fmt::format(
+        " & p=$!; while kill -0 $p && ! [ $(wc -l < '{}') -gt 3 ]; do sleep 0.01; done 2>/dev/null; "
+        "kill -{} $p; wait $p",
+        part, signal);
+    EXPECT_EQ(runHeadscope(study, kHeeded, stop).exitCode, 128 + signal);
+    const std::size_t done = read(output)["texts"].size();
+    EXPECT_GT(done, 2u);
+    EXPECT_LT(done, kLines);
+    const Outcome rest = runHeadscope(study);
+    EXPECT_EQ(rest.exitCode, 0) << rest.errors;
+    EXPECT_THAT(rest.errors, HasSubstr(fmt::format("{} of {} texts are already done", done, kLines)));
+    EXPECT_EQ(read(output)["texts"].size(), kLines);
+    EXPECT_FALSE(std::filesystem::exists(part));
+  }
 }
 
 TEST_F(StudyCommand, ReportsErrors) {
