@@ -301,6 +301,7 @@ void readValue(ObjectReader& reader, const char* key, SharedStrokes& strokes) {
     return reader.note(
         fmt::format("{} has {} lines, expected at most {}", reader.at(key), list->size(), kMaxStrokes));
   std::vector<PenStroke> read;
+  std::size_t points = 0;
   for (std::size_t i = 0; i < list->size() && reader.fault().empty(); ++i) {
     ObjectReader entry((*list)[i], reader.at(key + fmt::format("[{}]", i)), reader.fault());
     PenStroke stroke;
@@ -311,6 +312,11 @@ void readValue(ObjectReader& reader, const char* key, SharedStrokes& strokes) {
     readPoints(entry, stroke);
     if (stroke.page.size() > kMaxStrokeName || stroke.on.size() > kMaxStrokeName)
       entry.note(entry.at("on") + fmt::format(" and page have at most {} bytes", kMaxStrokeName));
+    points += stroke.points.size();
+    if (points > kMaxPenPoints)
+      entry.note(
+          fmt::format("{} has more than {} points together, the most that a scene's pen lines can have",
+                      reader.at(key), kMaxPenPoints));
     entry.finish();
     read.push_back(std::move(stroke));
   }

@@ -28,6 +28,8 @@ struct PenStroke {
 using SharedStrokes = SharedValue<std::vector<PenStroke>>;
 
 inline constexpr std::size_t kMaxStrokes = 500, kMaxStrokePoints = 2000, kMaxStrokeName = 200;
+/// Of all strokes of a scene together: 500 long strokes across a screen.
+inline constexpr std::size_t kMaxPenPoints = 200'000;
 /// Limit of a point's coordinates, and their resolution.
 inline constexpr float kFarthestPoint = 10000, kPointGrain = 1e-4f;
 

@@ -104,12 +104,21 @@ PenPoint kept(ImVec2 at) {
   return {whole(at.x), whole(at.y)};
 }
 
+std::size_t penPoints(const std::vector<PenStroke>& strokes) {
+  std::size_t points = 0;
+  for (const PenStroke& stroke : strokes) points += stroke.points.size();
+  return points;
+}
+
 /// Draws with the mouse. Each line becomes a separate undo step.
 void drawOn(View& view, Scene& scene, StageState& stage, float step) {
   SharedStrokes& strokes = scene.look.strokes;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (ImGui::IsItemActivated() && strokes->size() >= kMaxStrokes)
     view.messages.fail("The scene already has 500 pen lines, the maximum. Erase some to draw more.");
+  else if (ImGui::IsItemActivated() && penPoints(*strokes) >= kMaxPenPoints)
+    view.messages.fail(
+        "The scene's pen lines have 200,000 points together, the maximum. Erase some to draw more.");
   else if (ImGui::IsItemActivated()) {
     const std::string thing = thingAt(mouse);
     strokes.edit().push_back({scene.cursor.page, thing, cellAt(thing, mouse), ImGui::GetIO().KeyShift, {}});
@@ -127,8 +136,10 @@ void drawOn(View& view, Scene& scene, StageState& stage, float step) {
   if (!first && std::hypot((at.x - last.points.back().x) * size.x, (at.y - last.points.back().y) * size.y) <
                     (pulls ? 0.5f : step))
     return;
+  const bool full =
+      last.points.size() >= kMaxStrokePoints || (!first && penPoints(*strokes) >= kMaxPenPoints);
   std::vector<PenPoint>& points = strokes.edit().back().points;
-  if (pulls || points.size() >= kMaxStrokePoints)
+  if (pulls || full)
     points.back() = at;
   else
     points.push_back(at);

@@ -107,6 +107,45 @@ TEST_F(Pen, StrokeOnModelWordFollowsTheWord) {
   EXPECT_FALSE(word.Contains(drawn.GetCenter()));
 }
 
+/// What a scene's pen lines may hold together is refused in files, also in a talk's views, and not drawn.
+TEST_F(Pen, PointsOfAllStrokesAreLimited) {
+  const auto full = [](std::size_t strokes) {
+    PenStroke stroke{"heads", "", {}, false, {}};
+    for (std::size_t i = 0; i < app::kMaxStrokePoints; ++i)
+      stroke.points.push_back({static_cast<float>(i) / 4000, 0.5f});
+    return std::vector<PenStroke>(strokes, stroke);
+  };
+  constexpr std::size_t kFit = app::kMaxPenPoints / app::kMaxStrokePoints;
+  app::Scene scene = ui.scene();
+  const auto read = [&] { return app::parseScene(app::formatScene(scene), "a file"); };
+  scene.look.strokes = full(kFit);
+  ASSERT_TRUE(read().ok()) << read().error().message;
+  const app::Scene fits = scene;
+  scene.look.strokes = full(app::kMaxStrokes);
+  constexpr const char* kRefused = "strokes has more than 200000 points together";
+  EXPECT_THAT(read().error().message, testing::HasSubstr(kRefused));
+  const auto view = std::make_shared<const app::Scene>(scene);
+  scene = fits;
+  scene.talk = app::Talk{{{"one", "", std::make_shared<const app::Scene>(fits)}, {"two", "", view}}};
+  EXPECT_THAT(read().error().message, testing::HasSubstr(kRefused));
+
+  // Drawn: the last stroke ends with the pen, and another isn't begun.
+  scene = fits;
+  scene.look.strokes.edit().back().points.resize(app::kMaxStrokePoints - 3);
+  ui.show(scene);
+  const auto points = [&] {
+    std::size_t all = 0;
+    for (const PenStroke& stroke : *ui.scene().look.strokes) all += stroke.points.size();
+    return all;
+  };
+  drawOnCell("head.3", 3, 1);
+  for (int i = 0; i < 2; ++i) ui.dragAcross("head.5", ImVec2(0.1f, 0.1f), ImVec2(0.9f, 0.9f));
+  EXPECT_EQ(points(), app::kMaxPenPoints);
+  EXPECT_THAT(ui.view().messages.error, testing::HasSubstr("200,000 points together, the maximum"));
+  ui.key(Key::backspace);
+  EXPECT_EQ(points(), 0u);
+}
+
 TEST_F(Pen, StrokesSurviveFileAndLink) {
   drawOnCell("head.3", 3, 1);
   ui.dragAcross("head.5", ImVec2(0.1f, 0.1f), ImVec2(0.4f, 0.9f));
