@@ -63,9 +63,21 @@ PassRequest requestOf(const ModelOptions& options, const attention::Model& model
   return request;
 }
 
+/// Names the tensor because of which the numbers of that text aren't finite.
+Error notFinite(const ModelOptions& options, const std::shared_ptr<const attention::Model>& model,
+                std::span<const Index> ids) {
+  return Error{modelFault({.name = options.folder, .model = model}, ids,
+                          {.layers = model->config().layerCount(), .head = true}, {})};
+}
+
+bool isFinite(const attention::PassResult& pass) {
+  return pass.stream.allFinite() && pass.logits.allFinite();
+}
+
 /// Generates tokens and measures the speed.
-Status writeOn(const ModelOptions& options, const std::vector<attention::Patch>& patches,
-               attention::ModelSession& session, ModelReport& run) {
+Status writeOn(const ModelOptions& options, const PassRequest& asked,
+               const std::shared_ptr<const attention::Model>& model, attention::ModelSession& session,
+               ModelReport& run) {
   const attention::ModelConfig& config = session.model().config();
   if (!config.causal && !config.isBidirectionalDecoder())
     return Error{"this model is a bidirectional encoder and can't generate; expected a decoder"};
@@ -76,16 +88,18 @@ Status writeOn(const ModelOptions& options, const std::vector<attention::Patch>&
   session.reserve(before + *options.generate);
   PassRequest request;
   request.layers = std::vector<Index>();
-  request.patches = patches;
+  request.patches = asked.patches;
+  bool finite = true;
   const auto begin = std::chrono::steady_clock::now();
   const Status status = attention::generate(session, run.pass.logits, *options.generate, options.sampling,
-                                            request, [&](Index id, const attention::PassResult&) {
+                                            request, [&](Index id, const attention::PassResult& pass) {
                                               run.generatedIds->push_back(id);
-                                              return true;
+                                              finite = isFinite(pass);
+                                              return finite;
                                             });
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   run.tokensPerSecond = static_cast<double>(run.generatedIds->size()) / std::max(seconds.count(), 1e-9);
-  return status;
+  return finite ? status : notFinite(options, model, session.tokens());
 }
 
 /// Opens the folder's tokenizer, if there is one. A text needs it; ids are shown with it.
@@ -195,11 +209,9 @@ int runModel(const ModelOptions& options) {
   auto pass = session.append(run.inputIds, request);
   if (!pass) return fail(pass.error());
   run.pass = std::move(*pass);
-  if (!run.pass.stream.allFinite() || !run.pass.logits.allFinite())
-    return fail(Error{modelFault({.name = options.folder, .model = model}, run.inputIds,
-                                 {.layers = model->config().layerCount(), .head = true}, {})});
+  if (!isFinite(run.pass)) return fail(notFinite(options, model, run.inputIds));
   if (options.generate)
-    if (const Status status = writeOn(options, request.patches, session, run); !status)
+    if (const Status status = writeOn(options, request, model, session, run); !status)
       return fail(status.error());
   if (options.composition) {
     auto pairs = allCompositions(*model);

@@ -334,5 +334,25 @@ TEST(ModelCommand, ShowsIdsWithoutTextsIfTokenizerIsUnknown) {
   EXPECT_THAT(refused.errors, testing::HasSubstr("\"tokenizer.ggml.pre\" is \"unheard\""));
 }
 
+TEST(ModelCommand, NamesTheTensorThatIsNotFinite) {
+  const std::string python = attention::test::pythonWithNumpy();
+  if (python.empty()) GTEST_SKIP() << "NumPy isn't installed (apt-get install python3-numpy)";
+  for (const std::string tensor :
+       {"blk.1.attn_qkv.weight", "output_norm.weight", "blk.0.ffn_down.bias", "token_embd.weight"}) {
+    const test::TemporaryFolder folder;
+    ASSERT_TRUE(attention::test::writeGguf(
+        python, "model '" + folderOf("gpt2") + "' '" + folder.path().string() + "' F32 '~" + tensor + "'"));
+    const std::string file = (folder / "model.gguf").string();
+    // The table's first row is token 0's; where it is the head as well, it is every token's.
+    for (const std::string ids : {"5,6", "0,5"}) {
+      const Outcome outcome = runHeadscope({"model", file, "--ids", ids});
+      EXPECT_EQ(outcome.exitCode, 1) << tensor;
+      EXPECT_THAT(outcome.errors, AllOf(HasSubstr("tensor \"" + tensor + "\" is NaN at [0"),
+                                        HasSubstr("so not all numbers")));
+      EXPECT_EQ(outcome.output, "");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headscope::app

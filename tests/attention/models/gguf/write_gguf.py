@@ -13,7 +13,7 @@
   write_gguf.py latents FOLDER OUT TYPE           like split, for a wider random DeepSeek V2 with FOLDER's tokenizer
 
 After these, KEY:KIND=VALUE sets metadata (KIND "drop" removes them; general.architecture also changes the beginning of
-other keys), and +NAME adds a tensor of one number.
+other keys), +NAME adds a tensor of one number, and ~NAME makes the first number of an F32 tensor NaN.
 """
 import json
 import os
@@ -526,6 +526,10 @@ def edited(metadata, tensors, edits):
     for edit in edits:
         if edit.startswith("+"):
             tensors[edit[1:]] = ((1,), 0, np.ones(1, "<f4").tobytes())
+            continue
+        if edit.startswith("~"):
+            shape, kind, stored = tensors[edit[1:]]
+            tensors[edit[1:]] = (shape, kind, np.float32("nan").tobytes() + stored[4:])
             continue
         key, rest = edit.split(":", 1)
         kind, value = rest.split("=", 1)
