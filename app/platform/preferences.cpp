@@ -9,6 +9,7 @@
 #include "app/platform/window.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/json_tree.h"
+#include "attention/formats/merged_file.h"
 
 namespace headscope::app {
 
@@ -282,17 +283,32 @@ void saveRecent(const std::vector<RecentFile>& files) {
   (void)attention::writeFile(path, formatRecent(files));
 }
 
-void rememberRecent(const RecentFile& file) {
+namespace {
+
+/// Changes the list on disk, as it is at that moment.
+template <typename Change>
+void changeRecent(const Change& change) {
+  const auto path = listPath();
+  if (path.empty()) return;
+  const attention::ChangeLock lock(path);
   std::vector<RecentFile> files = loadRecent();
-  std::erase_if(files, [&](const RecentFile& other) { return other.path == file.path; });
-  files.insert(files.begin(), file);
+  change(files);
   saveRecent(parseRecent(formatRecent(files)));  // drops the oldest beyond the limit per kind
 }
 
+}  // namespace
+
+void rememberRecent(const RecentFile& file) {
+  changeRecent([&](std::vector<RecentFile>& files) {
+    std::erase_if(files, [&](const RecentFile& other) { return other.path == file.path; });
+    files.insert(files.begin(), file);
+  });
+}
+
 void forgetRecent(const std::string& path) {
-  std::vector<RecentFile> files = loadRecent();
-  std::erase_if(files, [&](const RecentFile& file) { return file.path == path; });
-  saveRecent(files);
+  changeRecent([&](std::vector<RecentFile>& files) {
+    std::erase_if(files, [&](const RecentFile& file) { return file.path == path; });
+  });
 }
 
 }  // namespace headscope::app

@@ -1,8 +1,13 @@
 #include "attention/formats/merged_file.h"
 
-#include <algorithm>
+#include <fcntl.h>
+#include <sys/file.h>
 
-#include "attention/formats/files/file_io.h"
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
 #include "attention/formats/json_tree.h"
 
 namespace headscope::attention {
@@ -60,6 +65,20 @@ std::string mergedJson(std::string_view base, std::string_view mine, std::string
   return all.dump(2, ' ', false, MergedJson::error_handler_t::replace) + "\n";
 }
 
+ChangeLock::ChangeLock(const std::filesystem::path& path) : file_(-1) {
+  using std::chrono::steady_clock;
+  constexpr std::chrono::seconds kLongest(10);
+  constexpr std::chrono::milliseconds kPause(1);
+  std::error_code ignored;
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  const std::filesystem::path lock = path.parent_path() / ("." + path.filename().string() + ".lock");
+  file_ = Descriptor(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const auto end = steady_clock::now() + kLongest;
+  while (file_.get() >= 0 && ::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 &&
+         (errno == EWOULDBLOCK || errno == EINTR) && steady_clock::now() < end)
+    std::this_thread::sleep_for(kPause);
+}
+
 void MergedFile::begin(std::string text) {
   const std::lock_guard lock(mutex_);
   base_ = std::move(text);
@@ -68,8 +87,7 @@ void MergedFile::begin(std::string text) {
 Status MergedFile::write(const std::filesystem::path& path, const std::string& text) {
   constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 20;
   const std::lock_guard lock(mutex_);
-  std::error_code ignored;
-  std::filesystem::create_directories(path.parent_path(), ignored);
+  const ChangeLock change(path);
   const auto theirs = readFile(path, kMaxBytes);
   Status written = writeFile(
       path, theirs ? mergedJson(base_, text, {reinterpret_cast<const char*>(theirs->data()), theirs->size()})

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "attention/core/result.h"
+#include "attention/formats/files/file_io.h"
 
 namespace headscope::attention {
 
@@ -13,6 +14,18 @@ namespace headscope::attention {
 /// are merged name by name, and lists as sets; any other value that both changed is `mine`'s. Returns `mine`
 /// if one of the texts isn't JSON.
 std::string mergedJson(std::string_view base, std::string_view mine, std::string_view theirs);
+
+/// Held while a small file is read, changed and written, so that nobody who does the same with it comes in
+/// between: a lock on the hidden file .NAME.lock beside it.
+class ChangeLock {
+ public:
+  /// Creates the folder if necessary. Waits for whoever has the lock, but goes on without it after 10 s, or
+  /// if it can't be made.
+  explicit ChangeLock(const std::filesystem::path& path);
+
+ private:
+  Descriptor file_;
+};
 
 /// A small JSON file that every window of the program changes. Writing keeps what the others have written
 /// since. Thread-safe.

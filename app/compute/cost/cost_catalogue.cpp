@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "attention/formats/files/file_io.h"
 #include "attention/formats/json_tree.h"
+#include "attention/formats/merged_file.h"
 #include "attention/formats/quote.h"
 #include "attention/models/config/model_catalogue.h"
 

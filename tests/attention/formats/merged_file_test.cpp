@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "tests/support/temporary_folder.h"
 
@@ -41,6 +42,28 @@ TEST(MergedFile, EachWriteAddsOnlyWhatChangedSinceTheLast) {
   ASSERT_TRUE(file.write(path, R"({"a": 1, "c": 3})").ok());
   EXPECT_EQ(nlohmann::json::parse(headscope::test::fileText(path)),
             nlohmann::json::parse(R"({"a": 2, "b": 2, "c": 3})"));
+}
+
+/// Windows that save at the same moment: each adds one name after another, and none is lost.
+TEST(MergedFile, WritersAtTheSameMomentLoseNothing) {
+  const headscope::test::TemporaryFolder folder;
+  const auto path = folder / "settings.json";
+  constexpr int kWriters = 6, kNames = 20;
+  {
+    std::vector<std::jthread> writers;
+    for (int writer = 0; writer < kWriters; ++writer)
+      writers.emplace_back([&path, writer] {
+        MergedFile file;
+        file.begin("{}");
+        nlohmann::json own = nlohmann::json::object();
+        for (int name = 0; name < kNames; ++name) {
+          own[std::to_string(writer) + "." + std::to_string(name)] = name;
+          EXPECT_TRUE(file.write(path, own.dump()).ok());
+        }
+      });
+  }
+  const auto all = nlohmann::json::parse(headscope::test::fileText(path));
+  EXPECT_EQ(all.size(), std::size_t{kWriters * kNames}) << all;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "app/platform/preferences.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/scene_json.h"
@@ -53,6 +55,18 @@ TEST_F(Recent, RemembersOpenedFilesByKindNewestFirst) {
   for (int i = 0; i < 9; ++i) app::rememberRecent({RecentKind::scene, "/" + std::to_string(i)});
   EXPECT_EQ(app::loadRecent(RecentKind::scene).size(), app::kRecentOfAKind);
   EXPECT_THAT(app::loadRecent(RecentKind::model), ElementsAre(model_)) << "scenes push out no model";
+}
+
+TEST_F(Recent, WindowsAtTheSameMomentForgetNoFile) {
+  {
+    std::vector<std::jthread> windows;
+    for (const RecentKind kind : {RecentKind::scene, RecentKind::talk, RecentKind::model})
+      windows.emplace_back([kind] {
+        for (std::size_t i = 0; i < app::kRecentOfAKind; ++i)
+          app::rememberRecent({kind, "/" + app::recentWord(kind) + std::to_string(i)});
+      });
+  }
+  EXPECT_EQ(app::loadRecent().size(), 3 * app::kRecentOfAKind);
 }
 
 TEST_F(Recent, OpenDialogListsTalksAndModels) {
