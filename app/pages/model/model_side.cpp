@@ -26,18 +26,20 @@ void wantGroup(const Scene& scene, Opening& opening, std::string_view group) {
 
 namespace {
 
-/// The choice of an encoder–decoder's group of heads.
+/// "decoder to the encoder (cross)" for "cross".
+Choice kindChoice(std::string_view group) {
+  const std::string name(group);
+  return {group == "cross" ? "decoder to the encoder (cross)" : name, "", name};
+}
+
+/// The choice of an encoder–decoder's group of heads, if its checkpoint has several.
 void headGroupChoice(const Scene& scene, View& view, Opening& opening) {
   const attention::ModelConfig& config = scene.setup.subject.opened->config();
-  if (config.group == attention::HeadGroup::only) return;
+  if (config.groups.size() < 2) return;
   sectionTitle(view, "ATTENTION KIND");
-  const bool given = config.reads() && !scene.setup.subject.opened->model->source();
-  std::vector<Choice> choices{{"encoder", "", "encoder"},
-                              {"decoder", "", "decoder"},
-                              {"decoder to the encoder (cross)", "", "cross"}};
-  if (given) choices.erase(choices.begin());
-  const auto isShown = [&](const Choice& choice) { return choice.name == groupName(config.group); };
-  int chosen = static_cast<int>(std::ranges::find_if(choices, isShown) - choices.begin());
+  std::vector<Choice> choices;
+  for (const attention::HeadGroup group : config.groups) choices.push_back(kindChoice(groupName(group)));
+  int chosen = static_cast<int>(std::ranges::find(config.groups, config.group) - config.groups.begin());
   if (dropdown(view, "model.group", choices, chosen, ImGui::GetContentRegionAvail().x,
                "An encoder–decoder has three kinds of heads. Your edits apply to the kind shown."))
     wantGroup(scene, opening, choices[static_cast<std::size_t>(chosen)].name);
@@ -63,8 +65,7 @@ void groupChoice(const Scene& scene, View& view, Opening& opening) {
   if (file.groups().size() < 2) return;
   sectionTitle(view, "ATTENTION KIND");
   std::vector<Choice> choices;
-  for (const std::string& group : file.groups())
-    choices.push_back({group == "cross" ? "decoder to the encoder (cross)" : group, "", group});
+  for (const std::string& group : file.groups()) choices.push_back(kindChoice(group));
   int chosen = static_cast<int>(std::ranges::find(file.groups(), file.group()) - file.groups().begin());
   if (dropdown(view, "recorded.group", choices, chosen, ImGui::GetContentRegionAvail().x,
                "The file contains several kinds of attention."))

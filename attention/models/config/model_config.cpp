@@ -1,6 +1,6 @@
 #include "attention/models/config/model_config.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <numbers>
@@ -146,13 +146,13 @@ void refuseUnsupported(const ConfigReader& json) {
             (*method == "mxfp4" ? ", or gpt-oss with its experts in MXFP4" : ""));
 }
 
-/// Whether the file has only the encoder of an encoder–decoder: saved from a class such as T5EncoderModel,
-/// whose config.json may still describe the pair.
-bool isEncoderAlone(const ConfigReader& json, bool both) {
+/// The class if the file has only the encoder of an encoder–decoder, although its config.json may still
+/// describe the pair: "T5EncoderModel".
+std::string encoderClass(const ConfigReader& json) {
   const std::vector<std::string> classes = json.texts("architectures");
   const bool encoder =
       !classes.empty() && (classes[0].ends_with("EncoderModel") || classes[0].ends_with("Encoder"));
-  return encoder || (!both && !json.flag("is_decoder", false));
+  return encoder ? classes[0] : "";
 }
 
 /// Selects the stack whose heads are requested.
@@ -168,17 +168,22 @@ void chooseGroup(const ConfigReader& json, std::string_view group, ModelConfig& 
                             quotedText("#" + std::string(group))));
     return;
   }
-  if (group.empty() && config.family->source && isEncoderAlone(json, both))
-    group = groupName(HeadGroup::encoder);
-  std::string groups;
+  const std::string alone = config.family->source ? encoderClass(json) : "";
+  const bool encoder = !alone.empty() || (!both && !json.flag("is_decoder", false));
+  if (config.family->source) config.groups.push_back(HeadGroup::encoder);
+  if (!config.family->source || !encoder)
+    config.groups.insert(config.groups.end(), {HeadGroup::decoder, HeadGroup::cross});
+  const std::string_view asked = !group.empty() ? group : groupName(config.groups.back());
+  std::vector<std::string_view> names;
   for (const HeadGroup each : {HeadGroup::encoder, HeadGroup::decoder, HeadGroup::cross}) {
-    if (each == HeadGroup::encoder && !config.family->source) continue;
-    groups += (groups.empty() ? "" : ", ") + std::string(groupName(each));
-    if (groupName(each) == (group.empty() ? groupName(HeadGroup::cross) : group)) config.group = each;
+    if (groupName(each) == asked && (each != HeadGroup::encoder || config.family->source))
+      config.group = each;
+    if (std::ranges::find(config.groups, each) != config.groups.end()) names.push_back(groupName(each));
   }
-  if (config.group == HeadGroup::only)
-    json.fail(
-        fmt::format("the group of heads is {}, expected one of {}", quotedText(std::string(group)), groups));
+  if (config.group == HeadGroup::only || (!alone.empty() && config.group != HeadGroup::encoder))
+    json.fail(fmt::format("the group of heads is {}, expected {}{}{}", quotedText(std::string(group)),
+                          names.size() > 1 ? "one of " : "", fmt::join(names, ", "),
+                          alone.empty() ? "" : ": " + alone + " has only the encoder"));
   if (config.group == HeadGroup::encoder)
     config.family = config.family->source;
   else if (!both)

@@ -252,7 +252,8 @@ struct ModelConfig {
   std::vector<LayerKind> layers;
 
   HeadGroup group = HeadGroup::only;
-  Index startToken = 0;  ///< first token of the text of a decoder that reads an encoder
+  std::vector<HeadGroup> groups;  ///< that the checkpoint has and this program can show; none for `only`
+  Index startToken = 0;           ///< first token of the text of a decoder that reads an encoder
   /// Numbers added to scores by distance, the same in all layers; the table comes from the checkpoint.
   std::optional<BucketBias> bucketBias = {};
 

@@ -318,6 +318,7 @@ TEST(EncoderDecoderConfigs, EncoderSavedAloneOpensAsEncoder) {
     const auto config = readModelConfig("{" + std::string(fields) + "}", "config.json", "");
     ASSERT_TRUE(config.ok()) << config.error().message;
     EXPECT_EQ(config->group, HeadGroup::encoder) << fields;
+    EXPECT_THAT(config->groups, testing::ElementsAre(HeadGroup::encoder)) << fields;
     EXPECT_FALSE(config->causal);
   }
 }
@@ -333,6 +334,13 @@ TEST(EncoderDecoderConfigs, RefusesUnsupportedConfigs) {
   EXPECT_THAT(refusal(t5 + R"("is_encoder_decoder": false, "is_decoder": true})", ""),
               HasSubstr("the decoder is on its own"));
   EXPECT_EQ(refusal(t5 + R"("is_encoder_decoder": false})", "encoder"), "read");
+  const std::string alone = t5 + R"("architectures": ["T5EncoderModel"]})";
+  EXPECT_EQ(refusal(alone, "encoder"), "read");
+  EXPECT_THAT(refusal(alone, "cross"), HasSubstr("expected encoder: T5EncoderModel has only the encoder"));
+  EXPECT_THAT(refusal(R"({"model_type": "bart", "architectures": ["BartEncoder"]})", "decoder"),
+              HasSubstr("expected encoder: BartEncoder has only the encoder"));
+  EXPECT_THAT(refusal(t5 + R"("num_layers": 2})", "middle"),
+              HasSubstr("expected one of encoder, decoder, cross"));
   EXPECT_THAT(refusal(t5 + R"("feed_forward_proj": "gated-tanh"})", ""), HasSubstr("gated-tanh"));
   EXPECT_THAT(refusal(t5 + R"("relative_attention_num_buckets": 7})", "encoder"), HasSubstr("t5.buckets"));
   EXPECT_THAT(refusal(t5 + R"("decoder_start_token_id": 99999})", ""), HasSubstr("decoder_start_token_id"));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/compute/cost/cost_figures.h"
 #include "app/pages/head_lab/head_lab_page.h"
 #include "app/pages/model/model_page.h"
@@ -219,6 +221,26 @@ TEST_F(ModelWithRules, GenerationFollowsRulesButPredictionsDoNot) {
   ui.draw();
   EXPECT_FALSE(page().predicted.predictions->value->ruled);
   EXPECT_FALSE(ui.has("guess.ruled"));
+}
+
+/// A file that was saved from the encoder's class.
+class ModelOfEncoder : public ModelEncoderDecoder {
+ protected:
+  ModelOfEncoder() : ModelEncoderDecoder(alone()) {}
+  static made::PlainPair alone() {
+    made::PlainPair pair = made::plainPairs().front();
+    auto config = nlohmann::json::parse(pair.config);
+    config["architectures"] = {"T5EncoderModel"};
+    pair.config = config.dump();
+    return pair;
+  }
+};
+
+TEST_F(ModelOfEncoder, OffersNoOtherKindsOfAttention) {
+  ASSERT_TRUE(page().ready()) << page().run.problem;
+  EXPECT_EQ(page().model.config->group, attention::HeadGroup::encoder);
+  EXPECT_FALSE(ui.has("model.group"));
+  expectNoFlaws("encoder alone");
 }
 
 class ModelOfSound : public ModelEncoderDecoder {
