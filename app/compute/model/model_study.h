@@ -246,12 +246,13 @@ struct RecordedQuestion {
 struct RecordedRule {
   double scale = 0;          ///< the factor of q·k that explains the weights best
   bool byRootOfDim = false;  ///< whether it is 1/√headDim
+  bool sink = false;         ///< the softmax times each row's sum, whose rest a sink takes
   double apart = 0;          ///< largest |softmax(scale·q·k over the keys with weight) − weight|
   bool explains() const { return apart <= 2e-3; }  ///< within the rounding of half-precision weights
 };
 
-/// Tries 1/√headDim first, then the least-squares scale s in log A_ij = s·q_i·k_j + c_i. Returns an Error if
-/// the file has no q and k, or "stopped" if `stop` is requested.
+/// Tries 1/√headDim first, then the least-squares scale s in log A_ij = s·q_i·k_j + c_i, then both with a
+/// sink. Returns an Error if the file has no q and k, or "stopped" if `stop` is requested.
 attention::Result<RecordedRule> recordedRule(const RecordedQuestion& question, std::stop_token stop);
 
 /// The computation of one weight of such a head.
@@ -260,10 +261,12 @@ struct RecordedReceipt {
   double dot = 0, score = 0;  ///< Σ terms; that times the scale
   Index keys = 0;             ///< number of keys with weight in the row
   double logSum = 0;          ///< ln Σ_j exp(score_j) over these keys
+  double share = 1;           ///< of the row that a sink leaves to its keys
   float weight = 0, recorded = 0;
   attention::Vector mixed;   ///< [headDim], recorded · v; empty if the file has no v
   attention::Vector output;  ///< [headDim], Σ_j recorded_j · v_j; empty if the file has no v
 };
-RecordedReceipt recordedReceipt(const LayerSummary& layer, Index head, Index query, Index key, double scale);
+RecordedReceipt recordedReceipt(const LayerSummary& layer, Index head, Index query, Index key,
+                                const RecordedRule& rule);
 
 }  // namespace headscope::app

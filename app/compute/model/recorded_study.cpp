@@ -44,18 +44,120 @@ Stack arrayOf(const RecordedAttention& file, const std::optional<attention::Reco
   return all;
 }
 
+Index kvHeadOf(const Stack& shared, Index heads, Index head) {
+  return head * shared.count() / heads;
+}
+
+/// Returns q·k of one row with all keys, in double.
+Eigen::VectorXd dots(const LayerSummary& layer, Index head, Index row) {
+  const Index kv = kvHeadOf(layer.k, layer.q.count(), head);
+  return layer.k[kv].cast<double>() * layer.q[head].row(row).cast<double>().transpose();
+}
+
+/// The first rows of a head, of which a rule is to explain the weights.
+struct RuledRows {
+  const LayerSummary& layer;
+  Index head, rows;
+  const std::stop_token& stop;
+};
+
+/// Calls each(q·k, weights, keys with weight) for every row that has any.
+template <typename Each>
+void forRows(const RuledRows& of, const Each& each) {
+  std::vector<Index> keys;
+  for (Index row = 0; row < std::min(of.rows, of.layer.weights.rows()) && !of.stop.stop_requested(); ++row) {
+    const auto weights = of.layer.weights[of.head].row(row);
+    keys.clear();
+    for (Index j = 0; j < weights.size(); ++j)
+      if (weights[j] > 0) keys.push_back(j);
+    if (!keys.empty()) each(dots(of.layer, of.head, row), weights, keys);
+  }
+}
+
+/// `sink`: the softmax is of what each row's sum leaves to its keys.
+double largestDifference(const RuledRows& of, double scale, bool sink) {
+  double apart = 0;
+  forRows(of, [&](const Eigen::VectorXd& dot, const auto& weights, const auto& keys) {
+    double most = -std::numeric_limits<double>::infinity(), sum = 0, share = 0;
+    for (const Index j : keys) most = std::max(most, scale * dot[j]);
+    for (const Index j : keys) sum += std::exp(scale * dot[j] - most);
+    for (const Index j : keys) share += static_cast<double>(weights[j]);
+    if (!sink) share = 1;
+    for (const Index j : keys)
+      apart = std::max(
+          apart, std::abs(share * std::exp(scale * dot[j] - most) / sum - static_cast<double>(weights[j])));
+  });
+  return apart;
+}
+
+/// Returns the least-squares s in log A_ij = s·q_i·k_j + c_i, leaving out weights too small for half
+/// precision.
+double fittedScale(const RuledRows& of) {
+  constexpr float kLeast = 1e-3f;
+  double products = 0, squares = 0;
+  forRows(of, [&](const Eigen::VectorXd& dot, const auto& weights, const auto& keys) {
+    double meanDot = 0, meanLog = 0, count = 0;
+    for (const Index j : keys)
+      if (weights[j] >= kLeast) {
+        meanDot += dot[j];
+        meanLog += std::log(static_cast<double>(weights[j]));
+        ++count;
+      }
+    if (count < 2) return;
+    for (const Index j : keys)
+      if (weights[j] >= kLeast) {
+        const double x = dot[j] - meanDot / count;
+        products += x * (std::log(static_cast<double>(weights[j])) - meanLog / count);
+        squares += x * x;
+      }
+  });
+  return squares > 0 ? products / squares : 0;
+}
+
+/// The rule that explains the rows best. A sink's share is tried last, for rows that sum to less than 1.
+RecordedRule ruleOf(const RuledRows& of) {
+  const double usual = 1 / std::sqrt(static_cast<double>(of.layer.q.cols()));
+  RecordedRule rule{usual, true, false, largestDifference(of, usual, false)};
+  if (rule.explains()) return rule;
+  const double fitted = fittedScale(of);
+  if (const double apart = largestDifference(of, fitted, false); apart < rule.apart)
+    rule = {fitted, false, false, apart};
+  const attention::WeightFaults faults = attention::faultsOf(of.layer.weights[of.head]);
+  if (rule.explains() || faults.rows == 0 || faults.negative > 0 || attention::isAboveOne(faults.maxSum))
+    return rule;
+  for (const double scale : {usual, fitted})
+    if (const RecordedRule sink{scale, scale == usual, true, largestDifference(of, scale, true)};
+        sink.explains())
+      return sink;
+  return rule;
+}
+
+/// What q and k show about rows that don't sum to 1: "" unless a sink takes the rest.
+std::string sinkNote(const LayerSummary& layer, Index head, const std::stop_token& stop) {
+  constexpr Index kRows = 64;
+  return ruleOf({layer, head, kRows, stop}).sink
+             ? "softmax(q · k) times each row’s sum gives the weights: the rest of each row goes to an "
+               "attention sink, which q and k leave out."
+             : "";
+}
+
+/// What is wrong with a layer's weights.
+struct LayerFaults {
+  attention::WeightFaults all;
+  Index unsummed = -1;  ///< the first head with a row that doesn't sum to 1; -1: none
+};
+
 /// A layer, and what is wrong with it.
 struct ReadLayer {
   std::shared_ptr<LayerSummary> summary = std::make_shared<LayerSummary>();
-  attention::WeightFaults faults;
+  LayerFaults faults;
   std::string notUsed;  ///< why an array isn't used; "" = all are
 };
 
 /// Reads a layer's heads on all threads, and calls `take` with each. Returns what is wrong with their
 /// weights.
-Result<attention::WeightFaults> readHeads(const RecordedAttention& file, Index at,
-                                          const std::stop_token& stop,
-                                          const std::function<void(Index, const attention::Matrix&)>& take) {
+Result<LayerFaults> readHeads(const RecordedAttention& file, Index at, const std::stop_token& stop,
+                              const std::function<void(Index, const attention::Matrix&)>& take) {
   const Index heads = file.layers()[static_cast<std::size_t>(at)].attention.heads;
   std::vector<Result<attention::WeightFaults>> found(static_cast<std::size_t>(heads),
                                                      attention::WeightFaults{});
@@ -69,12 +171,14 @@ Result<attention::WeightFaults> readHeads(const RecordedAttention& file, Index a
     take(head, weights->weights);
     faults = weights->faults;
   });
-  attention::WeightFaults all;
-  for (const auto& each : found) {
+  LayerFaults faults;
+  for (Index head = 0; head < heads; ++head) {
+    const auto& each = found[static_cast<std::size_t>(head)];
     if (!each) return each.error();
-    all.add(*each);
+    faults.all.add(*each);
+    if (faults.unsummed < 0 && each->rows > 0) faults.unsummed = head;
   }
-  return all;
+  return faults;
 }
 
 Result<ReadLayer> readLayer(const RecordedAttention& file, Index at,
@@ -92,7 +196,7 @@ Result<ReadLayer> readLayer(const RecordedAttention& file, Index at,
   });
   if (!faults) return faults.error();
   read.faults = *faults;
-  summary->aroundZero = read.faults.aroundZero();
+  summary->aroundZero = read.faults.all.aroundZero();
   summary->q = arrayOf(file, layer.q, read.notUsed);
   summary->k = arrayOf(file, layer.k, read.notUsed);
   summary->v = arrayOf(file, layer.v, read.notUsed);
@@ -133,18 +237,24 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
   const attention::HeadText text = headTextOf(study, opened.isCrossAttention ? 0 : m - n);
   attention::WeightFaults faults;
   std::string notUsed;
+  std::optional<std::string> sink;  // as the first such layer shows
   for (Index at = 0; at < std::ssize(file.layers()); ++at) {
     auto layer = readLayer(file, at, mask, text, stop);
     if (stop.stop_requested()) return Error{"stopped"};
     if (!layer) return layer.error();
     study.layers.push_back(layer->summary);
     study.aroundZero = std::max(study.aroundZero, layer->summary->aroundZero);
-    faults.add(layer->faults);
+    faults.add(layer->faults.all);
     if (notUsed.empty()) notUsed = layer->notUsed;
+    const LayerSummary& summary = *layer->summary;
+    if (!sink && layer->faults.unsummed >= 0 && summary.q.size() > 0 && summary.k.size() > 0)
+      sink = sinkNote(summary, layer->faults.unsummed, stop);
     if (onLayer) onLayer(at, layer->summary);
   }
   study.unweighed = faults.notFinite > 0 || (faults.above > 0 && study.aroundZero == 0);
-  study.notFinite = faults.describe() + (notUsed.empty() ? "" : " " + notUsed);
+  study.notFinite = faults.describe();
+  for (const std::string& more : {sink.value_or(""), notUsed})
+    if (!more.empty()) study.notFinite += " " + more;
   study.bytes = needed;
   addRollout(study, stop);
   study.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -155,10 +265,25 @@ std::vector<std::string> recordedNotes(const RecordedAttention& file) {
   std::vector<std::string> notes = file.notes();
   if (!file.unfitTokens().empty()) notes.push_back("tokens aren't used: " + file.unfitTokens());
   attention::WeightFaults faults;
-  for (Index at = 0; at < std::ssize(file.layers()); ++at)
-    if (const auto found = readHeads(file, at, {}, [](Index, const attention::Matrix&) {}))
-      faults.add(*found);
-  if (const std::string found = faults.describe(); !found.empty()) notes.push_back(found);
+  std::optional<std::string> sink;
+  std::string notUsed;
+  for (Index at = 0; at < std::ssize(file.layers()); ++at) {
+    const auto found = readHeads(file, at, {}, [](Index, const attention::Matrix&) {});
+    if (!found) continue;
+    faults.add(found->all);
+    const attention::RecordedLayer& layer = file.layers()[static_cast<std::size_t>(at)];
+    if (sink || found->unsummed < 0 || !layer.q || !layer.k) continue;
+    LayerSummary read;
+    read.q = arrayOf(file, layer.q, notUsed);
+    read.k = arrayOf(file, layer.k, notUsed);
+    read.weights = Stack(layer.attention.heads, file.queries(), file.keys());
+    const auto weights = file.readWeights(at, found->unsummed);
+    if (!weights || read.q.size() == 0 || read.k.size() == 0) continue;
+    read.weights[found->unsummed] = weights->weights;
+    sink = sinkNote(read, found->unsummed, {});
+  }
+  for (const std::string& found : {faults.describe(), sink.value_or("")})
+    if (!found.empty()) notes.push_back(found);
   return notes;
 }
 
@@ -214,105 +339,37 @@ Snapshot recordedSnapshot(const Setup& setup, Resources& resources, std::stop_to
   return snapshot;
 }
 
-namespace {
-
-Index kvHeadOf(const attention::Stack& shared, Index heads, Index head) {
-  return head * shared.count() / heads;
-}
-
-/// Returns q·k of one row with all keys, in double.
-Eigen::VectorXd dots(const LayerSummary& layer, Index head, Index row) {
-  const Index kv = kvHeadOf(layer.k, layer.q.count(), head);
-  return layer.k[kv].cast<double>() * layer.q[head].row(row).cast<double>().transpose();
-}
-
-/// Calls each(q·k, weights, keys with weight) for every row that has any.
-template <typename Each>
-void forRows(const LayerSummary& layer, Index head, const std::stop_token& stop, const Each& each) {
-  std::vector<Index> keys;
-  for (Index row = 0; row < layer.weights.rows() && !stop.stop_requested(); ++row) {
-    const auto weights = std::as_const(layer.weights)[head].row(row);
-    keys.clear();
-    for (Index j = 0; j < weights.size(); ++j)
-      if (weights[j] > 0) keys.push_back(j);
-    if (!keys.empty()) each(dots(layer, head, row), weights, keys);
-  }
-}
-
-double largestDifference(const LayerSummary& layer, Index head, double scale, const std::stop_token& stop) {
-  double apart = 0;
-  forRows(layer, head, stop, [&](const Eigen::VectorXd& dot, const auto& weights, const auto& keys) {
-    double most = -std::numeric_limits<double>::infinity(), sum = 0;
-    for (const Index j : keys) most = std::max(most, scale * dot[j]);
-    for (const Index j : keys) sum += std::exp(scale * dot[j] - most);
-    for (const Index j : keys)
-      apart =
-          std::max(apart, std::abs(std::exp(scale * dot[j] - most) / sum - static_cast<double>(weights[j])));
-  });
-  return apart;
-}
-
-/// Returns the least-squares s in log A_ij = s·q_i·k_j + c_i, leaving out weights too small for half
-/// precision.
-double fittedScale(const LayerSummary& layer, Index head, const std::stop_token& stop) {
-  constexpr float kLeast = 1e-3f;
-  double products = 0, squares = 0;
-  forRows(layer, head, stop, [&](const Eigen::VectorXd& dot, const auto& weights, const auto& keys) {
-    double meanDot = 0, meanLog = 0, count = 0;
-    for (const Index j : keys)
-      if (weights[j] >= kLeast) {
-        meanDot += dot[j];
-        meanLog += std::log(static_cast<double>(weights[j]));
-        ++count;
-      }
-    if (count < 2) return;
-    for (const Index j : keys)
-      if (weights[j] >= kLeast) {
-        const double x = dot[j] - meanDot / count;
-        products += x * (std::log(static_cast<double>(weights[j])) - meanLog / count);
-        squares += x * x;
-      }
-  });
-  return squares > 0 ? products / squares : 0;
-}
-
-}  // namespace
-
 Result<RecordedRule> recordedRule(const RecordedQuestion& question, std::stop_token stop) {
   const LayerSummary& layer = *question.study->layers[static_cast<std::size_t>(question.layer)];
   if (layer.q.size() == 0 || layer.k.size() == 0) return Error{"The file has no q and k"};
-  RecordedRule rule;
-  rule.scale = 1 / std::sqrt(static_cast<double>(layer.q.cols()));
-  rule.byRootOfDim = true;
-  rule.apart = largestDifference(layer, question.head, rule.scale, stop);
-  if (!rule.explains()) {
-    const double fitted = fittedScale(layer, question.head, stop);
-    if (const double apart = largestDifference(layer, question.head, fitted, stop); apart < rule.apart)
-      rule = {fitted, false, apart};
-  }
+  const RecordedRule rule = ruleOf({layer, question.head, layer.weights.rows(), stop});
   if (stop.stop_requested()) return Error{"stopped"};
   return rule;
 }
 
-RecordedReceipt recordedReceipt(const LayerSummary& layer, Index head, Index query, Index key, double scale) {
+RecordedReceipt recordedReceipt(const LayerSummary& layer, Index head, Index query, Index key,
+                                const RecordedRule& rule) {
   RecordedReceipt receipt;
   const Index kv = kvHeadOf(layer.k, layer.q.count(), head);
   receipt.terms = layer.q[head].row(query).cwiseProduct(layer.k[kv].row(key)).transpose();
   const auto weights = std::as_const(layer.weights)[head].row(query);
   const Eigen::VectorXd dot = dots(layer, head, query);
   receipt.dot = dot[key];
-  receipt.score = scale * receipt.dot;
+  receipt.score = rule.scale * receipt.dot;
   receipt.recorded = weights[key];
-  double most = -std::numeric_limits<double>::infinity(), sum = 0;
+  double most = -std::numeric_limits<double>::infinity(), sum = 0, share = 0;
   for (Index j = 0; j < weights.size(); ++j)
     if (weights[j] > 0) {
-      most = std::max(most, scale * dot[j]);
+      most = std::max(most, rule.scale * dot[j]);
+      share += static_cast<double>(weights[j]);
       ++receipt.keys;
     }
   for (Index j = 0; j < weights.size(); ++j)
-    if (weights[j] > 0) sum += std::exp(scale * dot[j] - most);
+    if (weights[j] > 0) sum += std::exp(rule.scale * dot[j] - most);
   if (receipt.keys > 0) receipt.logSum = most + std::log(sum);
-  if (receipt.recorded > 0) receipt.weight = static_cast<float>(std::exp(receipt.score - receipt.logSum));
+  if (rule.sink && receipt.keys > 0) receipt.share = share;
+  if (receipt.recorded > 0)
+    receipt.weight = static_cast<float>(receipt.share * std::exp(receipt.score - receipt.logSum));
   if (layer.v.size() == 0) return receipt;
   const auto values = std::as_const(layer.v)[kvHeadOf(layer.v, layer.q.count(), head)];
   receipt.mixed = receipt.recorded * values.row(key).transpose();

@@ -50,7 +50,8 @@ void weightLines(View& view, const RecordedRule& rule, const RecordedReceipt& re
   rows.pair("times " + scaleText(rule, dims), numberText(receipt.score));
   rows.pair(
       fmt::format("exp(score − {}), over {}", numberText(receipt.logSum), countedText(receipt.keys, "key")),
-      weightText(receipt.weight));
+      weightText(static_cast<float>(static_cast<double>(receipt.weight) / receipt.share)));
+  if (rule.sink) rows.pair("times the row’s sum; a sink takes the rest", weightText(receipt.weight));
   rows.pair("in the file", weightText(receipt.recorded));
   hint(view, fmt::format("The file gives no scale; {} reproduces this head's weights within {}.",
                          scaleText(rule, dims), numberText(rule.apart, 2)));
@@ -103,7 +104,7 @@ void recordedPanel(const Scene& scene, State& page) {
              !answer || answer->request != RecordedQuestion{page.study, at, cell.head} || !answer->value) {
     hint(view, answer && !answer->value ? answer->value.error().message : "…");
   } else if (const RecordedRule& rule = *answer->value; rule.explains()) {
-    const RecordedReceipt receipt = recordedReceipt(layer, cell.head, cell.query, cell.key, rule.scale);
+    const RecordedReceipt receipt = recordedReceipt(layer, cell.head, cell.query, cell.key, rule);
     weightLines(view, rule, receipt);
     valueLines(view, receipt);
   } else {

@@ -33,7 +33,8 @@ std::vector<std::string> places(Index count) {
 }
 
 /// Returns the largest |softmax(scale · q · k over the keys with weight) − weight| of one head's first rows,
-/// for the usual scale or none, whichever explains the weights better.
+/// for the usual scale or none, whichever explains the weights better. Rows may sum to less than 1: a sink
+/// takes the rest.
 double unexplained(const Matrix& q, const Matrix& k, const Matrix& weights) {
   constexpr Index kRows = 64;
   double best = 1;
@@ -45,7 +46,8 @@ double unexplained(const Matrix& q, const Matrix& k, const Matrix& weights) {
       const Eigen::ArrayXd scores = scale * (k * q.row(row).transpose()).cast<double>().array();
       const Eigen::ArrayXd powers = seen * (scores - scores.maxCoeff()).exp();
       const Eigen::ArrayXd given = weights.row(row).transpose().cast<double>().array();
-      apart = std::max(apart, (powers / powers.sum() - given).abs().maxCoeff<Eigen::PropagateNaN>());
+      const double share = std::min(1.0, given.sum());
+      apart = std::max(apart, (share * powers / powers.sum() - given).abs().maxCoeff<Eigen::PropagateNaN>());
     }
     if (apart < best) best = apart;
   }
@@ -71,6 +73,7 @@ Result<RecordedAttention> RecordedAttention::open(const fs::path& path, const st
   recorded.notes_ = std::move(found->notes);
   if (const auto status = recorded.leaveOutPadding(); !status) return status.error();
   recorded.checkLayouts();
+  recorded.noteSinks();
   recorded.readTokens();
   return recorded;
 }
@@ -203,6 +206,25 @@ Status RecordedAttention::leaveOutPadding() {
       if (*array && (*array)->rows > used) (*array)->rows = used;
   }
   return success();
+}
+
+void RecordedAttention::noteSinks() {
+  const auto explained = [](const RecordedLayer& layer) { return layer.q && layer.k; };
+  if (std::ranges::none_of(layers_, explained)) return;
+  const auto speaks = [](const std::string& text) {
+    return lowerCase(text).find("sink") != std::string::npos;
+  };
+  std::string by;
+  for (const auto& [name, tensor] : file_.header().tensors)
+    if (by.empty() && speaks(name)) by = "tensor " + quotedText(name);
+  for (const auto& [name, text] : file_.header().metadata)
+    if (by.empty() && (name == "config" || speaks(name)) && (speaks(name) || speaks(text)))
+      by = "metadata " + quotedText(name);
+  if (by.empty()) return;
+  notes_.push_back(
+      fmt::format("The file has attention sinks ({}), which q and k leave out: a row of weights is "
+                  "softmax(q · k) times the share that its sink leaves.",
+                  by));
 }
 
 void RecordedAttention::checkLayouts() {

@@ -136,6 +136,8 @@ class RecordedAttention {
   Result<Matrix> readValues(const RecordedArray& array, Index head) const;
   /// Leaves out the keys after the last one with any weight, if there are more keys than queries.
   Status leaveOutPadding();
+  /// Notes that names of tensors or metadata speak of attention sinks, if there are q and k.
+  void noteSinks();
   /// Takes q, k and v as [n, heads, headDim] where only that explains the weights.
   void checkLayouts();
   /// Returns the first of these integer tensors as a list of ids; "" if there is none.

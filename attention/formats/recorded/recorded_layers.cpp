@@ -102,9 +102,10 @@ class LayerFinder {
         const RecordedArray& more = step->second;
         if (group != RecordedGroup::cross) end += more.rows;
         if (more.heads != first.heads || more.cols > end)
-          return Error{
-              fmt::format("{} is {} in step {}, expected {} heads and at most {} keys after the steps before",
-                          at(more.tensor()), sizes(more), step->first, first.heads, end)};
+          return Error{fmt::format(
+              "{} is {} in step {}, expected {} heads and at most {} keys after the steps before: row "
+              "{} is the first that differs",
+              at(more.tensor()), sizes(more), step->first, first.heads, end, whole.rows)};
         RecordedBlock block = more.blocks.front();
         block.row = whole.rows;
         block.col = end - more.cols;
@@ -121,7 +122,36 @@ class LayerFinder {
     if (!role.steps.empty())
       notes_.push_back(fmt::format("The {} of generate() are joined into one text.",
                                    counted(std::ssize(role.steps.begin()->second), "step")));
+    for (const TensorRole each : {TensorRole::queries, TensorRole::keys, TensorRole::values})
+      joinRows(group, each);
     return success();
+  }
+
+  /// Joins q, k or v of generate()'s steps: each has the rows of its new tokens, or all so far.
+  void joinRows(RecordedGroup group, TensorRole role) {
+    RoleArrays& found = arrays(group, role);
+    const auto& attention = arrays(group, TensorRole::attention).layers;
+    for (const auto& [number, steps] : found.steps) {
+      const auto of = attention.find(number);
+      if (found.layers.contains(number) || of == attention.end()) continue;
+      RecordedArray whole = steps.rbegin()->second;
+      const bool all = whole.rows == (role == TensorRole::queries ? of->second.rows : of->second.cols);
+      if (!all) whole = steps.begin()->second;
+      bool fits = true;
+      for (auto step = std::next(steps.begin()); step != steps.end() && !all && fits; ++step) {
+        const RecordedArray& more = step->second;
+        fits = more.heads == whole.heads && more.cols == whole.cols;
+        if (!fits)
+          leftOut(role, fmt::format("{} is {} in step {}, expected {} heads of {} as in the step before",
+                                    at(more.tensor()), sizes(more), step->first, whole.heads, whole.cols));
+        whole.blocks.push_back(more.blocks.front());
+        whole.blocks.back().row = whole.rows;
+        whole.rows += more.rows;
+      }
+      if (!fits) continue;
+      found.tensors[number] = whole.tensor();
+      found.layers[number] = std::move(whole);
+    }
   }
 
   Result<std::vector<RecordedLayer>> layersOf(RecordedGroup group) {
@@ -143,7 +173,7 @@ class LayerFinder {
         layer.keysFrom = shift;
         for (auto* other : {&layer.k, &layer.v})
           if (*other) {
-            (*other)->blocks.front().row = shift;
+            for (RecordedBlock& block : (*other)->blocks) block.row += shift;
             (*other)->rows = keys;
           }
       }
@@ -249,8 +279,10 @@ class LayerFinder {
     const auto shaped = shapedAs(tensor, entry, named);
     if (!shaped) return shaped.error();
     RoleArrays& role = arrays(named.group, named.role);
-    if (named.step && named.role == TensorRole::attention && !shaped->allLayers) {
-      role.steps[named.layer.value_or(0)][*named.step] = arrayOf(tensor, *shaped, 0);
+    if (named.step && !shaped->allLayers) {
+      RecordedArray& step = role.steps[named.layer.value_or(0)][*named.step];
+      step = arrayOf(tensor, *shaped, 0);
+      if (named.tokensFirst) turn(step);
       return success();
     }
     for (Index i = 0; i < shaped->layers; ++i) {
@@ -273,8 +305,10 @@ class LayerFinder {
             shaped.cols,
             {{tensor, values * static_cast<std::uint64_t>(layer), shaped.rows, shaped.cols}}};
   }
-  /// Takes [heads, tokens, headDim] as [tokens, heads, headDim], or the other way round.
+  /// Takes [heads, tokens, headDim] as [tokens, heads, headDim], or the other way round. Joined steps keep
+  /// their names' layout.
   static void turn(RecordedArray& array) {
+    if (array.blocks.size() > 1) return;
     std::swap(array.heads, array.rows);
     array.blocks.front().rows = array.rows;
     array.tokensFirst = !array.tokensFirst;

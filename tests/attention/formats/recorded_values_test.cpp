@@ -115,7 +115,83 @@ TEST_F(Recorded, JoinsTheStepsOfGenerate) {
   SafetensorsFile file;
   file.tensors["attentions.step0.layer0"] = rowsOf(0, 0, 3, 3, 0);
   file.tensors["attentions.step1.layer0"] = rowsOf(0, 5, 1, 6, 0);
-  EXPECT_THAT(errorOf(file), HasSubstr("is [2, 1, 6] in step 1, expected 2 heads and at most 4 keys"));
+  EXPECT_THAT(errorOf(file),
+              HasSubstr("is [2, 1, 6] in step 1, expected 2 heads and at most 4 keys after the "
+                        "steps before: row 3 is the first that differs"));
+}
+
+/// q, k and v of generate()'s steps hold new tokens or all so far; what can't be joined is named.
+TEST_F(Recorded, JoinsQueriesKeysAndValuesOfSteps) {
+  constexpr Index kDim = 3, kTokens = 6;
+  const Matrix whole = Matrix::Random(2 * kTokens, kDim);  // two heads
+  const auto rowsOf = [&](Index from, Index count, bool tokensFirst = false) {
+    std::vector<float> values;
+    for (Index a = 0; a < (tokensFirst ? count : 2); ++a)
+      for (Index b = 0; b < (tokensFirst ? 2 : count); ++b)
+        for (Index d = 0; d < kDim; ++d)
+          values.push_back(whole(tokensFirst ? b * kTokens + from + a : a * kTokens + from + b, d));
+    const auto u = [](Index size) { return static_cast<std::uint64_t>(size); };
+    return fromFloats(values, tokensFirst ? Shape{1, u(count), 2, u(kDim)} : Shape{1, 2, u(count), u(kDim)});
+  };
+  const auto stepped = [&](const std::string& before) {
+    SafetensorsFile file;
+    for (Index step = 0, done = 0; step < 3; ++step) {
+      const Index rows = step == 0 ? 4 : 1;
+      done += rows;
+      const std::string name = fmt::format("step{}.{}", step, before);
+      const bool hooks = before.find("hook_") != std::string::npos;
+      file.tensors[name + (hooks ? "pattern" : "attn")] =
+          fromFloats(valuesOf(1, 2, rows, done), {1, 2, asSize(rows), asSize(done)});
+      file.tensors[name + "q"] = rowsOf(done - rows, rows, hooks);
+      file.tensors[name + "k"] = hooks ? rowsOf(done - rows, rows, true) : rowsOf(0, done);
+      file.tensors[name + "v"] = rowsOf(done - rows, rows, hooks);
+    }
+    return file;
+  };
+  for (const char* name : {"layer0.", "blocks.0.attn.hook_"}) {
+    SCOPED_TRACE(name);
+    put(stepped(name));
+    const auto recorded = RecordedAttention::open(path_);
+    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    EXPECT_THAT(recorded->notes(), ElementsAre(HasSubstr("The 3 steps of generate() are joined")));
+    const RecordedLayer& layer = recorded->layers()[0];
+    for (const auto* array : {&layer.q, &layer.k, &layer.v}) {
+      ASSERT_TRUE(*array);
+      for (Index head = 0; head < 2; ++head)
+        EXPECT_EQ(*recorded->readArray(**array, head), whole.middleRows(head * kTokens, kTokens));
+    }
+  }
+  SafetensorsFile file = stepped("layer0.");
+  file.tensors["step2.layer0.q"] = gaussianTensor({1, 3, 1, 3}, 1);
+  file.tensors.erase("step1.layer0.v");
+  put(file);
+  const auto recorded = RecordedAttention::open(path_);
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  EXPECT_FALSE(recorded->layers()[0].q || recorded->layers()[0].v);
+  EXPECT_TRUE(recorded->layers()[0].k);
+  EXPECT_THAT(
+      recorded->notes(),
+      AllOf(Contains(HasSubstr("tensor \"step2.layer0.q\" is [3, 1, 3] in step 2, expected 2 heads of 3")),
+            Contains(HasSubstr("tensor \"step0.layer0.v\" is [2, 5, 3] in layer 0, expected [2, 6"))));
+}
+
+/// Names that speak of attention sinks say what q and k leave out.
+TEST_F(Recorded, NotesSinksInNames) {
+  const auto notesOf = [&](SafetensorsFile file) {
+    put(file);
+    const auto recorded = RecordedAttention::open(path_);
+    return recorded ? recorded->notes() : std::vector<std::string>{recorded.error().message};
+  };
+  SafetensorsFile file = stacked();
+  file.tensors["layers.0.self_attn.sinks"] = gaussianTensor({2}, 1);
+  EXPECT_THAT(notesOf(file), IsEmpty()) << "nothing is computed from q and k";
+  file.tensors["q"] = gaussianTensor({3, 2, 4, 3}, 1);
+  file.tensors["k"] = gaussianTensor({3, 2, 4, 3}, 2);
+  EXPECT_THAT(notesOf(file), Contains(HasSubstr("attention sinks (tensor \"layers.0.self_attn.sinks\")")));
+  file.tensors.erase("layers.0.self_attn.sinks");
+  EXPECT_THAT(notesOf(file), IsEmpty());
+  file.metadata["config"] = R"({"attention_sinks": true})";
+  EXPECT_THAT(notesOf(file), Contains(HasSubstr("attention sinks (metadata \"config\")")));
 }
 
 /// A layer with a window keeps fewer keys than the others: the last ones.

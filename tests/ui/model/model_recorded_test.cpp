@@ -154,6 +154,34 @@ TEST_F(ModelHeads, ExplainsRecordedWeightsFromQueriesAndKeys) {
   EXPECT_FALSE(ui.has("recorded.terms"));
 }
 
+/// Rows that leave a share to a sink are explained by q and k with that share, and the notes say so.
+TEST_F(ModelHeads, ExplainsRecordedWeightsBesideASink) {
+  for (const float scale : {0.5f, 0.31f}) {
+    TemporaryFolder folder;
+    Recording shared(1, 2, 6, 6, 4, scale, true);
+    for (std::size_t i = 0; i < shared.attention.size(); ++i)
+      shared.attention[i] *= 0.4f + 0.1f * static_cast<float>(i / 6 % 6);
+    shared.save(folder / "sink.safetensors", true);
+    open(folder / "sink.safetensors");
+    rest();
+    ASSERT_TRUE(page().head.recorded && page().head.recorded->value);
+    const app::RecordedRule& rule = *page().head.recorded->value;
+    EXPECT_TRUE(rule.explains() && rule.sink);
+    EXPECT_NEAR(rule.scale, static_cast<double>(scale), 1e-3);
+    const app::RecordedReceipt receipt = app::recordedReceipt(*page().layer(0), 1, 3, 2, rule);
+    EXPECT_NEAR(receipt.share, 0.7, 1e-5);
+    EXPECT_NEAR(receipt.weight, receipt.recorded, 1e-4);
+    constexpr const char* kNote = "the rest of each row goes to an attention sink";
+    EXPECT_THAT(page().study->notFinite, AllOf(HasSubstr("sum to 0.4 to 0.9"), HasSubstr(kNote)));
+    EXPECT_THAT(app::recordedNotes(*ui.scene().setup.subject.opened->recorded), Contains(HasSubstr(kNote)));
+    // Without q and k nobody knows.
+    shared.save(folder / "weights.safetensors", false);
+    open(folder / "weights.safetensors");
+    EXPECT_THAT(page().study->notFinite,
+                AllOf(HasSubstr("a share that a sink takes"), Not(HasSubstr(kNote))));
+  }
+}
+
 /// Heads can't recompute a recorded layer, so its heads are enlarged and pinned where they are.
 TEST_F(ModelHeads, ClickOnRecordedHeadStaysOnModel) {
   TemporaryFolder folder;
