@@ -147,12 +147,14 @@ std::string capitalised(std::string name) {
   return name;
 }
 
-/// Returns "Colours: Magma", or for a page's tab "Cache: Paging".
+/// Returns "Colours: Magma", for a page's tab "Cache: Paging", and for a source "Map source: File".
 std::string nameOf(const Field& field, const std::string& choice) {
   const std::string page = placeOf(std::get<Selection>(field.control), "cursor.page=");
   if (field.path.ends_with("view") && !page.empty()) return capitalised(page) + ": " + choice;
-  std::string name(field.path.substr(field.path.find_last_of('.') + 1));
-  std::replace(name.begin(), name.end(), '_', ' ');
+  std::string name(field.path.ends_with(".source") ? field.path
+                                                   : field.path.substr(field.path.find_last_of('.') + 1));
+  for (char& c : name)
+    if (c == '_' || c == '.') c = ' ';
   return capitalised(name) + ": " + choice;
 }
 

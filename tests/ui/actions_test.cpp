@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "app/pages/pages.h"
@@ -46,6 +47,15 @@ class Stages : public SmallLessons {
     EXPECT_FALSE(ui.session().closing().done());
   }
 };
+
+/// Those who look for an action in the list can tell it from the others of all pages.
+TEST_F(Stages, ActionsHaveDifferentNames) {
+  std::map<std::string, std::string> ids;
+  for (const app::Action& action : ui.session().actions().all()) {
+    const auto [other, added] = ids.emplace(action.name, action.id);
+    EXPECT_TRUE(added) << action.name << ": " << other->second << " and " << action.id;
+  }
+}
 
 /// On every page that a lesson shows on its stage. With HEADSCOPE_ALL_VIEWS=1, on every step, before and
 /// after its answer.

@@ -264,7 +264,7 @@ std::vector<Action> Page::actions() {
       moveView(scene, page_, move);
     };
   };
-  return {{.id = "cache.play", .name = "Play or pause decoding", .run = moves(DecodeMove::play)},
+  return {{.id = "cache.play", .name = "Play or pause filling the cache", .run = moves(DecodeMove::play)},
           {.id = "cache.forward",
            .name = "Add one token to the cache",
            .repeats = true,

@@ -172,12 +172,12 @@ std::vector<Action> headActions(State& page) {
     return Action{.id = id, .name = name, .shortcut = {key}, .repeats = true, .run = step(layers, heads)};
   };
   return {
-      arrow("model.left", "Previous head", Key::left, 0, -1),
-      arrow("model.right", "Next head", Key::right, 0, 1),
+      arrow("model.left", "Head to the left", Key::left, 0, -1),
+      arrow("model.right", "Head to the right", Key::right, 0, 1),
       arrow("model.up", "Layer above", Key::up, -1, 0),
       arrow("model.down", "Layer below", Key::down, 1, 0),
       {.id = "model.next_named",
-       .name = "Next head with a clear behaviour",
+       .name = "Next head of the model with a clear behaviour",
        .shortcut = {static_cast<Key>('J')},
        .words = "behaviour jump",
        .run = [&page](Scene& scene) { nextNamed(scene, page); }},

@@ -146,7 +146,7 @@ TEST_F(WholeLecture, RunsByKeysAndIsLegibleFromLastRow) {
 
   // A long text, as a whole and close up.
   press('3');
-  ask("Source: Generated");
+  ask("Map source: Generated");
   ASSERT_EQ(ui.scene().map.source, app::MapSource::generated);
   ui.park();
   const auto cells = [&] { return ui.map().window->cellsPerPixel; };
