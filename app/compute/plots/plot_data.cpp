@@ -30,12 +30,9 @@ std::optional<double> PlotLine::at(double x, const PlotAxis& xAxis, const PlotAx
 namespace {
 
 std::string powerLabel(int power) {
-  static constexpr const char* kRaised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   if (power >= 0 && power <= 3) return countText(static_cast<std::uint64_t>(std::pow(10, power)));
   if (power < 0 && power >= -3) return fixedText(std::pow(10.0, power), -power);
-  std::string raised = power < 0 ? "⁻" : "";
-  for (const char digit : std::to_string(std::abs(power))) raised += kRaised[digit - '0'];
-  return "10" + raised;
+  return "10" + raisedDigits(power);
 }
 
 }  // namespace

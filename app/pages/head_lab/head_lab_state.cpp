@@ -194,10 +194,7 @@ void figure(const View& view, ImFont* font, ImVec2 at, float width, const std::s
 }
 
 std::string withIndex(const std::string& letter, Index index) {
-  static constexpr std::array<const char*, 10> kDigits{"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
-  std::string text = letter;
-  for (const char digit : std::to_string(index)) text += kDigits[static_cast<std::size_t>(digit - '0')];
-  return text;
+  return letter + loweredDigits(index);
 }
 
 std::string cellText(double value) {

@@ -19,19 +19,12 @@ const std::string& tokenText(const std::vector<attention::Token>& tokens, Index 
   return tokens[static_cast<std::size_t>(i)].text;
 }
 
-std::string subscript(Index number) {
-  static constexpr std::array<const char*, 10> kDigits{"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
-  std::string text;
-  for (char digit : std::to_string(number)) text += kDigits[static_cast<std::size_t>(digit - '0')];
-  return text;
-}
-
 /// "the", or "the₄" if the word occurs more than once in the text.
 std::string tokenName(const std::vector<attention::Token>& tokens, Index i) {
   const std::string& text = tokenText(tokens, i);
   const auto same =
       std::count_if(tokens.begin(), tokens.end(), [&](const auto& token) { return token.text == text; });
-  return same > 1 ? text + subscript(i) : text;
+  return same > 1 ? text + loweredDigits(i) : text;
 }
 
 /// The dimensions that one bar covers: several if there are more dimensions than bars.
@@ -158,7 +151,7 @@ void outputLines(Rows& rows, ReceiptPointer& pointer, const ScoreReceipt& receip
                 attention::largestFinite(receipt.output)});
   vectorLine(
       rows, pointer,
-      {"bars.weighted", weightText(receipt.weight) + "·v" + subscript(key), receipt.weighted, color, most});
+      {"bars.weighted", weightText(receipt.weight) + "·v" + loweredDigits(key), receipt.weighted, color, most});
   vectorLine(rows, pointer, {"bars.rest", fmt::format("+ {} more", others), receipt.rest, color, most});
   vectorLine(rows, pointer, {"bars.output", "= output", receipt.output, color, most});
 }
@@ -247,7 +240,7 @@ void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceS
   if (!view.present)
     rows.hint(fmt::format("query {} reads key {} through {}", cell.query, cell.key,
                           kvName(snapshot.config.kvHeadOf(cell.head))));
-  const std::string q = "q" + subscript(cell.query), k = "k" + subscript(cell.key);
+  const std::string q = "q" + loweredDigits(cell.query), k = "k" + subscript(cell.key);
   pointer.dim = std::exchange(pointer.nextDim, -1);
   if (pointer.dim >= 0) view.redraw(2);
   vectorLine(rows, pointer, {"bars.q", q, explained.q, theme.query});

@@ -43,19 +43,30 @@ std::string without(char mark, std::string digits) {
   return digits;
 }
 
+/// Writes a number with these digits, and `minus` before a negative one.
+std::string writtenWith(const std::array<const char*, 10>& digits, const char* minus, std::int64_t number) {
+  std::string text;
+  for (const char digit : std::to_string(number))
+    text += digit == '-' ? minus : digits[static_cast<std::size_t>(digit - '0')];
+  return text;
+}
+
 /// "2.4·10⁻⁶".
 std::string scientific(double value, int significant) {
-  static constexpr std::array<const char*, 10> kRaised{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   const std::string plain = fmt::format("{:.{}e}", value, std::max(significant - 2, 0));
   const std::size_t e = plain.find('e');
-  const int exponent = std::stoi(plain.substr(e + 1));
-  std::string raised = exponent < 0 ? "⁻" : "";
-  for (char digit : std::to_string(std::abs(exponent)))
-    raised += kRaised[static_cast<std::size_t>(digit - '0')];
-  return shownNumber(plain.substr(0, e)) + "·10" + raised;
+  return shownNumber(plain.substr(0, e)) + "·10" + raisedDigits(std::stoi(plain.substr(e + 1)));
 }
 
 }  // namespace
+
+std::string raisedDigits(std::int64_t number) {
+  return writtenWith({"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"}, "⁻", number);
+}
+
+std::string loweredDigits(std::int64_t number) {
+  return writtenWith({"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"}, "₋", number);
+}
 
 void setNumberStyle(NumberStyle style) {
   chosenStyle = style;

@@ -36,6 +36,10 @@ std::optional<double> typedNumber(std::string_view text);
 /// The same in the digits, point and sign that programs read; text that can't be a number stays unchanged.
 std::string plainNumber(std::string_view text);
 
+/// "⁻⁶" and "₄": raised as an exponent, or lowered as an index.
+std::string raisedDigits(std::int64_t number);
+std::string loweredDigits(std::int64_t number);
+
 /// "384 B", "2.3 KiB", "1 GiB" if exact.
 std::string bytesText(double bytes);
 /// A weight or probability: "0.819"; "0" or "1" only if exact.

@@ -13,6 +13,12 @@ namespace {
 
 using test::Dice;
 
+TEST(NumberText, DigitsAreRaisedAndLowered) {
+  EXPECT_EQ(raisedDigits(-1230456789), "⁻¹²³⁰⁴⁵⁶⁷⁸⁹");
+  EXPECT_EQ(loweredDigits(1230456789), "₁₂₃₀₄₅₆₇₈₉");
+  EXPECT_EQ(loweredDigits(-4), "₋₄");
+}
+
 TEST(BytesText, UsesLargestFittingUnit) {
   EXPECT_EQ(bytesText(0), "0 B");
   EXPECT_EQ(bytesText(384), "384 B");

@@ -194,10 +194,6 @@ void chooseNumber(const MapHit& hit, Index& pointed, Index& row, Index& column) 
   column = hit.col;
 }
 
-std::string subscriptOf(const char* letter, Index index) {
-  return withIndex(letter, index);
-}
-
 }  // namespace
 
 void dotStage(Scene& scene, State& page, const ImRect& area) {
@@ -231,9 +227,9 @@ void dotStage(Scene& scene, State& page, const ImRect& area) {
   product.totalCols = m;
   product.formula = {{"S", shapeText(n, m), theme.text},
                      {"=", "", theme.secondary},
-                     {subscriptOf("Q", cell.head), shapeText(n, q.cols()), theme.query},
+                     {withIndex("Q", cell.head), shapeText(n, q.cols()), theme.query},
                      {"·", "", theme.secondary},
-                     {subscriptOf("K", kv) + "ᵀ", shapeText(q.cols(), m), theme.key}};
+                     {withIndex("K", kv) + "ᵀ", shapeText(q.cols(), m), theme.key}};
   chooseCell(scene, page, paintProduct(scene, page, area, product));
 }
 
@@ -266,11 +262,11 @@ void mixStage(Scene& scene, State& page, const ImRect& area) {
   product.colColor = theme.value;
   product.colTitle = "dimension →";
   product.totalCols = dims;
-  product.formula = {{subscriptOf("O", cell.head), shapeText(n, dims), theme.value},
+  product.formula = {{withIndex("O", cell.head), shapeText(n, dims), theme.value},
                      {"=", "", theme.secondary},
                      {dropout > 0 ? "dropout(A)" : "A", shapeText(n, m), theme.text},
                      {"·", "", theme.secondary},
-                     {subscriptOf("V", kv), shapeText(m, dims), theme.value}};
+                     {withIndex("V", kv), shapeText(m, dims), theme.value}};
   chooseNumber(paintProduct(scene, page, area, product), view.nextHover.query, scene.cursor.cell.query,
                page.dim);
 }
@@ -313,7 +309,7 @@ void projectStage(Scene& scene, State& page, const ImRect& area) {
   product.totalRows = x.rows();
   product.totalCols = dims;
   product.formula = {
-      {subscriptOf(letter, ofQuery ? cell.head : kv), shapeText(x.rows(), dims), product.colColor},
+      {withIndex(letter, ofQuery ? cell.head : kv), shapeText(x.rows(), dims), product.colColor},
       {"=", "", theme.secondary},
       {ofQuery || layer.context.size() == 0 ? "X" : "C", shapeText(x.rows(), x.cols()), theme.text},
       {"·", "", theme.secondary},
