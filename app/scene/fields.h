@@ -148,6 +148,11 @@ inline constexpr std::array<std::string_view, 6> kColormapNames{"viridis", "civi
 
 inline constexpr std::array<std::string_view, 3> kMapSourceNames{"scene", "generated", "file"};
 inline constexpr std::array<std::string_view, 2> kPoolingNames{"max", "mean"};
+// What the map has of these: `look` as on the other pages, then the names above.
+inline constexpr std::array<std::string_view, 5> kMapRangeNames{"look", "per_head", "shared", "unit",
+                                                                "logarithmic"};
+inline constexpr std::array<std::string_view, 7> kMapColormapNames{"look",  "viridis", "cividis",  "magma",
+                                                                   "blues", "greys",   "diverging"};
 inline constexpr std::array<std::string_view, 5> kCacheViewNames{"growth", "shapes", "precision", "eviction",
                                                                  "paging"};
 inline constexpr std::array<std::string_view, 2> kMemoryPlotNames{"cache", "matrices"};

@@ -8,6 +8,18 @@ template <auto Member>
 constexpr Access kLook = access<&Scene::look, Member>();
 template <auto Member>
 constexpr Access kMap = access<&Scene::map, Member>();
+/// An optional enum: 0 for nothing, then its values.
+template <auto Member>
+constexpr Access kMapOwn = EnumMember{[](const Scene& scene) {
+                                        const auto& own = scene.map.*Member;
+                                        return own ? static_cast<int>(*own) + 1 : 0;
+                                      },
+                                      [](Scene& scene, int value) {
+                                        auto& own = scene.map.*Member;
+                                        using Own = std::remove_cvref_t<decltype(*own)>;
+                                        own.reset();
+                                        if (value > 0) own = static_cast<Own>(value - 1);
+                                      }};
 template <auto... Members>
 constexpr Access kCursor = access<&Scene::cursor, Members...>();
 template <auto Member>
@@ -88,6 +100,10 @@ constexpr Field kViewRows[] = {
     {"map.pooling", kMap<&MapSetup::pooling>, Names{kPoolingNames},
      Selection{"map.pooling", kPoolingLabels, "cursor.page=map"},
      "What a pixel shows when it covers several cells."},
+    {"map.range", kMapOwn<&MapSetup::range>, Names{kMapRangeNames}, Elsewhere{"a list on the page Map"},
+     "The map's range of the colours; `look`: that of the other pages."},
+    {"map.colormap", kMapOwn<&MapSetup::colormap>, Names{kMapColormapNames},
+     Elsewhere{"a list on the page Map"}, "The map's colours; `look`: those of the other pages."},
     {"generation.temperature", kGeneration<&GenerationSetup::temperature>, Range{0, 100}, kModelPage,
      "Tokens are sampled from softmax(logits / temperature); 0 takes the most likely token."},
     {"generation.top_k", kGeneration<&GenerationSetup::topK>, Range{0, 10000000, "tokens"}, kModelPage,

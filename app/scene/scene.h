@@ -182,6 +182,9 @@ struct MapSetup {
   std::string file;        ///< safetensors file with queries and keys
   Index layer = 0;         ///< of the file
   attention::Pooling pooling = attention::Pooling::max;
+  // Chosen on the map; nothing: as on the other pages.
+  std::optional<RangeMode> range = {};
+  std::optional<render::Colormap> colormap = {};
   bool operator==(const MapSetup&) const = default;
 };
 

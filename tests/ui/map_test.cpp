@@ -199,6 +199,26 @@ TEST_F(MapOnScreen, PoolingRepaintsAndRangeUploadsNothing) {
   EXPECT_EQ(page().textures->uploads(), uploads) << "a range is a uniform";
 }
 
+/// Until they are chosen on the map, range and colours are those of the other pages, also in older scenes.
+TEST_F(MapOnScreen, RangeAndColoursOfTheMapLeaveOtherPagesAlone) {
+  const app::Look before = ui.scene().look;
+  ui.session().scene().look.colormap = render::Colormap::blues;
+  EXPECT_EQ(app::map_page::mapLook(ui.scene()).colormap, render::Colormap::blues);
+  ui.session().scene().look = before;
+  generate();
+  ui.choose("map.range", "logarithmic").choose("colormap", "magma").park();
+  EXPECT_EQ(ui.scene().look, before);
+  const app::Look own = app::map_page::mapLook(ui.scene());
+  EXPECT_EQ(own.range, app::RangeMode::logarithmic);
+  EXPECT_EQ(own.colormap, render::Colormap::magma);
+  // A long text makes only the map logarithmic.
+  ui.choose("map.range", "unit").click("map.source.scene").click("map.source.generated");
+  EXPECT_EQ(app::map_page::mapLook(ui.scene()).range, app::RangeMode::logarithmic);
+  EXPECT_EQ(ui.scene().look, before);
+  ui.key(static_cast<Key>('1')).choose("colormap", "greys");
+  EXPECT_EQ(app::map_page::mapLook(ui.scene()).colormap, render::Colormap::magma);
+}
+
 TEST_F(MapOnScreen, SelectingAHeadChangesTheMap) {
   generate();
   const std::uint64_t field = page().state->field;

@@ -240,7 +240,7 @@ void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceS
   if (!view.present)
     rows.hint(fmt::format("query {} reads key {} through {}", cell.query, cell.key,
                           kvName(snapshot.config.kvHeadOf(cell.head))));
-  const std::string q = "q" + loweredDigits(cell.query), k = "k" + subscript(cell.key);
+  const std::string q = "q" + loweredDigits(cell.query), k = "k" + loweredDigits(cell.key);
   pointer.dim = std::exchange(pointer.nextDim, -1);
   if (pointer.dim >= 0) view.redraw(2);
   vectorLine(rows, pointer, {"bars.q", q, explained.q, theme.query});

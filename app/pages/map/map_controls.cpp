@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "app/kit/rows.h"
@@ -75,8 +76,8 @@ void sourceSection(Rows& rows, Scene& scene, State& page) {
   rows.section("TOKENS", state ? countText(std::max(state->queries, state->keys)) : "");
   // With this many keys, weights are small: a range from 0 to 1 would show nothing but the diagonal.
   if (rows.choice(scene, "map.source") && scene.map.source != MapSource::scene &&
-      scene.look.range == RangeMode::unit)
-    scene.look.range = RangeMode::logarithmic;
+      mapLook(scene).range == RangeMode::unit)
+    scene.map.range = RangeMode::logarithmic;
   rows.space(4);
   if (scene.map.source == MapSource::scene) textSource(rows, scene);
   if (scene.map.source == MapSource::file) fileSource(rows, scene, state);
@@ -186,11 +187,17 @@ void lookSection(Rows& rows, Scene& scene) {
   static constexpr RangeMode kModes[] = {RangeMode::unit, RangeMode::perHead, RangeMode::logarithmic};
   static const std::vector<Choice> kRanges{
       {"0 to 1", "", "unit"}, {"0 to brightest in view", "", "per_head"}, {"Logarithmic", "", "logarithmic"}};
-  int range = scene.look.range == RangeMode::unit ? 0 : scene.look.range == RangeMode::logarithmic ? 2 : 1;
-  if (dropdown(view, "map.range", kRanges, range, 0, fieldAt("look.range").help))
-    scene.look.range = kModes[range];
+  const Look look = mapLook(scene);
+  auto range = static_cast<int>(std::ranges::find(kModes, look.range) - std::begin(kModes));
+  if (dropdown(view, "map.range", kRanges, range, 0, fieldAt("map.range").help))
+    scene.map.range = kModes[range];
   ImGui::SameLine(0, view.px(8));
-  rows.choice(scene, "look.colormap");
+  std::vector<Choice> colormaps;
+  for (const std::string_view name : kColormapNames)
+    colormaps.push_back({std::string(name), "", std::string(name)});
+  auto colormap = static_cast<int>(look.colormap);
+  if (dropdown(view, "colormap", colormaps, colormap, 0, fieldAt("map.colormap").help))
+    scene.map.colormap = static_cast<render::Colormap>(colormap);
 }
 
 void memorySection(Rows& rows, const State& page) {

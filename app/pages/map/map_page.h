@@ -127,6 +127,8 @@ struct ShownValue {
 };
 std::optional<ShownValue> shownValue(State& page, Pooling pooling, int level, Index query, Index key);
 
+/// How the map's weights look: as on the other pages, except for what was chosen on the map.
+Look mapLook(const Scene& scene);
 /// The values at the two ends of the colormap.
 ValueRange shownRange(const State& page, const Look& look);
 

@@ -33,9 +33,8 @@ BarLabels barLabels(const ValueRange& range) {
   if (!range.logarithmic)
     return {"0", range.high == 1 ? roundedText(0.5) : weightText(range.high / 2), weightText(range.high)};
   const auto power = static_cast<int>(std::lround(std::log10(range.low)));
-  static constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-  const auto ten = [&](int exponent) {
-    return exponent == 0 ? std::string("1") : std::string("10⁻") + kDigits[std::clamp(-exponent, 0, 9)];
+  const auto ten = [](int exponent) {
+    return exponent == 0 ? std::string("1") : "10" + raisedDigits(exponent);
   };
   return {ten(power), power % 2 == 0 ? ten(power / 2) : "log", "1"};
 }
@@ -69,8 +68,7 @@ void paintHeader(const Scene& scene, State& page, const ImRect& area) {
   paintFitted(view, list, view.fonts->text, ImVec2(x, y), end - x, theme.secondary,
               sizeWords(state) + " · " + shownWords(scene, page) + (page.coarser ? ", computing" : "") +
                   (page.catchingUp ? " · updating" : ""));
-  Look look = scene.look;
-  look.quantity = Quantity::weights;
+  const Look look = mapLook(scene);
   paintColourBar(view, look.colormap, barLabels(shownRange(page, look)), ImVec2(area.Max.x, y), bar);
 }
 
@@ -149,8 +147,7 @@ void paintOver(const Scene& scene, State& page, Canvas list, const MapWindow& wi
   tile.rows = static_cast<float>(cells.GetHeight() * window.cellsPerPixel);
   tile.cols = static_cast<float>(cells.GetWidth() * window.cellsPerPixel / window.wide);
   const Index n = window.n - firstRow, m = window.m - firstCol;
-  Look look = scene.look;
-  look.quantity = Quantity::weights;
+  const Look look = mapLook(scene);
   if (page.level == 0)
     paintValues(view, list, tile, n, m, look, shownRange(page, look),
                 [&](Index row, Index col) -> std::optional<float> {

@@ -89,12 +89,6 @@ HeatmapTile placed(const MapWindow& window, const TilePlace& place, const Found&
   return tile;
 }
 
-Look weightsLook(Look look) {
-  look.quantity = Quantity::weights;
-  if (look.range == RangeMode::shared) look.range = RangeMode::perHead;
-  return look;
-}
-
 void send(const Look& look, const ValueRange& range, State& page, Canvas list,
           std::vector<HeatmapTile> tiles) {
   View& view = page.view;
@@ -103,6 +97,15 @@ void send(const Look& look, const ValueRange& range, State& page, Canvas list,
 }
 
 }  // namespace
+
+Look mapLook(const Scene& scene) {
+  Look look = scene.look;
+  look.quantity = Quantity::weights;
+  look.range = scene.map.range.value_or(look.range);
+  look.colormap = scene.map.colormap.value_or(look.colormap);
+  if (look.range == RangeMode::shared) look.range = RangeMode::perHead;
+  return look;
+}
 
 ValueRange shownRange(const State& page, const Look& look) {
   if (look.range == RangeMode::logarithmic) {
@@ -184,7 +187,7 @@ void drawTiles(const Scene& scene, State& page, Canvas list, const MapWindow& wi
     return;
   }
   page.brightest = brightest;
-  const Look look = weightsLook(scene.look);
+  const Look look = mapLook(scene);
   send(look, shownRange(page, look), page, list, std::move(tiles));
 }
 
@@ -197,7 +200,7 @@ bool drawWhole(const Scene& scene, State& page, Canvas list, const ImRect& area)
   const std::optional<int> layer = page.textures->layerOf(key, *tile);
   if (!layer) return false;
   const MapWindow whole = wholeWindow(area, page.state->queries, page.state->keys);
-  const Look look = weightsLook(scene.look);
+  const Look look = mapLook(scene);
   ValueRange range = shownRange(page, look);
   // The brightest value in the window may be far from the brightest of the whole head.
   if (look.range == RangeMode::perHead && tile->most > 0) range.high = tile->most;
