@@ -17,13 +17,10 @@ static void readPlan(const std::vector<JsonText>& list, const std::string& path,
   planted.clear();
   for (std::size_t i = 0; i < list.size() && reader.fault().empty(); ++i) {
     ObjectReader entry(list[i], fmt::format("{}[{}]", path, i), reader.fault());
-    attention::PlantedHead head;
-    auto behaviour = static_cast<int>(head.behaviour);
-    entry.read("pattern", kBehaviourNames, behaviour);
-    head.behaviour = static_cast<attention::Behaviour>(behaviour);
+    attention::PlantedHead& head = planted.emplace_back();
+    entry.read("pattern", kBehaviourNames, head.behaviour);
     entry.read("offset", head.offset);
     entry.finish();
-    planted.push_back(head);
   }
 }
 
@@ -57,22 +54,20 @@ static Json valueJson(const std::vector<PlantedHeads>& layers) {
   return lists;
 }
 
+/// Reads a list of objects; leaves `to` alone if it is missing. `visit` reads each entry.
+template <typename T, typename Visit>
+static void readEach(ObjectReader& reader, const char* key, std::vector<T>& to, Visit visit) {
+  if (reader.value(key)) to.clear();
+  reader.objects(key, 0, kMaxJsonEntries, [&](ObjectReader& entry) { visit(entry, to.emplace_back()); });
+}
+
 static void readValue(ObjectReader& reader, const char* key, std::vector<SwitchedHead>& heads) {
-  const auto list = reader.list(key);
-  if (!list) return;
-  heads.clear();
-  for (std::size_t i = 0; i < list->size() && reader.fault().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.fault());
-    SwitchedHead off;
-    auto by = static_cast<int>(off.by);
+  readEach(reader, key, heads, [](ObjectReader& entry, SwitchedHead& off) {
     entry.read("layer", off.layer);
     entry.read("head", off.head);
-    entry.read("by", kHeadOffNames, by);
-    off.by = static_cast<HeadOff>(by);
+    entry.read("by", kHeadOffNames, off.by);
     if (off.layer < 0 || off.head < 0) entry.note(entry.at("layer") + " and head are counted from 0");
-    entry.finish();
-    heads.push_back(off);
-  }
+  });
 }
 
 static Json valueJson(const std::vector<SwitchedHead>& heads) {
@@ -84,23 +79,14 @@ static Json valueJson(const std::vector<SwitchedHead>& heads) {
 }
 
 static void readValue(ObjectReader& reader, const char* key, std::vector<KeptPatch>& patches) {
-  const auto list = reader.list(key);
-  if (!list) return;
-  patches.clear();
-  for (std::size_t i = 0; i < list->size() && reader.fault().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.fault());
-    KeptPatch patch;
-    auto piece = static_cast<int>(patch.piece);
-    entry.read("piece", kPieceNames, piece);
-    patch.piece = static_cast<attention::Piece>(piece);
+  readEach(reader, key, patches, [](ObjectReader& entry, KeptPatch& patch) {
+    entry.read("piece", kPieceNames, patch.piece);
     entry.read("layer", patch.layer);
     entry.read("head", patch.head);
     entry.read("token", patch.token);
     if (patch.layer < 0 || patch.head < -1 || patch.token < -1)
       entry.note(entry.at("layer") + ", head and token are counted from 0; -1 is all heads, all tokens");
-    entry.finish();
-    patches.push_back(patch);
-  }
+  });
 }
 
 static Json valueJson(const std::vector<KeptPatch>& patches) {
@@ -114,19 +100,12 @@ static Json valueJson(const std::vector<KeptPatch>& patches) {
 }
 
 static void readValue(ObjectReader& reader, const char* key, std::vector<attention::TokenTie>& ties) {
-  const auto list = reader.list(key);
-  if (!list) return;
-  ties.clear();
-  for (std::size_t i = 0; i < list->size() && reader.fault().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.fault());
-    attention::TokenTie tie;
+  readEach(reader, key, ties, [](ObjectReader& entry, attention::TokenTie& tie) {
     entry.read("a", tie.a);
     entry.read("b", tie.b);
     if (tie.a < -1 || tie.b < -1 || (tie.a < 0 && tie.b < 0))
       entry.note(entry.at("a") + " and b are tokens from 0; one of them may be -1, none");
-    entry.finish();
-    ties.push_back(tie);
-  }
+  });
 }
 
 static Json valueJson(const std::vector<attention::TokenTie>& ties) {
@@ -302,9 +281,7 @@ void readValue(ObjectReader& reader, const char* key, SharedStrokes& strokes) {
         fmt::format("{} has {} lines, expected at most {}", reader.at(key), list->size(), kMaxStrokes));
   std::vector<PenStroke> read;
   std::size_t points = 0;
-  for (std::size_t i = 0; i < list->size() && reader.fault().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at(key + fmt::format("[{}]", i)), reader.fault());
-    PenStroke stroke;
+  readEach(reader, key, read, [&](ObjectReader& entry, PenStroke& stroke) {
     entry.read("page", stroke.page);
     entry.read("on", stroke.on);
     entry.read("arrow", stroke.arrow);
@@ -317,9 +294,7 @@ void readValue(ObjectReader& reader, const char* key, SharedStrokes& strokes) {
       entry.note(
           fmt::format("{} has more than {} points together, the most that a scene's pen lines can have",
                       reader.at(key), kMaxPenPoints));
-    entry.finish();
-    read.push_back(std::move(stroke));
-  }
+  });
   if (read != *strokes) strokes = std::move(read);
 }
 

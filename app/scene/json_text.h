@@ -120,6 +120,14 @@ class ObjectReader {
                   alternatives({names.begin(), names.end()}));
     to = static_cast<int>(found - names.begin());
   }
+  /// The same as a value of an enum, in the order of its values.
+  template <typename Enum>
+  requires std::is_enum_v<Enum>
+  void read(const char* key, std::span<const std::string_view> names, Enum& to) {
+    auto name = static_cast<int>(to);
+    read(key, names, name);
+    to = static_cast<Enum>(name);
+  }
   template <typename Visit>
   void object(const char* key, Visit visit) {
     const JsonText* value = find(key);

@@ -222,9 +222,7 @@ class LessonReader {
 
   static void readLook(ObjectReader& in, LessonLook& look) {
     readString(in, "page", kMaxLessonTitle, look.page);
-    int place = 0;
-    in.read("at", kLookPlaces, place);
-    look.at = static_cast<LookAt>(place);
+    in.read("at", kLookPlaces, look.at);
     readWhole(in, "head", -1, kMaxMapTokens, look.head);
     readWhole(in, "query", -1, kMaxMapTokens, look.query);
     readWhole(in, "key", -1, kMaxMapTokens, look.key);
