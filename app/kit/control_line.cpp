@@ -1,13 +1,14 @@
 #include "app/kit/control_line.h"
 
+#include "app/platform/track.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
 
-/// Takes space from the line. Returns its left end on the line's middle.
-ImVec2 ControlLine::take(float width) {
-  const float x = from_ == From::left ? line_.Min.x : line_.Max.x - width;
-  if (from_ == From::left)
+/// Takes space from one end of the line. Returns its left end on the line's middle.
+ImVec2 ControlLine::take(float width, From from) {
+  const float x = from == From::left ? line_.Min.x : line_.Max.x - width;
+  if (from == From::left)
     line_.Min.x += width + gap_;
   else
     line_.Max.x = x - gap_;
@@ -17,13 +18,19 @@ ImVec2 ControlLine::take(float width) {
 
 /// Draws a control that spans its window's width.
 bool ControlLine::inBox(const std::string& name, ImVec2 at, float width, const std::function<bool()>& draw) {
-  ImGui::SetCursorScreenPos(ImVec2(at.x, line_.Min.y));
-  ImGui::BeginChild(
-      name.c_str(), ImVec2(width, std::max(line_.GetHeight(), view_.px(34))), false,
-      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  const bool changed = draw();
-  compat::endChild();
+  bool changed = false;
+  const float height = std::max(line_.GetHeight(), view_.px(34));
+  controlsIn(name.c_str(), ImRect(at.x, line_.Min.y, at.x + width, line_.Min.y + height),
+             [&] { changed = draw(); });
   return changed;
+}
+
+bool ControlLine::part(const std::string& name, float units, const std::function<void()>& controls,
+                       bool atEnd) {
+  const float width = view_.px(units);
+  if (width > line_.GetWidth() + view_.px(2)) return false;
+  const ImVec2 at = take(width, atEnd ? From::right : from_);
+  return inBox(name, at, width, [&] { return controls(), true; });
 }
 
 bool ControlLine::list(const std::string& name, std::span<const Choice> choices, int& chosen,
@@ -36,6 +43,22 @@ bool ControlLine::button(const std::string& name, const std::string& label,
                          const std::string& disabledReason) {
   take(textWidth(view_.fonts->text, label) + view_.px(22));
   return app::button(view_, name, label, disabledReason);
+}
+
+void ControlLine::action(const std::string& name, const std::string& label, const char* action) {
+  if (button(name, label)) view_.request(action);
+}
+
+bool ControlLine::fits(const std::string& label) const {
+  return textWidth(view_.fonts->text, label) + view_.px(22) <= line_.GetWidth();
+}
+
+void ControlLine::words(const std::string& text, std::uint32_t color, ImFont* font, const std::string& name) {
+  const float wide = std::min(textWidth(font, text), line_.GetWidth());
+  if (text.empty() || wide <= 0) return;
+  const ImVec2 at = take(wide);
+  paintFitted(view_, *ImGui::GetWindowDrawList(), font, at, wide + 1, color, text);
+  if (!name.empty()) track(name, ImVec2(at.x, line_.Min.y), ImVec2(at.x + wide, line_.Max.y));
 }
 
 void ControlLine::words(const std::string& text) {
@@ -76,6 +99,19 @@ void ControlLine::lastWords(const std::string& text) {
   const bool left = from_ == From::left;
   paintText(*ImGui::GetWindowDrawList(), font, ImVec2(left ? line_.Max.x : line_.Min.x, line_.GetCenter().y),
             view_.theme->secondary, text, left ? Align::right : Align::left);
+}
+
+ControlLine toolLine(View& view, const ImRect& area) {
+  return {view, ImRect(area.Min, ImVec2(area.Max.x, area.Min.y + view.px(28))), ControlLine::From::left, 8};
+}
+
+void controlsIn(const char* name, const ImRect& area, const std::function<void()>& controls) {
+  ImGui::SetCursorScreenPos(area.Min);
+  ImGui::BeginChild(
+      name, area.GetSize(), false,
+      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  controls();
+  compat::endChild();
 }
 
 }  // namespace headscope::app

@@ -8,7 +8,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float kSectionGap = 10;  ///< above every section but the first, in layout units
+constexpr float kSectionGap = 10;  ///< above every section but a panel's first, in layout units
 
 ImFont* wordsIn(const Fonts& fonts, Type type) {
   ImFont* const all[] = {fonts.small, fonts.text, fonts.title, fonts.hero};
@@ -36,6 +36,22 @@ void paintPair(const View& view, const ImRect& area, Type type, const std::strin
               labelColor, label);
 }
 
+/// Returns the width to which the widest are reduced so that all fit into `room`.
+float widestThatFits(std::vector<float> widths, float room) {
+  std::sort(widths.begin(), widths.end());
+  for (auto left = static_cast<float>(widths.size()); const float each : widths) {
+    if (each * left > room) return std::max(0.0f, room / left);
+    room -= each;
+    --left;
+  }
+  return FLT_MAX;
+}
+
+void standApart(const View& view) {
+  if (ImGui::GetCursorScreenPos().y > ImGui::GetWindowPos().y + ImGui::GetCursorStartPos().y)
+    gap(view, kSectionGap);
+}
+
 void helpOver(const View& view, const ImRect& area, const std::string& help) {
   if (!help.empty() && ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos))
     tooltip(view, help);
@@ -44,12 +60,12 @@ void helpOver(const View& view, const ImRect& area, const std::string& help) {
 }  // namespace
 
 void Rows::section(const std::string& title, const std::string& aside) {
-  if (!std::exchange(first_, false)) space(kSectionGap);
+  standApart(view_);
   sectionTitle(view_, title, aside);
 }
 
 void Rows::section(const std::string& title, const Button& button) {
-  if (!std::exchange(first_, false)) space(kSectionGap);
+  standApart(view_);
   if (sectionTitle(view_, title, button.name, button.label)) view_.request(button.action);
 }
 
@@ -153,30 +169,105 @@ bool Rows::bar(const std::string& name, const std::string& label, double share, 
   return clicked;
 }
 
-namespace {
-/// The width to which the widest parts are cut so that all of them fit into `room`.
-float widestPart(std::vector<float> widths, float room) {
-  std::sort(widths.begin(), widths.end());
-  for (std::size_t i = 0; i < widths.size(); room -= widths[i++])
-    if (const float each = room / static_cast<float>(widths.size() - i); widths[i] > each) return each;
-  return FLT_MAX;
-}
-}  // namespace
-
 void Rows::line(Type type, const std::vector<Span>& parts, const std::string& name) {
   const ImRect place = area(name, lineUnits(type));
-  ImFont* font = wordsIn(*view_.fonts, type);
   Canvas list = *ImGui::GetWindowDrawList();
+  const auto fontOf = [&](const Span& part) {
+    return part.kind == Span::Kind::heading ? view_.fonts->smallBold
+           : part.kind == Span::Kind::badge ? view_.fonts->small
+           : part.font                      ? part.font
+                                            : wordsIn(*view_.fonts, type);
+  };
+  const float spaced = view_.px(1.2f), apart = view_.px(10);
   std::vector<float> widths;
-  for (const Span& part : parts) widths.push_back(textWidth(font, part.text));
-  const float most = std::max(0.0f, widestPart(widths, place.GetWidth()));
-  float x = place.Min.x;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const float room = std::min(widths[i], most);
-    paintFitted(view_, list, font, ImVec2(x, place.GetCenter().y), room + 1,
-                parts[i].color ? parts[i].color : theme().text, parts[i].text);
-    x += room;
+  float room = place.GetWidth(), end = place.Max.x, x = place.Min.x;
+  for (const Span& part : parts) {
+    widths.push_back(textWidth(fontOf(part), part.text));
+    if (part.kind == Span::Kind::heading) widths.back() += spaced * static_cast<float>(part.text.size());
+    if (part.kind == Span::Kind::badge) widths.back() += apart + view_.px(12);
+    if (part.atEnd) room -= apart;
   }
+  const float most = widestThatFits(widths, room);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (parts[i].atEnd) end -= std::min(widths[i], most) + (end < place.Max.x ? apart : 0);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Span& part = parts[i];
+    const float wide = std::min(widths[i], most);
+    float& at = part.atEnd ? end : x;
+    const ImVec2 middle(at, place.GetCenter().y);
+    const std::uint32_t color = part.color ? part.color : theme().text;
+    if (part.kind == Span::Kind::heading)
+      paintSpaced(list, fontOf(part), middle, part.color ? color : theme().faint, part.text, spaced);
+    else if (part.kind == Span::Kind::badge)
+      paintBadge(view_, list, ImVec2(at + apart, middle.y), color, part.text);
+    else
+      paintFitted(view_, list, fontOf(part), middle, wide + 1, color, part.text);
+    at += wide + (part.atEnd ? apart : 0);
+  }
+}
+
+bool Rows::bar(const std::string& name, const ShareBar& bar, bool lights) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImRect place(at, ImVec2(at.x + width(), at.y + view_.px(26)));
+  bool clicked = false;
+  if (name.empty())
+    ImGui::Dummy(place.GetSize());
+  else
+    clicked = hitArea(name, place.GetSize());
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (lights && ImGui::IsItemHovered())
+    list.AddRectFilled(ImVec2(place.Min.x - view_.px(6), place.Min.y),
+                       ImVec2(place.Max.x + view_.px(6), place.Max.y), theme().raised, view_.px(5));
+  const float y = place.GetCenter().y, figures = view_.px(58), half = view_.px(7);
+  const float marked = bar.mark.empty() ? 0 : view_.px(18);
+  const float labels = std::min(view_.px(bar.labelUnits), place.GetWidth() * bar.labels);
+  const std::uint32_t color = bar.color ? bar.color : theme().text;
+  paintText(list, view_.fonts->monoSmall, ImVec2(place.Min.x, y), theme().faint, bar.mark);
+  paintFitted(view_, list, bar.font ? bar.font : view_.fonts->text, ImVec2(place.Min.x + marked, y),
+              labels - view_.px(4), color, bar.label);
+  paintText(list, view_.fonts->monoSmall, ImVec2(place.Max.x, y), theme().secondary, bar.change,
+            Align::right);
+  const float figure = place.Max.x - (bar.change.empty() ? 0 : figures), left = place.Min.x + marked + labels;
+  paintText(list, view_.fonts->mono, ImVec2(figure, y), color, bar.figure, Align::right);
+  const float wide = std::max(8.0f, figure - figures - left);
+  list.AddRectFilled(ImVec2(left, y - half), ImVec2(left + wide, y + half), theme().raised);
+  list.AddRectFilled(ImVec2(left, y - half), ImVec2(left + std::max(1.0f, wide * bar.share), y + half),
+                     color);
+  if (bar.before >= 0)
+    compat::rectOutline(list, ImVec2(left, y - half - 1),
+                        ImVec2(left + std::max(3.0f, wide * bar.before), y + half + 1), theme().text, 0,
+                        std::max(1.0f, view_.px(1.4f)));
+  return clicked;
+}
+
+WordsHit Rows::words(const std::string& name, std::span<const Word> words, float width) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  ImFont* const font = view_.fonts->monoSmall;
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  const float high = view_.px(20), pad = view_.px(3);
+  WordsHit hit;
+  ImVec2 at = start;
+  for (std::ptrdiff_t i = 0; i < std::ssize(words); ++i) {
+    const Word& word = words[static_cast<std::size_t>(i)];
+    const std::string text = fitted(font, word.text, width - 2 * pad);
+    const float wide = textWidth(font, text) + 2 * pad;
+    if (at.x > start.x && at.x + wide > start.x + width) at = ImVec2(start.x, at.y + high + pad);
+    const ImRect box(at, ImVec2(at.x + wide, at.y + high));
+    if (hitArea(name + "." + std::to_string(i), at, box.GetSize())) hit.clicked = i;
+    const bool hovered = ImGui::IsItemHovered();
+    if (hovered) hit.hovered = i;
+    if (hovered || word.lit) list.AddRectFilled(box.Min, box.Max, theme().raised, pad);
+    if (word.frame) paintMark(view_, list, "word", box, word.frame, std::max(1.0f, view_.px(2)));
+    paintText(list, font, ImVec2(at.x + pad, box.GetCenter().y), word.color ? word.color : theme().text,
+              text);
+    if (word.underlined)
+      list.AddRectFilled(ImVec2(at.x + pad, box.Max.y - pad),
+                         ImVec2(box.Max.x - pad, box.Max.y - view_.px(1)), theme().text);
+    at.x += wide + view_.px(1);
+  }
+  ImGui::SetCursorScreenPos(start);
+  ImGui::Dummy(ImVec2(width, words.empty() ? 0 : at.y + high - start.y));
+  return hit;
 }
 
 void Rows::paragraph(ImFont* font, const std::string& text, const std::string& name, std::uint32_t color) {
@@ -207,102 +298,6 @@ void Rows::problem(const std::string& text, const std::string& name) {
   if (!name.empty()) trackItem(name);
 }
 
-bool Rows::slider(Scene& scene, std::string_view path, const SliderState& state) {
-  return fieldSlider(view_, scene, path, state);
-}
-bool Rows::toggle(Scene& scene, std::string_view path, const std::string& disabledReason) {
-  return fieldToggle(view_, scene, path, disabledReason);
-}
-bool Rows::choice(Scene& scene, std::string_view path, float width,
-                  const std::vector<std::string>& disabledReasons) {
-  return fieldChoice(view_, scene, path, disabledReasons, width);
-}
-
-void Rows::choices(Scene& scene, std::initializer_list<std::string_view> paths) {
-  const auto count = static_cast<float>(paths.size());
-  const float apart = view_.px(8), each = (width() - apart * (count - 1)) / count;
-  for (const std::string_view& path : paths) {
-    if (&path != paths.begin()) ImGui::SameLine(0, apart);
-    choice(scene, path, each);
-  }
-}
-
-bool Rows::input(const std::string& name, std::string& text, bool& focus, const std::string& hint) {
-  return lineBox(view_, name, text, width(), std::exchange(focus, false), hint);
-}
-
-bool Rows::list(const std::string& name, std::span<const Choice> choices, int& chosen, const char* help) {
-  return dropdown(view_, name, choices, chosen, width(), help);
-}
-
-void Rows::action(const std::string& name, const std::string& label, const char* action,
-                  const std::string& disabledReason) {
-  if (button(view_, name, label, disabledReason)) view_.request(action);
-}
-
-bool Rows::primary(const std::string& name, const std::string& label) {
-  const float wide = textWidth(view_.fonts->bold, label) + view_.px(44);
-  const bool clicked = hitArea(name, ImVec2(wide, view_.px(36)));
-  Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
-  const std::uint32_t ground =
-      ImGui::IsItemHovered() ? mixed(theme().text, theme().line, 0.25f) : theme().text;
-  list.AddRectFilled(from, to, ground, view_.px(6));
-  paintText(list, view_.fonts->bold, ImRect(from, to).GetCenter(), theme().background, label, Align::center);
-  return clicked;
-}
-
-void Rows::actions(std::initializer_list<Button> buttons, const std::string& disabledReason) {
-  for (const Button& each : buttons) {
-    if (&each != buttons.begin()) ImGui::SameLine(0, view_.px(6));
-    action(each.name, each.label, each.action, disabledReason);
-  }
-}
-
-void Rows::tag(const std::string& text, std::uint32_t color, float units) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  paintText(*ImGui::GetWindowDrawList(), view_.fonts->monoSmall,
-            ImVec2(at.x + view_.px(2), at.y + view_.px(13)), color, text);
-  ImGui::Dummy(ImVec2(view_.px(units), view_.px(26)));
-  ImGui::SameLine(0, 0);
-}
-
-std::optional<Index> Rows::numbers(const std::string& name, Index count,
-                                   const std::function<bool(Index)>& lit) {
-  const ImVec2 start = ImGui::GetCursorScreenPos();
-  const float side = view_.px(24), step = side + view_.px(4), right = start.x + width();
-  Canvas list = *ImGui::GetWindowDrawList();
-  std::optional<Index> clicked;
-  ImRect place(start, ImVec2(start.x + side, start.y + side));
-  for (Index i = 0; i < count; ++i, place.TranslateX(step)) {
-    if (place.Max.x > right) place.Translate(ImVec2(start.x - place.Min.x, step));
-    if (hitArea(name + "." + std::to_string(i), place)) clicked = i;
-    list.AddRectFilled(place.Min, place.Max,
-                       lit(i) ? mixed(theme().panel, theme().text, 0.28f) : theme().background, view_.px(4));
-    if (ImGui::IsItemHovered())
-      compat::rectOutline(list, place.Min, place.Max, theme().secondary, view_.px(4), 1);
-    paintText(list, view_.fonts->monoSmall, place.GetCenter(), lit(i) ? theme().text : theme().faint,
-              std::to_string(i), Align::center);
-  }
-  ImGui::SetCursorScreenPos(start);
-  ImGui::Dummy(ImVec2(width(), place.Max.y - start.y));
-  return clicked;
-}
-
-void Rows::beside(float share, const std::function<void(const ImRect&)>& picture,
-                  const std::function<void()>& rows) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float side = width() * share, whole = width();
-  picture(ImRect(at, ImVec2(at.x + side, at.y + side)));
-  ImGui::SetCursorScreenPos(ImVec2(at.x + side + view_.px(14), at.y));
-  ImGui::BeginGroup();
-  rows();
-  ImGui::EndGroup();
-  const float bottom = std::max(ImGui::GetItemRectMax().y, at.y + side);
-  ImGui::SetCursorScreenPos(at);
-  ImGui::Dummy(ImVec2(whole, bottom - at.y + view_.px(4)));
-}
-
 void Rows::swatch(std::uint32_t color, const std::string& meaning, const std::string& value) {
   const ImRect place = area("", lineUnits(Type::small));
   const float half = view_.px(5), y = place.GetCenter().y;
@@ -310,23 +305,6 @@ void Rows::swatch(std::uint32_t color, const std::string& meaning, const std::st
       .AddRectFilled(ImVec2(place.Min.x, y - half), ImVec2(place.Min.x + 2 * half, y + half), color);
   paintPair(view_, ImRect(ImVec2(place.Min.x + view_.px(16), place.Min.y), place.Max),
             value.empty() ? Type::small : Type::text, meaning, value, theme().secondary, theme().text);
-}
-
-bool ToolBar::part(const char* name, float units, const std::function<void()>& controls) {
-  const float wide = view_.px(units);
-  if (x_ + wide > area_.Max.x + view_.px(2)) return false;
-  controlsIn(name, ImRect(x_, area_.Min.y, x_ + wide, area_.Max.y), controls);
-  x_ += wide + view_.px(12);
-  return true;
-}
-
-void controlsIn(const char* name, const ImRect& area, const std::function<void()>& controls) {
-  ImGui::SetCursorScreenPos(area.Min);
-  ImGui::BeginChild(
-      name, area.GetSize(), false,
-      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  controls();
-  compat::endChild();
 }
 
 void Rows::space(float units) {

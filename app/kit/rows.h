@@ -17,10 +17,38 @@ namespace headscope::app {
 /// The sizes of type, by meaning.
 enum class Type { small, text, title, hero };
 
-/// A part of a line, in a meaningful colour; 0 = the line's own.
+/// A part of a line, in a meaningful colour and font; 0 and null = the line's own.
 struct Span {
+  enum class Kind { words, heading, badge };
+
   std::string text;
   std::uint32_t color = 0;
+  ImFont* font = nullptr;
+  bool atEnd = false;  ///< stands on the right
+  Kind kind = Kind::words;
+};
+
+/// A share of 1 as a bar between its label and its figure.
+struct ShareBar {
+  std::string label, figure;
+  float share = 0;
+  float before = -1;           ///< marked by an outline; negative = none
+  std::uint32_t color = 0;     ///< of bar and words; 0 = the theme's text
+  std::string mark = "";       ///< in front of the label, as a rank
+  std::string change = "";     ///< after the figure
+  ImFont* font = nullptr;      ///< of the label; null = the theme's for words
+  float labels = 0.26f;        ///< part of the line that the label takes,
+  float labelUnits = FLT_MAX;  ///< and the most
+};
+
+/// One of several words that can be clicked.
+struct Word {
+  std::string text;
+  std::uint32_t color = 0, frame = 0;
+  bool lit = false, underlined = false;
+};
+struct WordsHit {
+  std::optional<std::ptrdiff_t> clicked, hovered;
 };
 
 /// How a pair of label and value looks.
@@ -51,13 +79,14 @@ class Rows {
   /// A button that requests an action.
   struct Button {
     const char *name, *label, *action;
+    bool quiet = false;
   };
   /// A line that can be chosen.
   struct Option {
     std::string name, label, value;
   };
 
-  /// Begins a section; all but the first stand apart from the rows above.
+  /// Begins a section, apart from the rows above if there are any.
   void section(const std::string& title, const std::string& aside = "");
   /// The same with a quiet button on the right.
   void section(const std::string& title, const Button& button);
@@ -79,8 +108,10 @@ class Rows {
   /// clicked; returns whether it was.
   bool bar(const std::string& name, const std::string& label, double share, const std::string& value,
            const BarLook& look = {});
-  /// One line of parts; if they are too long, the longest are shortened.
+  /// One line of parts; if they are too long, the widest are shortened.
   void line(Type type, const std::vector<Span>& parts, const std::string& name = "");
+  /// Words on as many lines as they need, tracked as NAME.INDEX.
+  WordsHit words(const std::string& name, std::span<const Word> words, float width);
   /// A wrapped paragraph; colour 0 = the theme's text.
   void paragraph(ImFont* font, const std::string& text, const std::string& name = "",
                  std::uint32_t color = 0);
@@ -107,8 +138,16 @@ class Rows {
               const std::string& disabledReason = "");
   /// The button that most people want next. Returns whether it was clicked.
   bool primary(const std::string& name, const std::string& label);
-  /// Buttons next to each other.
-  void actions(std::initializer_list<Button> buttons, const std::string& disabledReason = "");
+  /// Buttons next to each other, on as many lines as they need.
+  void actions(const std::vector<Button>& buttons, const std::string& disabledReason = "");
+  /// Goes on in the last line if a button with this label fits there. Returns whether it does.
+  bool goOn(const std::string& label);
+  /// Goes on in the last line, `units` from the left or, if negative, from the right.
+  void column(float units);
+
+  /// A share as a bar, which lights up while hovered if `lights`. Returns whether it was clicked, which
+  /// requires a name.
+  bool bar(const std::string& name, const ShareBar& bar, bool lights);
 
   /// A short text before the next control of the same line.
   void tag(const std::string& text, std::uint32_t color, float units);
@@ -129,24 +168,7 @@ class Rows {
 
  private:
   View& view_;
-  bool first_ = true;
 };
-
-/// Controls from left to right in an area above a picture, which doesn't scroll; `units` wide, in layout
-/// units. What doesn't fit is left out.
-class ToolBar {
- public:
-  ToolBar(View& view, const ImRect& area) : view_(view), area_(area), x_(area.Min.x) {}
-  bool part(const char* name, float units, const std::function<void()>& controls);
-
- private:
-  View& view_;
-  ImRect area_;
-  float x_;
-};
-
-/// Controls in an area that doesn't scroll.
-void controlsIn(const char* name, const ImRect& area, const std::function<void()>& controls);
 
 /// The panel on the left of a page.
 void leftPanel(View& view, const Layout& layout, const char* name, const std::function<void(Rows&)>& rows);

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,41 +19,56 @@
 
 namespace headscope::app {
 
-/// What a page shows that was computed. Each Shown registers with its page's set, so that a page takes, drops
-/// and counts all of them at once. Call on the page's thread.
-class ShownSet {
+/// An answer that a page shows, whatever it is about, or a set of them.
+class ShownPart {
  public:
-  /// One answer of the set, whatever it is about.
-  class Member {
-   public:
-    virtual ~Member() = default;
-    virtual bool take() = 0;
-    virtual void forget() = 0;
-    virtual std::size_t gpuBytes() const = 0;
-  };
+  virtual ~ShownPart() = default;
+  virtual bool take() = 0;
+  virtual void forget() = 0;
+  virtual void cancel() = 0;
+  virtual std::size_t gpuBytes() const = 0;
+  virtual double busySeconds() const = 0;
+};
 
+/// What a page shows that was computed. Each Shown registers with its page's set, so that a page takes, drops
+/// and counts all of them at once. A set within another can also be stopped alone. Call on the page's thread.
+class ShownSet : public ShownPart {
+ public:
   ShownSet(const View& view, Workers& workers, Resources& resources)
       : view_(view), workers_(workers), resources_(resources) {}
+  explicit ShownSet(ShownSet* whole) : ShownSet(whole->view_, whole->workers_, whole->resources_) {
+    whole->add(*this);
+  }
   ShownSet(const ShownSet&) = delete;
   ShownSet& operator=(const ShownSet&) = delete;
 
   /// Takes the newest answers, with their pictures. Returns whether any is new.
-  bool take() {
+  bool take() override {
     bool any = false;
-    for (Member* member : members_) any |= member->take();
+    for (ShownPart* member : members_) any |= member->take();
     return any;
   }
   /// Drops all answers with what they keep alive, as for a hidden page. Textures stay until they are
   /// replaced.
-  void forget() {
-    for (Member* member : members_) member->forget();
+  void forget() override {
+    for (ShownPart* member : members_) member->forget();
   }
-  std::size_t gpuBytes() const {
+  /// Stops what is being computed. Keeps the answers.
+  void cancel() override {
+    for (ShownPart* member : members_) member->cancel();
+  }
+  std::size_t gpuBytes() const override {
     std::size_t bytes = 0;
-    for (const Member* member : members_) bytes += member->gpuBytes();
+    for (const ShownPart* member : members_) bytes += member->gpuBytes();
     return bytes;
   }
-  void add(Member& member) { members_.push_back(&member); }
+  /// Seconds since the oldest question without an answer was asked; 0 when idle.
+  double busySeconds() const override {
+    double seconds = 0;
+    for (const ShownPart* member : members_) seconds = std::max(seconds, member->busySeconds());
+    return seconds;
+  }
+  void add(ShownPart& member) { members_.push_back(&member); }
   const View& view() const { return view_; }
   Workers& workers() { return workers_; }
   Resources& resources() { return resources_; }
@@ -58,20 +77,43 @@ class ShownSet {
   const View& view_;
   Workers& workers_;
   Resources& resources_;
-  std::vector<Member*> members_;  // each outlives the set's last call: both are members of the page
+  std::vector<ShownPart*> members_;  // each outlives the set's last call: both are members of the page
+};
+
+/// The newest part of what is being computed, on its way from a lane to the page's thread.
+template <class Value>
+class Arriving {
+ public:
+  /// Does nothing once the work was asked to stop.
+  void put(Value value, const std::stop_token& stop) {
+    const std::lock_guard lock(mutex_);
+    if (!stop.stop_requested()) newest_ = std::move(value);
+  }
+  /// The newest since the last call.
+  std::optional<Value> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(newest_, std::nullopt);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<Value> newest_;
 };
 
 /// An answer that a page shows, with its pictures. It reads like a pointer to the newest value that was
 /// taken, null before the first; while a newer answer is an error, problem() says why.
 template <class Request, class Value>
-class Shown : public ShownSet::Member {
+class Shown : public ShownPart {
  public:
   /// Called with each new answer that isn't an error, while the answer before is still shown.
   using Taken = std::function<void(const Request&, const std::shared_ptr<const Value>&)>;
 
-  /// `compute` is called on a lane with the request, the window's resources if it takes them, and a stop
-  /// token if it takes one; it returns a Value, a shared one, or a Result of either. `pictures` are the
-  /// members of Value to draw as heatmaps.
+  /// For computations that show what they have so far.
+  using SoFar = std::function<void(Value)>;
+
+  /// `compute` is called on a lane with the request, the window's resources if it takes them, a function for
+  /// what it has so far if it takes one, and a stop token if it takes one; it returns a Value, a shared one,
+  /// or a Result of either. `pictures` are the members of Value to draw as heatmaps.
   template <class Compute>
   Shown(ShownSet& set, Compute compute, std::vector<attention::Stack Value::*> pictures = {},
         Taken onTaken = {})
@@ -84,9 +126,10 @@ class Shown : public ShownSet::Member {
   }
 
   /// Cheap if this is already shown, waiting or running.
-  void ask(Request request, Lane lane) { answer_.ask(std::move(request), lane); }
-  /// Stops the work; what is shown stays.
-  void cancel() { answer_.cancel(); }
+  void ask(Request request, Lane lane) {
+    if (newest_ && newest_->value && newest_ != shown_ && newest_->request == request) show(newest_);
+    answer_.ask(std::move(request), lane);
+  }
 
   explicit operator bool() const { return shown_ != nullptr; }
   const Value& operator*() const { return **shown_->value; }
@@ -98,35 +141,37 @@ class Shown : public ShownSet::Member {
   const Request& request() const { return shown_->request; }
   /// Why a newer question than the value's has none; "" if the value is the newest answer.
   std::string problem() const { return taken() && !newest_->value ? newest_->value.error().message : ""; }
-  /// Whether there is an answer, be it an error.
-  bool taken() const { return newest_ != nullptr; }
+  /// The value unless a newer question has none; else null.
+  const Value* newest() const { return problem().empty() ? get() : nullptr; }
+  /// The value if it answers this question; else null.
+  const Value* of(const Request& request) const {
+    return shown_ && shown_->request == request ? get() : nullptr;
+  }
   /// Whether the newest answer, be it an error, is to `request`.
   bool answers(const Request& request) const { return newest_ && newest_->request == request; }
-  /// Seconds since the oldest unanswered request was made; 0 when idle.
-  double busySeconds() const { return answer_.busySeconds(); }
-  /// Drops waiting and running work; what is shown stays.
-  void cancel() { answer_.cancel(); }
+  /// Whether there is an answer, be it an error.
+  bool taken() const { return newest_ != nullptr; }
   /// A picture of the value, in the order given.
   const EasedTextures& picture(std::size_t which = 0) const { return textures_[which]; }
   EasedTextures& picture(std::size_t which = 0) { return textures_[which]; }
 
   bool take() override {
     const auto now = answer_.current();
-    if (now == newest_) return false;
-    newest_ = now;
-    if (!now || !now->value) return true;
-    if (onTaken_) onTaken_(now->request, *now->value);
-    shown_ = now;
-    for (std::size_t i = 0; i < pictures_.size(); ++i)
-      textures_[i].set((**now->value).*pictures_[i], set_.view().time,
-                       !set_.view().preferences.reducedMotion);
+    const bool isNew = now != newest_;
+    if (isNew && (newest_ = now) && now->value) show(now);
+    const auto part = soFar_.take();
+    if (!part || (now && now->request == (*part)->request)) return isNew;
+    show(*part);
     return true;
   }
   void forget() override {
     answer_.forget();
+    soFar_.take();
     shown_.reset();
     newest_.reset();
   }
+  void cancel() override { answer_.cancel(); }
+  double busySeconds() const override { return answer_.busySeconds(); }
   std::size_t gpuBytes() const override {
     std::size_t bytes = 0;
     for (const EasedTextures& each : textures_) bytes += each.bytes();
@@ -135,11 +180,28 @@ class Shown : public ShownSet::Member {
 
  private:
   using Shared = std::shared_ptr<const Value>;
+  using One = std::shared_ptr<const Answered<Request, Shared>>;
+
+  void show(const One& now) {
+    if (onTaken_) onTaken_(now->request, *now->value);
+    shown_ = now;
+    for (std::size_t i = 0; i < pictures_.size(); ++i)
+      textures_[i].set((**now->value).*pictures_[i], set_.view().time,
+                       !set_.view().preferences.reducedMotion);
+  }
 
   template <class Compute>
-  static auto called(const Compute& compute, const Request& request, Resources& resources,
-                     std::stop_token stop) {
-    if constexpr (std::invocable<const Compute&, const Request&, Resources&, std::stop_token>)
+  auto called(const Compute& compute, const Request& request, Resources& resources, std::stop_token stop) {
+    if constexpr (std::invocable<const Compute&, const Request&, const SoFar&, std::stop_token>)
+      return compute(
+          request,
+          [&](Value value) {
+            soFar_.put(std::make_shared<const Answered<Request, Shared>>(Answered<Request, Shared>{
+                           request, std::make_shared<const Value>(std::move(value)), 0}),
+                       stop);
+          },
+          stop);
+    else if constexpr (std::invocable<const Compute&, const Request&, Resources&, std::stop_token>)
       return compute(request, resources, stop);
     else if constexpr (std::invocable<const Compute&, const Request&, std::stop_token>)
       return compute(request, stop);
@@ -157,8 +219,8 @@ class Shown : public ShownSet::Member {
   static attention::Result<Shared> sharing(attention::Result<Shared> value) { return value; }
 
   template <class Compute>
-  static auto computing(Compute compute, Resources& resources) {
-    return [compute = std::move(compute), &resources](const Request& request, std::stop_token stop) {
+  auto computing(Compute compute, Resources& resources) {
+    return [this, compute = std::move(compute), &resources](const Request& request, std::stop_token stop) {
       return sharing(called(compute, request, resources, stop));
     };
   }
@@ -167,7 +229,8 @@ class Shown : public ShownSet::Member {
   std::vector<attention::Stack Value::*> pictures_;
   std::deque<EasedTextures> textures_;
   Taken onTaken_;
-  std::shared_ptr<const Answered<Request, Shared>> newest_, shown_;  // shown_ has a value
+  One newest_, shown_;              // shown_ has a value
+  Arriving<One> soFar_;             // has a value
   Answer<Request, Shared> answer_;  // last member: destroyed first, so that its work ends before the rest
 };
 

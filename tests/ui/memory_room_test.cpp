@@ -55,7 +55,7 @@ TEST_F(MemoryRoom, VisiblePageGetsTheMemory) {
   open(kWeights * 13 / 2);
   expectHeads();
   show('6');
-  EXPECT_EQ(overview().run.problem, "");
+  EXPECT_EQ(overview().study.problem(), "");
   ASSERT_TRUE(overview().study);
   EXPECT_EQ(overview().study->layers.size(), 4u);
   EXPECT_FALSE(ui->session().snapshot()) << "the layer alone can be computed again";
@@ -64,7 +64,7 @@ TEST_F(MemoryRoom, VisiblePageGetsTheMemory) {
   show('7');
   expectHeads();
   show('6');
-  EXPECT_EQ(overview().run.problem, "");
+  EXPECT_EQ(overview().study.problem(), "");
   EXPECT_TRUE(overview().study);
 }
 
@@ -81,7 +81,7 @@ TEST_F(MemoryRoom, ReportsStudiesLargerThanTheBudget) {
   expectHeads();
   show('6');
   EXPECT_FALSE(overview().study);
-  EXPECT_THAT(overview().run.problem,
+  EXPECT_THAT(overview().study.problem(),
               testing::AllOf(testing::HasSubstr("All 8 heads of 4 layers on 300 tokens"),
                              testing::HasSubstr("the budget is")));
   show('1');

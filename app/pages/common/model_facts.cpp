@@ -4,20 +4,14 @@
 
 #include <numeric>
 
+#include "app/kit/rows.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/paint.h"
 
 namespace headscope::app {
 
 namespace {
-
-using Facts = std::vector<std::pair<std::string, std::string>>;
-
-void factLines(View& view, const Facts& facts) {
-  Rows(view).pairs("model.facts", facts, "Sizes are fixed by the trained weights.");
-}
 
 /// Returns "BF16", or "BF16 + F32" if some tensors use another type.
 std::string storedAs(const attention::Model& model) {
@@ -32,84 +26,89 @@ std::string storedAs(const attention::Model& model) {
   return most + rest;
 }
 
-/// "224 × 224".
-std::string squareText(Index side) {
-  return fmt::format("{0} × {0}", side);
+/// Draws a progress bar, with figures, of how much of the mapped file a pass has read.
+void readSoFar(Rows& rows, double read, double all) {
+  const ImRect area = rows.area("model.read", 12);
+  const float y = area.GetCenter().y, half = rows.view().px(2);
+  const auto share = static_cast<float>(std::min(read / std::max(all, 1.0), 1.0));
+  const auto bar = [&](float wide, std::uint32_t color) {
+    Canvas(*ImGui::GetWindowDrawList())
+        .AddRectFilled(ImVec2(area.Min.x, y - half), ImVec2(area.Min.x + area.GetWidth() * wide, y + half),
+                       color, half);
+  };
+  bar(1, rows.theme().raised);
+  bar(share, rows.theme().secondary);
+  rows.hint(fmt::format("{} of {} read so far (memory-mapped)", bytesText(read), bytesText(all)));
 }
 
-/// Draws a progress bar, with figures, of how much of the mapped file a pass has read.
-void readSoFar(const View& view, double read, double all) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(6), half = view.px(2);
-  const auto share = static_cast<float>(std::min(read / std::max(all, 1.0), 1.0));
-  list.AddRectFilled(ImVec2(at.x, y - half), ImVec2(at.x + width, y + half), view.theme->raised, half);
-  list.AddRectFilled(ImVec2(at.x, y - half), ImVec2(at.x + width * share, y + half), view.theme->secondary,
-                     half);
-  ImGui::Dummy(ImVec2(width, view.px(12)));
-  trackItem("model.read");
-  hint(view, fmt::format("{} of {} read so far (memory-mapped)", bytesText(read), bytesText(all)));
+std::string numberOf(Index count) {
+  return countText(attention::asSize(count));
+}
+
+/// A model's kind, and what the page shows of it.
+std::string kindText(const attention::ModelConfig& config, bool bundled) {
+  return std::string(config.family->name) +
+         (config.cross()                    ? ", cross heads"
+          : config.reads()                  ? ", decoder heads"
+          : config.causal                   ? ""
+          : config.isBidirectionalDecoder() ? ", two-sided"
+                                            : ", an encoder") +
+         (bundled          ? ", trained on short stories"
+          : config.picture ? ", all layers on this picture"
+                           : ", all layers on this text");
 }
 
 }  // namespace
 
 void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> read) {
+  Rows rows(view);
+  modelFacts(scene, rows, read);
+}
+
+void modelFacts(const Scene& scene, Rows& rows, std::optional<std::uint64_t> read) {
   const SubjectSetup& subject = scene.setup.subject;
-  if (sectionTitle(view, "MODEL", "model.open", "Open another…")) view.request("model.open");
-  const ImVec2 after = ImGui::GetCursorScreenPos();
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const std::string name = subject.opened ? subject.opened->name : modelName(modelFolder(subject.model));
-  paintFitted(view, list, view.fonts->hero, ImVec2(after.x, after.y + view.px(14)), width, view.theme->text,
-              name);
-  ImGui::Dummy(ImVec2(width, view.px(32)));
-  if (!subject.opened) return problem(view, subject.problem);
+  using Facts = std::vector<std::pair<std::string, std::string>>;
+  const auto sizes = [&](const Facts& facts) {
+    rows.pairs("model.facts", facts, "Sizes are fixed by the trained weights.");
+  };
+  rows.section("MODEL", {"model.open", "Open another…", "model.open"});
+  rows.line(Type::hero, {{subject.opened ? subject.opened->name : modelName(modelFolder(subject.model))}});
+  if (!subject.opened) return rows.problem(subject.problem);
   if (subject.opened->recorded) {
     const attention::ModelConfig& shape = subject.opened->config();
-    hint(view, subject.opened->isCrossAttention ? "Imported cross-attention (view only)"
-                                                : "Imported attention (view only)");
-    return factLines(view, {{"Layers", countText(attention::asSize(shape.layerCount()))},
-                            {"Heads", countText(attention::asSize(shape.heads))},
-                            {"Tokens", countText(attention::asSize(shape.maxPositions))},
-                            {"q and k", subject.opened->recorded->layers().front().q ? "yes" : "no"}});
+    rows.hint(subject.opened->isCrossAttention ? "Imported cross-attention (view only)"
+                                               : "Imported attention (view only)");
+    return sizes({{"Layers", numberOf(shape.layerCount())},
+                  {"Heads", numberOf(shape.heads)},
+                  {"Tokens", numberOf(shape.maxPositions)},
+                  {"q and k", subject.opened->recorded->layers().front().q ? "yes" : "no"}});
   }
   const attention::Model& model = *subject.opened->model;
   const attention::ModelConfig& config = model.config();
-  const std::string kind =
-      std::string(config.family->name) + (config.cross()                    ? ", cross heads"
-                                          : config.reads()                  ? ", decoder heads"
-                                          : config.causal                   ? ""
-                                          : config.isBidirectionalDecoder() ? ", two-sided"
-                                                                            : ", an encoder");
-  hint(view, kind + (subject.model == kLearned ? ", trained on short stories"
-                     : config.picture          ? ", all layers on this picture"
-                                               : ", all layers on this text"));
-  gap(view, 2);
+  rows.hint(kindText(config, subject.model == kLearned));
   const Index most = config.positionLimit().value_or(config.maxPositions);
-  const std::string positions = most > 0 ? countText(attention::asSize(most)) : "any";
-  factLines(
-      view,
-      {{"Layers", countText(attention::asSize(config.layerCount()))},
-       {"Heads", countText(attention::asSize(config.heads))},
-       config.latent.rank > 0
-           ? Facts::value_type{"Latent", fmt::format("{} + {}", config.latent.rank, config.latent.ropeDim)}
-           : Facts::value_type{"KV heads", countText(attention::asSize(config.kvHeads))},
-       {"Head dim", countText(attention::asSize(config.headDim))},
-       {"Width", countText(attention::asSize(config.modelDim))},
-       config.picture ? Facts::value_type{"Picture", squareText(config.picture->side)}
-                      : Facts::value_type{"Positions", positions},
-       config.picture ? Facts::value_type{"Patch", squareText(config.picture->patch)}
-                      : Facts::value_type{"Vocabulary", countText(attention::asSize(config.vocabulary))},
-       {"Stored as", storedAs(model)}});
-  if (read)
-    readSoFar(view, static_cast<double>(*read), static_cast<double>(model.checkpoint().bytes()));
+  Facts facts{{"Layers", numberOf(config.layerCount())}, {"Heads", numberOf(config.heads)}};
+  if (config.latent.rank > 0)
+    facts.emplace_back("Latent", fmt::format("{} + {}", config.latent.rank, config.latent.ropeDim));
   else
-    hint(view, fmt::format("{} of weights (memory-mapped)",
-                           bytesText(static_cast<double>(model.checkpoint().bytes()))));
-  for (const std::string& note : config.notes) {
-    hint(view, note);
-    trackItem("model.note");
+    facts.emplace_back("KV heads", numberOf(config.kvHeads));
+  facts.emplace_back("Head dim", numberOf(config.headDim));
+  facts.emplace_back("Width", numberOf(config.modelDim));
+  if (config.picture) {
+    facts.emplace_back("Picture", fmt::format("{0} × {0}", config.picture->side));
+    facts.emplace_back("Patch", fmt::format("{0} × {0}", config.picture->patch));
+  } else {
+    facts.emplace_back("Positions", most > 0 ? numberOf(most) : "any");
+    facts.emplace_back("Vocabulary", numberOf(config.vocabulary));
   }
+  facts.emplace_back("Stored as", storedAs(model));
+  sizes(facts);
+  const auto bytes = static_cast<double>(model.checkpoint().bytes());
+  if (read)
+    readSoFar(rows, static_cast<double>(*read), bytes);
+  else
+    rows.hint(fmt::format("{} of weights (memory-mapped)", bytesText(bytes)));
+  for (const std::string& note : config.notes) rows.hint(note, "model.note");
 }
 
 std::string patchesText(const Scene& scene) {

@@ -8,6 +8,7 @@ namespace headscope::app {
 /// A side panel's section about the scene's model: its name, its sizes, why they are fixed, and how to open
 /// another. If the model couldn't be opened: the problem.
 /// `read`: how many of the checkpoint's bytes have been read so far; not shown if empty.
+void modelFacts(const Scene& scene, Rows& rows, std::optional<std::uint64_t> read = {});
 void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> read = {});
 /// A slider for the layer to show, of the model or of the built stack.
 void layerSlider(Scene& scene, View& view);

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "app/kit/control_line.h"
 #include "app/pages/common/cache_bands.h"
 #include "app/pages/heads/heads_page.h"
 #include "app/platform/track.h"

@@ -149,9 +149,9 @@ void outputLines(Rows& rows, ReceiptPointer& pointer, const ScoreReceipt& receip
   const float most =
       std::max({attention::largestFinite(receipt.weighted), attention::largestFinite(receipt.rest),
                 attention::largestFinite(receipt.output)});
-  vectorLine(
-      rows, pointer,
-      {"bars.weighted", weightText(receipt.weight) + "·v" + loweredDigits(key), receipt.weighted, color, most});
+  vectorLine(rows, pointer,
+             {"bars.weighted", weightText(receipt.weight) + "·v" + loweredDigits(key), receipt.weighted,
+              color, most});
   vectorLine(rows, pointer, {"bars.rest", fmt::format("+ {} more", others), receipt.rest, color, most});
   vectorLine(rows, pointer, {"bars.output", "= output", receipt.output, color, most});
 }

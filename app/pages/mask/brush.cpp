@@ -1,4 +1,5 @@
 
+#include "app/kit/control_line.h"
 #include "app/pages/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
@@ -153,7 +154,7 @@ void brushBar(Scene& scene, State& page, const ImRect& area) {
   Brush& brush = page.brush;
   const bool biases = scene.cursor.studio.tab == StudioTab::biases;
   static const std::vector<Index> kSizes{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};
-  ToolBar bar(view, area);
+  ControlLine bar(view, area, ControlLine::From::left, 12);
   bar.part("tools", 238, [&] { toolChoice(page); });
   if (brush.tool == PaintTool::look) return;
   bar.part("paints", biases ? 130 : 168, [&] { effectChoice(brush, biases, view); });

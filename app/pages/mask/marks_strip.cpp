@@ -1,4 +1,5 @@
 
+#include "app/kit/control_line.h"
 #include "app/pages/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"

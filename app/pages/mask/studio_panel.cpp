@@ -1,3 +1,4 @@
+#include "app/kit/control_line.h"
 #include "app/pages/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
@@ -13,7 +14,7 @@ void compareBar(State& page, const ImRect& area) {
   static const std::vector<Choice> kWhat{{"Weights", "", "weights"}, {"Masks", "", "masks"}};
   static const std::vector<Choice> kHow{{"Side by side", "", "side"}, {"Wipe", "", "wipe"}};
   const float share = std::min(1.0f, (area.GetWidth() / page.view.unit - 12) / 420);
-  ToolBar bar(page.view, area);
+  ControlLine bar(page.view, area, ControlLine::From::left, 12);
   const auto choose = [&](const char* name, const std::vector<Choice>& choices, float units, bool first) {
     int chosen = first ? 0 : 1;
     bar.part(name, units * share, [&] { segmented(page.view, name, choices, chosen); });

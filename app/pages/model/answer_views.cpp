@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "app/kit/control_line.h"
 #include "app/pages/model/model_answers.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
@@ -12,9 +13,8 @@ namespace headscope::app::model_page {
 namespace {
 
 /// The choice of one of the two answers, among the most likely tokens after both texts.
-void answerChoice(Scene& scene, State& page, bool other, float& x, float y) {
-  View& view = page.view;
-  const PairStudy& pair = *page.pair.pair;
+void answerChoice(ControlLine& bar, Scene& scene, State& page, bool other) {
+  const PairStudy& pair = *page.pair;
   Index& asked = other ? scene.compare.otherAnswer : scene.compare.answer;
   const Index now = other ? pair.answers.other.value_or(-1) : pair.answers.id;
   std::vector<Index> ids{now};
@@ -30,76 +30,59 @@ void answerChoice(Scene& scene, State& page, bool other, float& x, float y) {
   ids.push_back(-1);
   choices.push_back({other ? "the other text's likeliest" : "the likeliest", "", "likeliest"});
   int chosen = 0;
-  ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
-  if (dropdown(view, other ? "answer.other" : "answer", choices, chosen, 0,
+  if (bar.list(other ? "answer.other" : "answer", choices, chosen,
                other ? "The token whose logit is subtracted." : "The token whose logit counts."))
     asked = ids[static_cast<std::size_t>(chosen)];
-  x += textWidth(view.fonts->text, choices.front().label) + view.px(34);
 }
 
-/// Paints the logit difference after each text, from x on, as many as fit.
-void differences(const View& view, const PairState& pairs, float x, float y, float right, ImFont* font) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  const PairStudy& pair = *pairs.pair;
+/// The logit difference after each text, as many as fit.
+void differences(ControlLine& bar, const View& view, const PairStudy& pair, ImFont* font) {
   const auto figure = [&](const char* name, const RecordedText& text, const char* tracked) {
     const std::string words = logitText(text.difference);
-    const float named = *name ? textWidth(view.fonts->text, name) + view.px(6) : 0;
-    const float end = x + named + textWidth(font, words);
-    if (end > right) return;
-    paintText(list, view.fonts->text, ImVec2(x, y), view.theme->secondary, name);
-    paintText(list, font, ImVec2(x + named, y), view.theme->text, words);
-    track(tracked, ImVec2(x, y - lineHeight(font) / 2), ImVec2(end, y + lineHeight(font) / 2));
-    x = end + view.px(18);
+    if (textWidth(view.fonts->text, name) + view.px(6) + textWidth(font, words) > bar.room()) return;
+    bar.words(name, view.theme->secondary, view.fonts->text);
+    bar.words(words, view.theme->text, font, tracked);
+    bar.space(12);
   };
   figure(pair.b ? "A" : "", pair.a, "difference.a");
   if (pair.b) figure("B", *pair.b, "difference.b");
 }
 
 /// The answers and their logit difference after each text; while presenting, in two lines.
-void differenceLine(Scene& scene, State& page, const ImRect& area, bool presents) {
+void differenceLine(ControlLine bar, Scene& scene, State& page, const ImRect& area, bool presents) {
   View& view = page.view;
-  Canvas list = *ImGui::GetWindowDrawList();
-  float y = area.Min.y + view.px(14);
-  const std::shared_ptr<const PairStudy>& pair = page.pair.pair;
-  if (!page.pair.problem.empty())
-    return paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(),
-                       view.theme->error, page.pair.problem);
-  if (!pair || pair->opened != page.model.opened) return;
+  const Theme& theme = *view.theme;
+  if (const std::string problem = page.pair.problem(); !problem.empty())
+    return bar.words(problem, theme.error, view.fonts->text);
+  if (!page.pair) return;
   if (presents) {
-    paintFitted(view, list, view.fonts->title, ImVec2(area.Min.x, y), area.GetWidth(), view.theme->secondary,
-                differenceTitle(*pair, wordsOf(page)));
-    return differences(page.view, page.pair, area.Min.x, y + view.px(38), area.Max.x,
-                       view.fonts->displaySmall);
+    bar.words(differenceTitle(*page.pair, wordsOf(page)), theme.secondary, view.fonts->title);
+    ControlLine below = toolLine(view, ImRect(area.Min.x, area.Min.y + view.px(38), area.Max.x, area.Max.y));
+    return differences(below, view, *page.pair, view.fonts->displaySmall);
   }
-  float x = area.Min.x;
-  x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, "logit of ") + view.px(2);
-  answerChoice(scene, page, false, x, y);
-  x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, "− logit of ") + view.px(2);
-  answerChoice(scene, page, true, x, y);
-  differences(page.view, page.pair, x + view.px(10), y, area.Max.x, view.fonts->hero);
+  bar.words("logit of ", theme.faint, view.fonts->small);
+  answerChoice(bar, scene, page, false);
+  bar.words("− logit of ", theme.faint, view.fonts->small);
+  answerChoice(bar, scene, page, true);
+  bar.space(10);
+  differences(bar, view, *page.pair, view.fonts->hero);
 }
 
 void attributionView(Scene& scene, State& page, ImRect area, bool presents) {
   View& view = page.view;
   if (!presents) {
     const Choice choices[] = {{"By head", "", "head"}, {"By head and key", "", "key"}};
-    int chosen = scene.cursor.model.byKey;
-    ImGui::SetCursorScreenPos(area.Min);
-    ImGui::BeginChild("attribution.by.box", ImVec2(view.px(260), view.px(34)), false,
-                      ImGuiWindowFlags_NoBackground);
-    if (segmented(view, "attribution.by", choices, chosen,
-                  "Show a bar for each head, or for each token it read."))
-      scene.cursor.model.byKey = chosen == 1;
-    compat::endChild();
+    toolLine(view, area)
+        .segments("attribution.by", choices, scene.cursor.model.byKey, 260,
+                  "Show a bar for each head, or for each token it read.");
     area.Min.y += view.px(44);
   }
-  const auto& answer = page.pair.attribution;
-  if (!answer || answer->request.pair->opened != page.model.opened) return;
-  if (!answer->value)
-    return paintMessage(view, area, "This can't be taken apart", answer->value.error().message,
-                        view.theme->error);
-  const PairStudy& pair = *answer->request.pair;
-  const BarFigure figure = attributionFigure(pair, *answer->value, scene.cursor.model.byKey, wordsOf(page));
+  if (const std::string problem = page.attribution.problem(); !problem.empty())
+    return paintMessage(view, area, "This can't be taken apart", problem, view.theme->error);
+  if (!page.attribution) return;
+  const PairStudy& pair = *page.attribution.request().pair;
+  const BarFigure figure =
+      attributionFigure(pair, *page.attribution, scene.cursor.model.byKey, wordsOf(page));
   const FigurePlace place(view, area, presents);
   place.paint(barDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
   fitView(view, area, figure.title, 860,
@@ -116,12 +99,10 @@ void attributionView(Scene& scene, State& page, ImRect area, bool presents) {
 
 void lensView(State& page, const ImRect& area, bool presents) {
   View& view = page.view;
-  const auto& answer = page.pair.lens;
-  if (!answer || answer->request.pair->opened != page.model.opened) return;
-  if (!answer->value)
-    return paintMessage(view, area, "This can't be computed", answer->value.error().message,
-                        view.theme->error);
-  const GridFigure figure = lensFigure(answer->request, *answer->value, wordsOf(page));
+  if (const std::string problem = page.lens.problem(); !problem.empty())
+    return paintMessage(view, area, "This can't be computed", problem, view.theme->error);
+  if (!page.lens) return;
+  const GridFigure figure = lensFigure(page.lens.request(), *page.lens, wordsOf(page));
   const FigurePlace place(view, area, presents);
   place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
   fitView(view, area, figure.title, 220 + 76 * static_cast<double>(figure.columns.size()),
@@ -131,8 +112,8 @@ void lensView(State& page, const ImRect& area, bool presents) {
   const auto [x, y] = place.pointer();
   const auto cell = gridPlace(figure, place.width(), place.height()).at(x, y);
   if (!cell) return;
-  const LensMap& map = *answer->value;
-  const PairStudy& pair = *answer->request.pair;
+  const LensMap& map = *page.lens;
+  const PairStudy& pair = *page.lens.request().pair;
   tooltip(view,
           fmt::format("{}, after “{}”: {} {}\n“{}” {}, logit difference {}",
                       figure.rows[attention::asSize(cell->first)],
@@ -184,24 +165,21 @@ void FigurePlace::paint(const Drawing& drawing) const {
   paintDrawing(view, *ImGui::GetWindowDrawList(), drawing, area.Min, zoom);
 }
 
-std::vector<CaptionPart> pairCaption(const Scene& scene, const View& view, const PairState& pairs) {
-  const PairStudy& pair = *pairs.pair;
-  const std::uint32_t color = view.theme->text;
+std::vector<CaptionPart> pairCaption(const Scene& scene, const State& page) {
+  const PairStudy& pair = *page.pair;
   std::string says = "Logit difference " + logitText(pair.a.difference);
   if (pair.b)
     says =
         "Logit difference in A " + logitText(pair.a.difference) + ", in B " + logitText(pair.b->difference);
-  const auto& grid = pairs.heads;
-  if (scene.cursor.model.view == ModelView::patch && grid.question && grid.whole() && grid.grid.of > 0 &&
-      grid.question->sides.pair == pairs.pair) {
+  const PatchGrid* const grid = page.headGrid.get();
+  if (scene.cursor.model.view == ModelView::patch && grid && grid->done == grid->of && grid->of > 0 &&
+      page.headGrid.request().sides.pair == page.pair.shared()) {
     Index layer = 0, head = 0;
-    const float most = grid.grid.recovered.array()
-                           .isFinite()
-                           .select(grid.grid.recovered.array(), -1e9f)
-                           .maxCoeff(&layer, &head);
+    const auto& recovered = grid->recovered.array();
+    const float most = recovered.isFinite().select(recovered, -1e9f).maxCoeff(&layer, &head);
     says += fmt::format(". Layer {}, head {} alone restores {:.0f} %", layer, head, 100 * double{most});
   }
-  return {{says + ".", color}};
+  return {{says + ".", page.view.theme->text}};
 }
 
 float viewsHeight(const Scene& scene, const ShownModel& model, bool presents) {
@@ -215,37 +193,24 @@ float viewsHeight(const Scene& scene, const ShownModel& model, bool presents) {
 }
 
 void viewsRow(Scene& scene, State& page, const ImRect& area, bool presents) {
-  View& view = page.view;
   const bool two = comparesTwo(scene), recorded = page.model.opened->recorded.has_value();
   ModelCursor& cursor = scene.cursor.model;
-  ImRect words = area;
+  ControlLine bar = toolLine(page.view, area);
   if (!presents && !recorded) {
-    constexpr const char* kLabels[] = {"Heads", "Patch", "Attribution", "Lens", "Study"};
-    constexpr const char* kNames[] = {"heads", "patch", "attribution", "lens", "study"};
-    std::vector<Choice> views;
-    for (std::size_t i = 0; i < std::size(kLabels); ++i) views.push_back({kLabels[i], "", kNames[i]});
-    int chosen = static_cast<int>(cursor.view);
-    const float wide = view.px(350);
-    ImGui::SetCursorScreenPos(area.Min);
-    ImGui::BeginChild("model.views.box", ImVec2(wide, view.px(34)), false, ImGuiWindowFlags_NoBackground);
-    if (segmented(view, "model.view", views, chosen)) cursor.view = static_cast<ModelView>(chosen);
-    compat::endChild();
-    words.Min.x += wide + view.px(18);
+    const Choice views[] = {{"Heads", "", "heads"},
+                            {"Patch", "", "patch"},
+                            {"Attribution", "", "attribution"},
+                            {"Lens", "", "lens"},
+                            {"Study", "", "study"}};
+    bar.segments("model.view", views, cursor.view, 350);
   }
   if ((cursor.view == ModelView::heads || recorded) && two && !presents) {
     const Choice texts[] = {{"A", "", "a"}, {"B", "", "b"}, {"B − A", "", "difference"}};
-    int shown = static_cast<int>(cursor.shown);
-    ImGui::SetCursorScreenPos(words.Min);
-    ImGui::BeginChild("model.shown.box", ImVec2(view.px(150), view.px(34)), false,
-                      ImGuiWindowFlags_NoBackground);
-    if (segmented(view, "model.shown", texts, shown,
-                  "Whose heads are shown; a difference is coloured around 0."))
-      cursor.shown = static_cast<ShownText>(shown);
-    compat::endChild();
-    words.Min.x += view.px(166);
+    bar.segments("model.shown", texts, cursor.shown, 150,
+                 "Whose heads are shown; a difference is coloured around 0.");
   }
   if (cursor.view == ModelView::study || recorded) return;
-  if (two || cursor.view != ModelView::heads) differenceLine(scene, page, words, presents);
+  if (two || cursor.view != ModelView::heads) differenceLine(bar, scene, page, area, presents);
 }
 
 void fitView(View& view, const ImRect& area, const std::string& title, double width, double height) {

@@ -15,41 +15,29 @@ namespace headscope::app::model_page {
 namespace {
 
 /// "LAYER 9 · HEAD 6", a shared kv head and the behaviour; below, the lit cell's tokens and weight.
-void title(const Scene& scene, const State& page, ImVec2 at, float width) {
-  const View& view = page.view;
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
+void title(Rows& rows, const Scene& scene, const State& page) {
+  const Theme& theme = rows.theme();
   const Cell& cell = scene.cursor.cell;
   const Index layer = scene.cursor.model.layer;
   const HeadSummary& head = *page.summary(layer, cell.head);
-  float y = at.y + view.px(9);
-  float x = at.x + paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, y), theme.faint,
-                               fmt::format("LAYER {} · HEAD {}", layer, cell.head), view.px(1.2f));
   const attention::ModelConfig& config = *page.model.config;
+  std::vector<Span> parts{
+      {fmt::format("LAYER {} · HEAD {}", layer, cell.head), 0, nullptr, false, Span::Kind::heading}};
   if (config.kvHeads < config.heads) {
     const Index kv = cell.head * config.kvHeads / config.heads;
-    x += view.px(8) + paintBadge(view, list, ImVec2(x + view.px(8), y), groupColor(theme, kv), kvName(kv));
+    parts.push_back({kvName(kv), groupColor(theme, kv), nullptr, false, Span::Kind::badge});
   }
   const attention::HeadLabel label = head.label(scene.look.labelThreshold);
   std::string does = attention::describe(label);
   if (label.detector) does += fmt::format(" {}", fixedText(head.profile[label.detector->name].raw, 3));
-  paintFitted(view, list, view.fonts->small, ImVec2(at.x + width, y), at.x + width - x - view.px(12),
-              theme.text, does, Align::right);
-  const ImVec2 from(at.x, y - view.px(9)), to(at.x + width, y + view.px(9));
-  track("model.head_title", from, to);
-  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
-    tooltip(view, headHelp(label, head.profile, scene.look.labelThreshold));
-  y += view.px(30);
-  const LayerSummary& summary = *page.layer(layer);
-  const std::string weight = weightText(summary.weights.at(cell.head, cell.query, cell.key));
-  const float numbers = textWidth(view.fonts->hero, weight);
-  paintText(list, view.fonts->hero, ImVec2(at.x + width, y), theme.text, weight, Align::right);
-  const float room = (width - numbers - view.px(60)) / 2;
-  const std::string query = fitted(view.fonts->hero, page.queryToken(cell.query), room);
-  x = at.x + paintText(list, view.fonts->hero, ImVec2(at.x, y), theme.query, query) + view.px(10);
-  x += paintText(list, view.fonts->hero, ImVec2(x, y), theme.faint, "→") + view.px(10);
-  paintText(list, view.fonts->hero, ImVec2(x, y), theme.key,
-            fitted(view.fonts->hero, page.keyToken(cell.key), room));
+  parts.push_back({does, theme.text, nullptr, true});
+  rows.line(Type::small, parts, "model.head_title");
+  if (ImGui::IsItemHovered()) tooltip(page.view, headHelp(label, head.profile, scene.look.labelThreshold));
+  rows.line(Type::hero,
+            {{page.queryToken(cell.query), theme.query},
+             {"  →  ", theme.faint},
+             {page.keyToken(cell.key), theme.key},
+             {weightText(page.layer(layer)->weights.at(cell.head, cell.query, cell.key)), 0, nullptr, true}});
 }
 
 /// Draws the head's weights with token labels. Returns the bottom y.
@@ -110,89 +98,72 @@ float heatmap(Scene& scene, State& page, ImVec2 at, float width, float height) {
   return cells.Max.y + bottom;
 }
 
-void facts(const Scene& scene, State& page, float x, float y) {
-  View& view = page.view;
-  const float left = x;
-  Canvas list = *ImGui::GetWindowDrawList();
+void facts(Rows& rows, const Scene& scene, State& page) {
   const Cell& cell = scene.cursor.cell;
   const Index layer = scene.cursor.model.layer;
-  const auto word = [&](const std::string& text) {
-    x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, text);
-  };
-  const auto number = [&](const std::string& text) {
-    x += paintText(list, view.fonts->monoSmall, ImVec2(x, y), view.theme->text, text);
-  };
-  word("entropy ");
-  number(fixedText(page.summary(layer, cell.head)->entropy, 2));
-  word("    writes ");
-  number(fixedText(headShare(*page.study, layer, cell.head, cell.query), 2));
-  word(" of the stream    copies ");
   const auto copying = page.head.copying.find({layer, cell.head});
-  number(!page.model.config->checkHeadMaps() || page.model.config->cross() ? "–"
-         : copying == page.head.copying.end()                              ? "…"
-                                                                           : fixedText(copying->second, 2));
-  hitArea("model.facts_of_head", ImVec2(left, y - view.px(9)), ImVec2(x - left, view.px(18)));
+  const std::uint32_t words = rows.theme().faint;
+  ImFont* const figures = page.view.fonts->monoSmall;
+  rows.line(Type::small,
+            {{"entropy ", words},
+             {fixedText(page.summary(layer, cell.head)->entropy, 2), 0, figures},
+             {"    writes ", words},
+             {fixedText(headShare(*page.study, layer, cell.head, cell.query), 2), 0, figures},
+             {" of the stream    copies ", words},
+             {!page.model.config->checkHeadMaps() || page.model.config->cross() ? "–"
+              : copying == page.head.copying.end()                              ? "…"
+                                                   : fixedText(copying->second, 2),
+              0, figures}},
+            "model.facts_of_head");
   if (ImGui::IsItemHovered())
     hoverHelp(
-        view, "model.facts_of_head",
+        page.view, "model.facts_of_head",
         "entropy: 0 means one key gets all the weight, 1 an even spread.\nwrites: ‖head · W_O‖ / ‖residual "
         "stream before the layer‖ at this query.\ncopies: Σ Re λ / Σ |λ| of the eigenvalues of W_V·W_O, "
         "independent of the text: 1 writes what it reads, −1 its negative (Elhage et al. 2021).");
 }
 
-void buttons(Scene& scene, View& view, HeadState& heads) {
+/// The chosen head with its answers.
+void chosenHead(Rows& rows, Scene& scene, State& page, float bottom) {
+  const View& view = page.view;
+  title(rows, scene, page);
+  // The text below needs a fixed height, more of it if there are predictions.
+  const bool recorded = page.model.opened->recorded.has_value();
+  const bool guesses = page.model.predicts() || !page.picture() || recorded;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = rows.width();
+  const float room = std::max(view.px(170), bottom - at.y - view.px(view.present ? 14 : guesses ? 430 : 270));
+  const float end = page.picture() ? largePicture(scene, page, at, width, std::min(room, width + view.px(74)))
+                                   : heatmap(scene, page, at, width, std::min(room, width));
+  // While presenting, the head takes this space, and predictions are below the thumbnails.
+  if (view.present && !recorded) return;
+  ImGui::SetCursorScreenPos(ImVec2(at.x, end + view.px(2)));
+  if (recorded) return recordedPanel(rows, scene, page);
+  facts(rows, scene, page);
   const bool off = isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
-  if (button(view, "model.switch", off ? "Switch on (X)" : "Switch off (X)")) view.request("model.switch");
-  ImGui::SameLine(0, view.px(8));
-  if (button(view, "model.open_heads", "Open in Heads")) view.request("model.heads");
-  if (!heads.held) return;
-  ImGui::SameLine(0, view.px(8));
-  if (button(view, "model.hold", "Unpin (H)", "", true)) view.request("model.hold");
+  std::vector<Rows::Button> buttons{
+      {"model.switch", off ? "Switch on (X)" : "Switch off (X)", "model.switch"},
+      {"model.open_heads", "Open in Heads", "model.heads"}};
+  if (page.head.held) buttons.push_back(kUnpin);
+  rows.actions(buttons);
+  if (page.model.isSynthetic()) return;
+  predictionSection(rows, scene, page);
+  compositionSection(rows, scene, page);
 }
 
 }  // namespace
 
 void headPanel(Scene& scene, State& page, const Layout& layout) {
-  View& view = page.view;
-  if (!layout.showRight) return;
-  if (beginPanel(view, "model.side", layout.right, 20, 14)) {
-    fillDrawer(view, layout, {"overview", "strip"});
+  rightPanel(page.view, layout, "model.side", {"overview", "strip"}, [&](Rows& rows) {
     const LayerSummary* layer = page.ready() ? page.layer(scene.cursor.model.layer) : nullptr;
-    if (!layer || layer->weights.rows() != page.queries() || layer->weights.cols() != page.keys()) {
-      sectionTitle(view, "HEAD");
-      hint(view, page.model.readsPictures() ? "Open a picture to see what each head attends to."
-                 : page.model.isSynthetic()
-                     ? "Point at a head to enlarge it here."
-                     : "Point at a head to see its attention and its effect on the next token here.");
-    } else {
-      const ImVec2 at = ImGui::GetCursorScreenPos();
-      const float width = ImGui::GetContentRegionAvail().x;
-      title(scene, page, at, width);
-      const float heatTop = at.y + view.px(60);
-      // The text below needs a fixed height, more of it if there are predictions.
-      const bool guesses = page.model.predicts() || !page.picture() || page.model.opened->recorded;
-      const float below = view.px(view.present ? 14 : guesses ? 430 : 270);
-      const float room = std::max(view.px(170), layout.right.Max.y - heatTop - below);
-      const ImVec2 place(at.x, heatTop);
-      const float bottom = page.picture()
-                               ? largePicture(scene, page, place, width, std::min(room, width + view.px(74)))
-                               : heatmap(scene, page, place, width, std::min(room, width));
-      if (page.model.opened->recorded) {
-        ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(4)));
-        recordedPanel(scene, page);
-      } else {
-        // While presenting, the head takes this space, and predictions are below the thumbnails.
-        if (view.present) return endPanel();
-        facts(scene, page, at.x, bottom + view.px(10));
-        ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(24)));
-        buttons(scene, page.view, page.head);
-        gap(view, 12);
-        if (!page.model.isSynthetic()) predictionSection(scene, page, width);
-        if (!page.model.isSynthetic() && !view.present) compositionSection(scene, page, width);
-      }
-    }
-  }
-  endPanel();
+    if (layer && layer->weights.rows() == page.queries() && layer->weights.cols() == page.keys())
+      return chosenHead(rows, scene, page, layout.right.Max.y);
+    rows.section("HEAD");
+    rows.hint(page.model.readsPictures() ? "Open a picture to see what each head attends to."
+              : page.model.isSynthetic()
+                  ? "Point at a head to enlarge it here."
+                  : "Point at a head to see its attention and its effect on the next token here.");
+  });
 }
 
 void HeadPointer::follow(Cursor& cursor, View& view, HeadState& heads) {
@@ -244,44 +215,35 @@ std::string amounts(const attention::Composition& with) {
 }
 
 /// The strongest heads of one side, as many as fit on a line. A click chooses one.
-void partners(Scene& scene, View& view, const ShownModel& model, Opening& opening, const char* name,
-              const char* label, const std::vector<ComposedHead>& heads, float width) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float y = at.y + view.px(13), right = at.x + width;
-  Canvas list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->small, ImVec2(at.x, y), view.theme->secondary, label);
-  float x = at.x + view.px(62);
+void partners(Rows& rows, Scene& scene, State& page, const char* name, const char* label,
+              const std::vector<ComposedHead>& heads) {
+  const Theme& theme = rows.theme();
+  rows.line(Type::text, {{label, theme.secondary, page.view.fonts->small}});
+  rows.column(62);
   constexpr std::size_t kMax = 5;
-  bool any = false;
-  for (std::size_t i = 0; i < std::min(kMax, heads.size()); ++i) {
-    const auto [kind, amount] = heads[i].strongest();
-    if (amount < 0.005) break;
-    const bool other = heads[i].group != model.config->group;
+  std::size_t shown = 0;
+  for (; shown < std::min(kMax, heads.size()); ++shown) {
+    const ComposedHead& with = heads[shown];
+    const auto [kind, amount] = with.strongest();
+    const bool other = with.group != page.model.config->group;
     const std::string words =
-        fmt::format("{}{}.{} {} +{}", other ? std::string(groupName(heads[i].group)) + " " : "",
-                    heads[i].layer, heads[i].head, kind, fixedText(amount, 2));
-    const float wide = textWidth(view.fonts->text, words) + view.px(22);
-    if (x + wide > right) break;
-    any = true;
-    ImGui::SetCursorScreenPos(ImVec2(x, at.y));
-    const attention::Composition& with = heads[i].with;
-    if (button(view, fmt::format("{}.{}", name, i), words, "", true)) {
-      scene.cursor.model.layer = heads[i].layer;
-      scene.cursor.cell.head = heads[i].head;
-      if (other) wantGroup(scene, opening, groupName(heads[i].group));
+        fmt::format("{}{}.{} {} +{}", other ? std::string(groupName(with.group)) + " " : "", with.layer,
+                    with.head, kind, fixedText(amount, 2));
+    if (amount < 0.005 || (shown > 0 && !rows.goOn(words))) break;
+    if (button(page.view, fmt::format("{}.{}", name, shown), words, "", true)) {
+      scene.cursor.model.layer = with.layer;
+      scene.cursor.cell.head = with.head;
+      if (other) wantGroup(scene, page.opening, groupName(with.group));
     }
     if (ImGui::IsItemHovered())
-      tooltip(view, fmt::format("{} above random heads\nClick to choose the head", amounts(with)));
-    x += wide + view.px(4);
+      tooltip(page.view, amounts(with.with) + " above random heads\nClick to choose the head");
   }
-  if (!any)
-    paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint,
-              heads.empty() ? "no heads there" : "none above random heads");
-  ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + view.px(28)));
-  ImGui::Dummy(ImVec2(1, 1));
+  if (shown == 0)
+    rows.line(Type::text, {{heads.empty() ? "no heads there" : "none above random heads", theme.faint,
+                            page.view.fonts->small}});
 }
 
-/// A note on compositions that are undefined between an encoder–decoder's streams; null with one stream.
+/// A note on compositions that are undefined between an encoder–decoder's streams; "" with one stream.
 const char* undefinedNote(const attention::ModelConfig& config) {
   switch (config.group) {
     case attention::HeadGroup::cross:
@@ -293,29 +255,22 @@ const char* undefinedNote(const attention::ModelConfig& config) {
     case attention::HeadGroup::only:
       break;
   }
-  return nullptr;
+  return "";
 }
 
 }  // namespace
 
-void compositionSection(Scene& scene, State& page, float width) {
-  View& view = page.view;
-  gap(view, 8);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  sectionTitle(view, "COMPOSITION", "from weights only");
-  const ImVec2 to(at.x + width, ImGui::GetCursorScreenPos().y);
-  track("model.composition", at, to);
-  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, to))
-    hoverHelp(view, "model.composition", kCompositionHelp);
+void compositionSection(Rows& rows, Scene& scene, State& page) {
+  rows.section("COMPOSITION", "from weights only");
+  trackItem("model.composition");
+  if (ImGui::IsItemHovered()) hoverHelp(page.view, "model.composition", kCompositionHelp);
   if (const attention::Status maps = page.model.config->checkHeadMaps(); !maps)
-    return hint(view, maps.error().message);
+    return rows.hint(maps.error().message);
   const auto found = page.head.compositions.find({scene.cursor.model.layer, scene.cursor.cell.head});
-  if (found == page.head.compositions.end()) return hint(view, "…");
-  if (const char* const note = undefinedNote(*page.model.config)) hint(view, note);
-  partners(scene, page.view, page.model, page.opening, "composes.earlier", "reads", found->second.earlier,
-           width);
-  partners(scene, page.view, page.model, page.opening, "composes.later", "is read by", found->second.later,
-           width);
+  if (found == page.head.compositions.end()) return rows.hint("…");
+  rows.hint(undefinedNote(*page.model.config));
+  partners(rows, scene, page, "composes.earlier", "reads", found->second.earlier);
+  partners(rows, scene, page, "composes.later", "is read by", found->second.later);
 }
 
 }  // namespace headscope::app::model_page

@@ -48,7 +48,7 @@ void switchHead(Scene& scene, Index layer, Index head) {
     off.push_back({layer, head, HeadOff::zero});
 }
 
-std::vector<Action> playActions(State& page, const StudyRun& run) {
+std::vector<Action> playActions(State& page) {
   const auto key = [](Key key) { return KeyPress{key, {}}; };
   return {
       {.id = "model.play",
@@ -66,9 +66,9 @@ std::vector<Action> playActions(State& page, const StudyRun& run) {
        .repeats = true,
        .words = "generate next token",
        .run =
-           [&page, &run](Scene& scene) {
+           [&page](Scene& scene) {
              page.writing.on = false;
-             if (page.ready() && run.upToDate(modelQuestion(scene.setup)))
+             if (page.ready() && page.study.answers(modelQuestion(scene.setup)))
                page.writing.followsLast = writeOn(scene, *page.study);
            }},
       {.id = "model.back",
@@ -300,7 +300,7 @@ std::vector<Action> filterActions(const State& page) {
   return actions;
 }
 
-std::vector<Action> moveActions(State& page, StudyRun& run) {
+std::vector<Action> moveActions(State& page) {
   const auto cell = [&page](Index queries, Index keys) {
     return [&page, queries, keys](Scene& scene) {
       if (!page.ready()) return;
@@ -339,10 +339,10 @@ std::vector<Action> moveActions(State& page, StudyRun& run) {
        .name = "Pause or resume computing layers",
        .whileTyping = true,
        .run =
-           [&page, &run](Scene& scene) {
+           [&page](Scene& scene) {
              if (page.run.stopped) return page.run.stopped.reset();
-             if (!page.model.config || run.busySeconds() == 0) return;
-             run.cancel();
+             if (!page.model.config || page.study.busySeconds() == 0) return;
+             page.study.cancel();
              page.run.stopped = modelQuestion(scene.setup);
              page.writing.on = false;
            }},

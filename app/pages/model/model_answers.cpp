@@ -6,6 +6,8 @@
 
 namespace headscope::app::model_page {
 
+using attention::Result;
+
 namespace {
 
 /// The strongest previous-token head in an earlier layer, which the chosen induction head builds on (Olsson
@@ -33,17 +35,16 @@ std::optional<SwitchedHead> leansOn(const Scene& scene, const State& page) {
 
 std::vector<Forecast> forecastsFor(const Scene& scene, const State& page) {
   std::vector<Forecast> wanted;
-  const PredictionsAnswer* predictions = page.predicted.predictions.get();
-  const bool current = predictions && predictions->request.study == page.study && predictions->value &&
-                       !predictions->value->lens.empty();
-  if (!current) return wanted;
+  const TokenPredictions* predictions = page.predictions.newest();
+  if (!predictions || page.predictions.request().study != page.study.shared() || predictions->lens.empty())
+    return wanted;
   const Index layer = scene.cursor.model.layer, head = scene.cursor.cell.head;
   const HeadSummary* chosen = page.summary(layer, head);
   if (!chosen || isOff(scene, layer, head)) return wanted;
   const auto ask = [&](std::string words, std::vector<SwitchedHead> heads) {
-    wanted.push_back(
-        {std::move(words),
-         {page.study, predictions->request.query, predictions->value->lens.back().id, std::move(heads)}});
+    wanted.push_back({std::move(words),
+                      {page.study.shared(), page.predictions.request().query, predictions->lens.back().id,
+                       std::move(heads)}});
   };
   ask("this head", {{layer, head, HeadOff::zero}});
   const float threshold = scene.look.labelThreshold;
@@ -62,94 +63,6 @@ std::vector<Forecast> forecastsFor(const Scene& scene, const State& page) {
   return wanted;
 }
 
-}  // namespace
-
-HeadAnswers::HeadAnswers(Workers& workers, Resources& resources)
-    : resources_(resources),
-      forecast_(workers,
-                [this](const std::vector<Forecast>& wanted,
-                       std::stop_token stop) -> attention::Result<std::vector<float>> {
-                  std::vector<float> left;
-                  for (const Forecast& one : wanted) {
-                    const auto value = forecast(one.question, resources_, stop);
-                    if (!value) return value.error();
-                    left.push_back(*value);
-                  }
-                  return left;
-                }),
-      losses_(workers, [this](const HeadLossQuestion& question,
-                              std::stop_token stop) { return headLosses(question, resources_, stop); }),
-      copying_(workers, headCopying),
-      compositions_(workers, headCompositions),
-      recorded_(workers, recordedRule) {}
-
-void HeadAnswers::ask(const Scene& scene, State& page) {
-  if (page.view.time - page.head.restingSince < kRestSeconds || page.writing.on) return;
-  const Cursor& cursor = scene.cursor;
-  if (!page.head.copying.contains({cursor.model.layer, cursor.cell.head}))
-    copying_.ask({page.model.opened, cursor.model.layer, cursor.cell.head}, Lane::back);
-  if (page.model.isSynthetic()) return;
-  if (!page.head.compositions.contains({cursor.model.layer, cursor.cell.head}))
-    compositions_.ask({page.model.opened, cursor.model.layer, cursor.cell.head}, Lane::back);
-  page.head.forecasts = forecastsFor(scene, page);
-  if (!page.head.forecasts.empty()) forecast_.ask(page.head.forecasts, Lane::back);
-  if (losesQuickly(*page.study)) losses_.ask({page.study}, Lane::back);
-}
-
-void HeadAnswers::askRecorded(const Scene& scene, const std::shared_ptr<const ModelStudy>& study) {
-  const RecordedQuestion question{study, scene.cursor.model.layer, scene.cursor.cell.head};
-  const LayerSummary& layer = *study->layers[static_cast<std::size_t>(question.layer)];
-  if (layer.q.size() > 0 && layer.k.size() > 0) recorded_.ask(question, Lane::back);
-}
-
-bool HeadAnswers::take(HeadState& heads, const std::shared_ptr<const OpenModel>& opened) {
-  bool any = false;
-  if (auto now = forecast_.current(); now != heads.forecast) {
-    heads.forecast = std::move(now);
-    any = true;
-  }
-  if (auto now = losses_.current(); now != heads.losses) {
-    heads.losses = std::move(now);
-    any = true;
-  }
-  if (auto now = recorded_.current(); now != heads.recorded) {
-    heads.recorded = std::move(now);
-    any = true;
-  }
-  if (const auto with = compositions_.current();
-      with && with->value && with->request.opened == opened &&
-      !heads.compositions.contains({with->request.layer, with->request.head})) {
-    heads.compositions.emplace(std::pair(with->request.layer, with->request.head), *with->value);
-    any = true;
-  }
-  const auto copying = copying_.current();
-  if (!copying || !copying->value || copying->request.opened != opened) return any;
-  const auto [at, isNew] =
-      heads.copying.emplace(std::pair(copying->request.layer, copying->request.head), *copying->value);
-  return any || isNew;
-}
-
-void HeadAnswers::cancel() {
-  forecast_.cancel();
-  losses_.cancel();
-  copying_.cancel();
-  compositions_.cancel();
-  recorded_.cancel();
-}
-
-void HeadAnswers::forget() {
-  forecast_.forget();
-  losses_.forget();
-  copying_.forget();
-  compositions_.forget();
-  recorded_.forget();
-}
-
-using attention::Error;
-using attention::Result;
-
-namespace {
-
 /// The question that B's study answers: about `recorded`, or about text B if that is null.
 ModelQuestion questionOfB(const Scene& scene, const ModelStudy& a,
                           const std::shared_ptr<const OpenModel>& recorded) {
@@ -162,7 +75,136 @@ ModelQuestion questionOfB(const Scene& scene, const ModelStudy& a,
   return modelQuestion(otherText(scene.setup, scene.compare.other, a.text.ids));
 }
 
+/// Runs the study of a text, handing over its layers as they are computed.
+Result<ModelStudy> runStudy(ModelRunner& runner, const ModelQuestion& question, Resources& resources,
+                            Arriving<ArrivingLayers>& arriving, const std::stop_token& stop) {
+  ArrivingLayers soFar{question.setup.subject.opened.get(), {}};
+  arriving.put(soFar, stop);
+  return runner.run(
+      question, resources,
+      [&](Index, std::shared_ptr<const LayerSummary> layer) {
+        soFar.layers.push_back(std::move(layer));
+        arriving.put(soFar, stop);
+      },
+      stop);
+}
+
+Result<HeadCopying> copyingOf(const CopyingQuestion& question, std::stop_token stop) {
+  const auto score = headCopying(question, std::move(stop));
+  if (!score) return score.error();
+  return HeadCopying{*score};
+}
+
+Result<std::vector<float>> forecastAll(const std::vector<Forecast>& wanted, Resources& resources,
+                                       const std::stop_token& stop) {
+  std::vector<float> left;
+  for (const Forecast& one : wanted) {
+    const auto value = app::forecast(one.question, resources, stop);
+    if (!value) return value.error();
+    left.push_back(*value);
+  }
+  return left;
+}
+
+Result<Layers> compare(const ComparedQuestion& question, std::stop_token stop) {
+  return comparedLayers(*question.a, *question.b, question.ties, question.difference, std::move(stop));
+}
+
+/// Fills a grid, beginning with the row under the pointer.
+struct GridOf {
+  const std::atomic<Index>& pointedRow;
+  Result<PatchGrid> operator()(const PatchGridQuestion& question, const std::function<void(PatchGrid)>& soFar,
+                               std::stop_token stop) const {
+    return computePatchGrid(
+        question, [this] { return pointedRow.load(); }, soFar, std::move(stop));
+  }
+};
+
+std::pair<Index, Index> placeOf(const auto& question) {
+  return {question.layer, question.head};
+}
+
 }  // namespace
+
+State::State(PageServices& services)
+    : view(services.view),
+      shown(services.view, services.workers, services.resources),
+      study(
+          shown,
+          [this, runner = std::make_shared<ModelRunner>()](const ModelQuestion& question,
+                                                           Resources& resources, std::stop_token stop) {
+            return runStudy(*runner, question, resources, arriving, stop);
+          },
+          {}, [this](const ModelQuestion&, const auto& next) { takeStudy(*next); }),
+      unchanged(shown, studyStreams),
+      details(&shown),
+      predictions(details, predictTokens),
+      strip(details, predictStrip),
+      forecast(details, forecastAll),
+      losses(details, headLosses),
+      copying(details, copyingOf, {},
+              [this](const CopyingQuestion& of, const auto& now) {
+                head.copying.insert_or_assign(placeOf(of), now->score);
+              }),
+      compositions(details, headCompositions, {},
+                   [this](const CompositionQuestion& of, const auto& now) {
+                     head.compositions.insert_or_assign(placeOf(of), *now);
+                   }),
+      recorded(details, recordedRule),
+      pairs(&shown),
+      pair(pairs, studyPair),
+      studyOfB(pairs, [runner = std::make_shared<ModelRunner>()](
+                          const ModelQuestion& question, Resources& resources,
+                          std::stop_token stop) { return runner->run(question, resources, {}, stop); }),
+      compared(pairs, compare),
+      headGrid(pairs, GridOf{pointedRow}),
+      tokenGrid(pairs, GridOf{pointedRow}),
+      sum(pairs, sumPatches),
+      attribution(pairs, studyAttribution),
+      lens(pairs, mapLens) {}
+
+void State::takeStudy(const ModelStudy& next) {
+  if (!study || study->opened != next.opened) {
+    copying.forget();
+    compositions.forget();
+    head.copying.clear();
+    head.compositions.clear();
+  }
+  layers = next.layers;
+  run.arrived = model.layersRead = std::ssize(layers);
+  model.headRead = model.headRead || next.lastLogits.size() > 0;
+}
+
+void State::takeArriving() {
+  const auto now = arriving.take();
+  if (!now || now->model != model.opened.get()) return;
+  run.arrived = std::ssize(now->layers);
+  model.layersRead = std::max(model.layersRead, run.arrived);
+  if (layers.size() < now->layers.size()) layers.resize(now->layers.size());
+  std::copy(now->layers.begin(), now->layers.end(), layers.begin());
+}
+
+void askAboutHead(const Scene& scene, State& page) {
+  if (page.view.time - page.head.restingSince < kRestSeconds || page.writing.on) return;
+  const Index layer = scene.cursor.model.layer, head = scene.cursor.cell.head;
+  if (!page.head.copying.contains({layer, head}))
+    page.copying.ask({page.model.opened, layer, head}, Lane::back);
+  if (page.model.isSynthetic()) return;
+  if (!page.head.compositions.contains({layer, head}))
+    page.compositions.ask({page.model.opened, layer, head}, Lane::back);
+  page.head.forecasts = forecastsFor(scene, page);
+  if (!page.head.forecasts.empty()) page.forecast.ask(page.head.forecasts, Lane::back);
+  if (losesQuickly(*page.study)) page.losses.ask({page.study.shared()}, Lane::back);
+}
+
+void askPredictions(const Scene& scene, State& page) {
+  const std::shared_ptr<const ModelStudy> study = page.study.shared();
+  const Index stop = scene.cursor.model.stop < 0 ? std::ssize(study->layers) : scene.cursor.model.stop;
+  const bool changes = changesModel(scene.setup) && page.unchanged.of(unchangedQuestion(scene.setup));
+  const std::shared_ptr<const StreamStudy> unchanged = changes ? page.unchanged.shared() : nullptr;
+  page.predictions.ask({study, unchanged, scene.cursor.cell.query, stop}, Lane::front);
+  page.strip.ask({study, unchanged, stop}, Lane::back);
+}
 
 std::optional<PathStart> followedPath(const Scene& scene) {
   const attention::Piece piece = scene.cursor.model.piece;
@@ -189,155 +231,44 @@ void swapTexts(Scene& scene) {
   for (attention::TokenTie& tie : compare.alignment) std::swap(tie.a, tie.b);
 }
 
-PairAnswers::GridAnswer::Compute PairAnswers::filling(Arriving& arriving) {
-  return [this, &arriving](const PatchGridQuestion& question, std::stop_token stop) {
-    return computePatchGrid(
-        question, [this] { return nearest_.load(); },
-        [&](const PatchGrid& grid) {
-          const std::lock_guard lock(arriving.mutex);
-          arriving.question = question;
-          arriving.grid = grid;
-          arriving.changed = true;
-        },
-        stop);
-  };
-}
-
-PairAnswers::PairAnswers(Workers& workers, Resources& resources)
-    : resources_(resources),
-      pair_(workers,
-            [this](const PairQuestion& question,
-                   std::stop_token stop) -> Result<std::shared_ptr<const PairStudy>> {
-              auto study = studyPair(question, resources_, stop);
-              if (!study) return study.error();
-              return std::make_shared<const PairStudy>(*std::move(study));
-            }),
-      other_(workers, [this](const ModelQuestion& question,
-                             std::stop_token stop) { return runner_.run(question, resources_, {}, stop); }),
-      compared_(workers,
-                [](const ComparedQuestion& question, std::stop_token stop) {
-                  return comparedLayers(*question.a, *question.b, question.ties, question.difference, stop);
-                }),
-      heads_(workers, filling(arrivingHeads_)),
-      tokens_(workers, filling(arrivingTokens_)),
-      sum_(workers, sumPatches),
-      attribution_(workers, studyAttribution),
-      lens_(workers, mapLens) {}
-
-void PairAnswers::ask(const Scene& scene, const std::shared_ptr<const ModelStudy>& study) {
+void askAboutPair(const Scene& scene, State& page, bool current) {
   const ModelCursor& cursor = scene.cursor.model;
   const bool two = !scene.compare.other.empty();
   const bool alone = cursor.view == ModelView::study || (cursor.view == ModelView::heads && !two);
-  if (!study || alone) return cancel();
+  if (!current || alone) return page.pairs.cancel();
   const PairQuestion question = pairQuestion(scene);
-  pair_.ask(question, Lane::front);
-  if (two && cursor.view == ModelView::heads) askCompared(scene, study, nullptr);
-  const auto answer = pair_.current();
-  if (!answer || !(answer->request == question) || !answer->value) return;
-  const std::shared_ptr<const PairStudy>& pair = *answer->value;
-  if (cursor.view == ModelView::attribution) attribution_.ask({pair}, Lane::front);
-  if (cursor.view == ModelView::lens) lens_.ask({pair, false}, Lane::back);
+  page.pair.ask(question, Lane::front);
+  if (two && cursor.view == ModelView::heads) askCompared(scene, page, nullptr);
+  if (!page.pair.of(question)) return;
+  const std::shared_ptr<const PairStudy> pair = page.pair.shared();
+  if (cursor.view == ModelView::attribution) page.attribution.ask({pair}, Lane::front);
+  if (cursor.view == ModelView::lens) page.lens.ask({pair, false}, Lane::back);
   if (cursor.view != ModelView::patch || !pair->b) return;
   const PatchSides sides{pair, scene.compare.intoA};
-  heads_.ask({sides, cursor.piece, false, followedPath(scene)}, Lane::back);
-  tokens_.ask({sides, cursor.tokenPiece, true}, Lane::back);
-  if (!scene.compare.patches.empty()) sum_.ask({sides, scene.compare.patches}, Lane::front);
+  page.headGrid.ask({sides, cursor.piece, false, followedPath(scene)}, Lane::back);
+  page.tokenGrid.ask({sides, cursor.tokenPiece, true}, Lane::back);
+  if (!scene.compare.patches.empty()) page.sum.ask({sides, scene.compare.patches}, Lane::front);
 }
 
-void PairAnswers::askCompared(const Scene& scene, const std::shared_ptr<const ModelStudy>& study,
-                              const std::shared_ptr<const OpenModel>& recorded) {
+void askCompared(const Scene& scene, State& page, const std::shared_ptr<const OpenModel>& recorded) {
   const ShownText shown = scene.cursor.model.shown;
   if (shown == ShownText::a) return;
-  const ModelQuestion ofB = questionOfB(scene, *study, recorded);
-  other_.ask(ofB, Lane::front);
-  if (const auto b = other_.current(); b && b->request == ofB && b->value)
-    compared_.ask({study, {b, &*b->value}, shown == ShownText::difference, scene.compare.alignment},
-                  Lane::front);
+  const ModelQuestion ofB = questionOfB(scene, *page.study, recorded);
+  page.studyOfB.ask(ofB, Lane::front);
+  if (page.studyOfB.of(ofB))
+    page.compared.ask({page.study.shared(), page.studyOfB.shared(), shown == ShownText::difference,
+                       scene.compare.alignment},
+                      Lane::front);
 }
 
-bool PairAnswers::takeGrid(const GridAnswer& answer, Arriving& arriving, PairState::Grid& grid) {
-  bool any = false;
-  {
-    const std::lock_guard lock(arriving.mutex);
-    if (std::exchange(arriving.changed, false)) {
-      grid.question = arriving.question;
-      grid.grid = arriving.grid;
-      grid.problem.clear();
-      any = true;
-    }
-  }
-  if (const auto whole = answer.current(); whole && !whole->value && grid.problem.empty()) {
-    grid.problem = whole->value.error().message;
-    any = true;
-  }
-  return any;
-}
-
-bool PairAnswers::takeCompared(const Scene& scene, const std::shared_ptr<const ModelStudy>& study,
-                               PairState& state) {
+const Layers* shownCompared(const Scene& scene, const State& page) {
   const auto& opened = scene.setup.subject.opened;
-  const bool recorded = opened && opened->recorded;
-  const bool wanted = scene.cursor.model.shown != ShownText::a && comparesTwo(scene) &&
-                      (recorded || scene.cursor.model.view == ModelView::heads);
-  const auto answer = compared_.current();
-  const bool there = wanted && answer && answer->value && answer->request.a == study &&
-                     answer->request.difference == (scene.cursor.model.shown == ShownText::difference);
-  Compared now = there ? *answer->value : Compared();
-  state.other = there ? answer->request.b : nullptr;
-  const auto b = other_.current();
-  state.comparedProblem = !wanted                    ? ""
-                          : b && !b->value           ? b->value.error().message
-                          : answer && !answer->value ? answer->value.error().message
-                                                     : "";
-  if (now == state.compared) return false;
-  state.compared = std::move(now);
-  return true;
-}
-
-bool PairAnswers::take(const Scene& scene, const std::shared_ptr<const ModelStudy>& study, PairState& state) {
-  bool any = takeCompared(scene, study, state);
-  state.busySeconds = std::max({pair_.busySeconds(), heads_.busySeconds(), tokens_.busySeconds(),
-                                lens_.busySeconds(), sum_.busySeconds()});
-  if (const auto answer = pair_.current()) {
-    const std::string problem = answer->value ? "" : answer->value.error().message;
-    const auto pair = answer->value ? *answer->value : nullptr;
-    any = any || problem != state.problem || (pair && pair != state.pair);
-    state.problem = problem;
-    if (pair) state.pair = pair;
-  }
-  const auto newer = [&](auto& held, const auto& answer) {
-    if (auto now = answer.current(); now != held) {
-      held = std::move(now);
-      any = true;
-    }
-  };
-  newer(state.sum, sum_);
-  newer(state.attribution, attribution_);
-  newer(state.lens, lens_);
-  any = takeGrid(heads_, arrivingHeads_, state.heads) || any;
-  return takeGrid(tokens_, arrivingTokens_, state.tokens) || any;
-}
-
-void PairAnswers::cancel() {
-  pair_.cancel();
-  other_.cancel();
-  compared_.cancel();
-  heads_.cancel();
-  tokens_.cancel();
-  sum_.cancel();
-  attribution_.cancel();
-  lens_.cancel();
-}
-
-void PairAnswers::forget() {
-  pair_.forget();
-  other_.forget();
-  compared_.forget();
-  heads_.forget();
-  tokens_.forget();
-  sum_.forget();
-  attribution_.forget();
-  lens_.forget();
+  const ModelCursor& cursor = scene.cursor.model;
+  const bool wanted = cursor.shown != ShownText::a && comparesTwo(scene) &&
+                      ((opened && opened->recorded) || cursor.view == ModelView::heads);
+  const bool there = wanted && page.compared.newest() && page.compared.request().a == page.study.shared() &&
+                     page.compared.request().difference == (cursor.shown == ShownText::difference);
+  return there ? page.compared.get() : nullptr;
 }
 
 }  // namespace headscope::app::model_page

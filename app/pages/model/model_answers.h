@@ -23,10 +23,10 @@ void patchView(Scene& scene, State& page, const ImRect& area, bool presents);
 void studyView(Scene& scene, State& page, const ImRect& area, bool presents);
 std::vector<CaptionPart> studyCaption(const Scene& scene, const View& view, const StudyState& texts);
 /// Left panel: text B, and example pairs of texts.
-void pairSection(Scene& scene, View& view, const ShownModel& model, PairState& pairs);
+void pairSection(Rows& rows, Scene& scene, State& page);
 
 /// A caption for these views: the logit differences, and the head whose patch recovers most.
-std::vector<CaptionPart> pairCaption(const Scene& scene, const View& view, const PairState& pairs);
+std::vector<CaptionPart> pairCaption(const Scene& scene, const State& page);
 /// Returns the function through which figures look up token texts.
 WordOf wordsOf(State& page);
 /// "+3.21".
@@ -47,53 +47,26 @@ struct FigurePlace {
   void paint(const Drawing& drawing) const;
 };
 
-/// The model page's questions about the chosen head: how switching it off changes the prediction, how much it
-/// copies, which heads it composes with, and how recorded weights follow from q and k.
-class HeadAnswers {
- public:
-  /// Seconds that the pointer must rest before ask() does anything.
-  static constexpr double kRestSeconds = 0.15;
+// What the page asks once the text is studied.
 
-  HeadAnswers(Workers& workers, Resources& resources);
-
-  /// Asks for the slower answers once the pointer rests and no text is generated. `page` must have a study.
-  void ask(const Scene& scene, State& page);
-  /// Asks how the weights of recorded attention follow from q and k, if the file has both.
-  void askRecorded(const Scene& scene, const std::shared_ptr<const ModelStudy>& study);
-  /// Takes new answers. Returns whether there were any.
-  bool take(HeadState& heads, const std::shared_ptr<const OpenModel>& opened);
-  void cancel();
-  void forget();
-
- private:
-  Resources& resources_;
-  Answer<std::vector<Forecast>, std::vector<float>> forecast_;
-  Answer<HeadLossQuestion, HeadLosses> losses_;
-  Answer<CopyingQuestion, double> copying_;
-  Answer<CompositionQuestion, HeadCompositions> compositions_;
-  Answer<RecordedQuestion, RecordedRule> recorded_;
-};
-
-/// The model page's questions about the next token: after the query, after every token, and with the residual
-/// streams of the unchanged model.
-class PredictionAnswers {
- public:
-  PredictionAnswers(Workers& workers, Resources& resources);
-
-  /// Asks for the unchanged model's streams if the scene changes the model; otherwise cancels.
-  void askUnchanged(const Scene& scene);
-  /// Asks for the predictions. `study` must be of the scene's current question.
-  void ask(const Scene& scene, const std::shared_ptr<const ModelStudy>& study, const Predictions& predicted);
-  /// Takes new answers. Returns whether there were any.
-  bool take(const Scene& scene, Predictions& predicted);
-  void cancel();
-  void forget();
-
- private:
-  Answer<ModelQuestion, StreamStudy> unchanged_;
-  Answer<PredictionQuestion, TokenPredictions> predictions_;
-  Answer<StripQuestion, std::vector<StripPrediction>> strip_;
-};
+/// Seconds that the pointer must rest before askAboutHead() does anything.
+inline constexpr double kRestSeconds = 0.15;
+/// Asks how switching the chosen head off changes the prediction, how much it copies and which heads it
+/// composes with, once the pointer rests and no text is generated.
+void askAboutHead(const Scene& scene, State& page);
+/// Asks for the predictions after the query and after every token.
+void askPredictions(const Scene& scene, State& page);
+/// Asks what the scene's view needs to know about one text or two. `current`: the study is of the scene.
+void askAboutPair(const Scene& scene, State& page, bool current);
+/// Asks for the heads shown in place of A's, if the scene shows B or B − A. B is `recorded`, or text B if
+/// that is null.
+void askCompared(const Scene& scene, State& page, const std::shared_ptr<const OpenModel>& recorded);
+/// The head whose paths into the chosen piece are followed. Returns nothing if the whole piece is patched.
+std::optional<PathStart> followedPath(const Scene& scene);
+/// Whether the scene has a second text or, for recorded attention, a second recording.
+bool comparesTwo(const Scene& scene);
+/// Swaps the scene's text and B, with their answers, alignment and patching direction. Clears generated text.
+void swapTexts(Scene& scene);
 
 /// Makes the head under the pointer the chosen one. Heads that the pointer only crosses, say on its way to a
 /// tab, aren't chosen: when it leaves them, the choice on which it last rested returns.
@@ -145,39 +118,6 @@ class RecordedWatch {
   Unreadable failed_;
 };
 
-/// Runs the study of the scene's text, and provides its layers as they are computed.
-class StudyRun {
- public:
-  StudyRun(Workers& workers, Resources& resources);
-
-  void ask(const ModelQuestion& question) { study_.ask(question, Lane::front); }
-  bool upToDate(const ModelQuestion& question) const { return study_.upToDate(question); }
-  /// Seconds that the current study has been running; 0 if none is.
-  double busySeconds() const { return study_.busySeconds(); }
-  void cancel() { study_.cancel(); }
-  void forget();
-  /// Gives the page a new study, or the reason why there is none. Returns whether there was either.
-  bool take(State& page);
-  /// Gives the page the layers of `model` that have been computed so far.
-  void takeArriving(const OpenModel* model, State& page);
-
- private:
-  /// The layers computed so far. Written on the runner's thread.
-  struct Arriving {
-    std::mutex mutex;
-    std::vector<std::shared_ptr<const LayerSummary>> layers;
-    const OpenModel* model = nullptr;  ///< that the layers belong to
-    bool changed = false;
-  };
-  attention::Result<ModelStudy> run(const ModelQuestion& question, std::stop_token stop);
-
-  Resources& resources_;
-  ModelRunner runner_;
-  Arriving arriving_;
-  std::shared_ptr<const StudyAnswer> taken_;
-  Answer<ModelQuestion, ModelStudy> study_;
-};
-
 /// Opens models, recorded attention and pictures in the background, and lists the models that can be opened.
 class Opener {
  public:
@@ -206,7 +146,6 @@ class Opener {
   void lookForCached();
   void lookForRecent();
   void changeRecent(const std::string& path, bool opened);
-  Action pictureAction();
 
   PageServices& services_;
   State& page_;

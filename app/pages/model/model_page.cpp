@@ -10,21 +10,16 @@ namespace headscope::app::model_page {
 
 Page::Page(PageServices& services)
     : services_(services),
-      page_(services.view),
+      page_(services),
       opener_(services, page_),
       bundled_(services, page_, opener_),
-      run_(services.workers, services.resources),
-      predictions_(services.workers, services.resources),
-      heads_(services.workers, services.resources),
-      pairs_(services.workers, services.resources),
       texts_(services, page_, bundled_),
       watch_(services) {}
 
 std::vector<Action> Page::actions() {
   std::vector<Action> all = opener_.actions([this](Scene& scene) { bundled_.open(scene); });
-  for (auto&& more :
-       {pairActions(), texts_.actions(), playActions(page_, run_), lensActions(page_), headActions(page_),
-        switchActions(page_), filterActions(page_), moveActions(page_, run_)}) {
+  for (auto&& more : {pairActions(), texts_.actions(), playActions(page_), lensActions(page_),
+                      headActions(page_), switchActions(page_), filterActions(page_), moveActions(page_)}) {
     std::vector<Action> shown = bundled_.onShown(more);
     all.insert(all.end(), std::make_move_iterator(shown.begin()), std::make_move_iterator(shown.end()));
   }
@@ -43,22 +38,12 @@ bool Page::takeShown(const Scene& scene) {
   keepsPicture_ = false;
   page_.model.opened = opened;
   page_.model.config = opened ? &opened->config() : nullptr;
-  page_.run.busySeconds = run_.busySeconds();
-  bool any = false;
-  if (page_.run.busySeconds > 0.3) {
-    if (!stack) run_.takeArriving(opened.get(), page_);  // quick studies arrive whole
-    any = true;
-  }
-  if ((opened || stack) && run_.take(page_)) {
-    if (stack) page_.head.copying.clear();  // the weights may have changed
-    any = true;
-  }
+  const bool slow = page_.study.busySeconds() > 0.3;
+  if (slow && !stack) page_.takeArriving();  // quick studies arrive whole
+  const bool any = page_.shown.take();
   if (stack) showStack(page_, setup);
-  any = predictions_.take(scene, page_.predicted) || any;
-  any = heads_.take(page_.head, page_.model.opened) || any;
-  any = takePair(scene) || any;
-  any = texts_.take() || any;
-  return any;
+  takeCompared(scene);
+  return texts_.take() || any || slow;
 }
 
 void Page::arrange(Document& own) {
@@ -71,7 +56,7 @@ void Page::prepare(Scene& scene) {
 }
 
 void Page::prepareShown(Scene& scene) {
-  advanceWriting(scene, page_, run_);
+  advanceWriting(scene, page_);
   if (!page_.ready()) return page_.pictures.show(scene, page_);
   if (page_.writing.followsLast &&
       page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
@@ -115,7 +100,7 @@ void Page::drawShown(Scene& scene, const Layout& whole) {
   const Layout layout = divided(page_, whole);
   const auto sizes = std::pair(page_.pictures.rowPixels, page_.pictures.headCell);
   sidePanel(scene, page_, layout);
-  if (!page_.model.config) openingPanel(scene, page_.view, page_.opening, layout.center);
+  if (!page_.model.config) openingPanel(page_.view, page_.opening, layout.center);
   opener_.takeChoice();
   if (!page_.model.config) return;
   if (layout.presents) return drawPresented(scene, page_, layout);
@@ -128,40 +113,43 @@ void Page::drawShown(Scene& scene, const Layout& whole) {
   if (sizes != std::pair(page_.pictures.rowPixels, page_.pictures.headCell)) view.redraw(2);
 }
 
-bool Page::open(const NamedFile& file, const Requester& requester, const Outcome& outcome) {
+std::string fullPath(const std::filesystem::path& path) {
   std::error_code ignored;
+  return std::filesystem::absolute(path, ignored).lexically_normal().string();
+}
+
+bool Page::open(const NamedFile& file, const Requester& requester, const Outcome& outcome) {
+  const std::string path = fullPath(file.path);
   if (isPictureName(file.path) && !file.folder) {
-    opener_.openPicture(std::filesystem::absolute(file.path, ignored).lexically_normal(), requester, outcome);
+    opener_.openPicture(path, requester, outcome);
     return true;
   }
   const std::string ending = recordedFile(file.path.string()).path.extension().string();
+  const bool here = file.page == "model";
   // Outside the view of many texts, a .txt file holds embeddings.
-  if (ending == ".jsonl" || (ending == ".txt" && file.page == "model" && page_.texts.shown)) {
+  if (ending == ".jsonl" || (ending == ".txt" && here && page_.texts.shown)) {
     texts_.open(file.path, requester, outcome);
     return true;
   }
   // On other pages these files hold a layer's weights or embeddings; here they hold recorded attention.
-  const bool recorded =
-      file.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
+  const bool recorded = here && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
   if (!recorded && !file.folder && ending != ".gguf") return false;
   const auto& opened = page_.model.opened;
   if (recorded && opened && opened->sources && !opened->model->source()) {  // encoder output
-    const std::string path = std::filesystem::absolute(file.path, ignored).lexically_normal().string();
     const auto taken = requester.edit("features", [&](Scene& scene) {
       if (scene.setup.subject.opened == opened) scene.setup.subject.features = path;
     });
     taken ? outcome.done("Reading " + modelName(path)) : outcome.fail(taken.error().message);
     return true;
   }
-  opener_.open(std::filesystem::absolute(file.path, ignored).lexically_normal().string(), requester, outcome);
+  opener_.open(path, requester, outcome);
   return true;
 }
 
 void Page::leave() {
   page_.writing.on = false;
-  predictions_.cancel();
-  heads_.cancel();
-  pairs_.cancel();
+  page_.details.cancel();
+  page_.pairs.cancel();
   page_.writing.edit = {};
 }
 
@@ -169,7 +157,6 @@ void Page::reset() {
   page_.writing.on = page_.head.held = false;
   page_.writing.edit = {};
   page_.writing.stripFrom = -1;
-  page_.run.problem.clear();
   page_.opening.problem.clear();
 }
 
@@ -196,17 +183,17 @@ PageStatus Page::status(const Scene&) const {
                                page_.model.config->causalHeads() ? " · causal" : "");
   else
     status.shape = "no model";
-  status.busySeconds = page_.run.busySeconds;
+  status.busySeconds = page_.study.busySeconds();
   const Index layers = page_.model.config ? page_.model.config->layerCount() : 0;
   status.busyWords =
-      page_.run.arrived < layers && page_.run.busySeconds > 0.3
-          ? fmt::format("layer {} of {}, {}", page_.run.arrived, layers, timeText(page_.run.busySeconds))
-          : "computing for " + timeText(page_.run.busySeconds);
+      page_.run.arrived < layers && status.busySeconds > 0.3
+          ? fmt::format("layer {} of {}, {}", page_.run.arrived, layers, timeText(status.busySeconds))
+          : "computing for " + timeText(status.busySeconds);
   return status;
 }
 
 std::optional<std::string> Page::error(const Scene& scene) const {
-  if (!page_.run.problem.empty()) return page_.run.problem;
+  if (const std::string problem = page_.study.problem(); !problem.empty()) return problem;
   const SubjectSetup& subject = scene.setup.subject;
   return subject.problem.empty() ? std::nullopt : std::optional(subject.problem);
 }
@@ -214,12 +201,11 @@ std::optional<std::string> Page::error(const Scene& scene) const {
 double Page::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   const double now = services_.view.time;
-  if (page_.run.busySeconds > 0 || page_.pair.busySeconds > 0) next = 0.1;
+  if (page_.study.busySeconds() > 0 || page_.pairs.busySeconds() > 0) next = 0.1;
   if (opened_ && opened_->recorded) next = std::min(next, RecordedWatch::kInterval);
   if (page_.texts.progress.runs) next = std::min(next, 0.2);
   if (page_.writing.on) next = std::min(next, std::max(0.01, page_.writing.wroteAt + kWriteInterval - now));
-  if (const double rest = page_.head.restingSince + HeadAnswers::kRestSeconds + 0.01 - now;
-      rest > 0 && page_.ready())
+  if (const double rest = page_.head.restingSince + kRestSeconds + 0.01 - now; rest > 0 && page_.ready())
     next = std::min(next, rest);
   return next;
 }
@@ -312,8 +298,10 @@ void drawPresented(Scene& scene, State& page, Layout layout) {
   below.Max.y = layout.right.Max.y = strip;
   overviewPanel(scene, page, above, true);
   if (guesses) {
-    if (beginPanel(view, "model.guesses", below, 20, 2, ImGuiWindowFlags_NoScrollWithMouse))
-      predictionSection(scene, page, ImGui::GetContentRegionAvail().x);
+    if (beginPanel(view, "model.guesses", below, 20, 2, ImGuiWindowFlags_NoScrollWithMouse)) {
+      Rows rows(view);
+      predictionSection(rows, scene, page);
+    }
     endPanel();
   }
   if (!page.model.readsPictures()) stripPanel(scene, page, text, true);
@@ -324,9 +312,7 @@ std::vector<CaptionPart> Page::caption(const Scene& scene) const {
   const bool model = page_.model.opened && page_.model.opened->model;
   if (model && scene.cursor.model.view == ModelView::study)
     return studyCaption(scene, page_.view, page_.texts);
-  if (model && scene.cursor.model.view != ModelView::heads && page_.pair.pair &&
-      page_.pair.pair->opened == page_.model.opened)
-    return pairCaption(scene, page_.view, page_.pair);
+  if (model && scene.cursor.model.view != ModelView::heads && page_.pair) return pairCaption(scene, page_);
   if (!page_.ready() || scene.cursor.cell.query >= page_.queries()) return {};
   const Theme& theme = *services_.view.theme;
   const Cell& cell = scene.cursor.cell;

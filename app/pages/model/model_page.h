@@ -38,7 +38,7 @@ class Page : public app::Page {
   void drawShown(Scene& scene, const Layout& layout);
   void askShown(const Scene& scene);
 
-  bool takePair(const Scene& scene);
+  void takeCompared(const Scene& scene);
   void askAboutRecorded(const Scene& scene);
   void fitCursor(Scene& scene);
   void forgetModel();
@@ -47,14 +47,11 @@ class Page : public app::Page {
   State page_;
   std::shared_ptr<const OpenModel> opened_;  ///< the scene's model at the last take()
   bool stack_ = false;                       ///< that scene had synthetic layers
+  bool compares_ = false;                    ///< page_.layers were shownCompared() at the last take()
   bool keepsPicture_ = false;  ///< the old picture stays until the file's new version has been studied
 
   Opener opener_;
   BundledModel bundled_;
-  StudyRun run_;
-  PredictionAnswers predictions_;
-  HeadAnswers heads_;
-  PairAnswers pairs_;
   StudiedTexts texts_;
   RecordedWatch watch_;
   HeadPointer pointer_;
@@ -83,16 +80,16 @@ bool writeOn(Scene& scene, const ModelStudy& study);
 /// Seconds before the next token is generated, so that each can be read.
 constexpr double kWriteInterval = 0.12;
 /// Generates the next token if generation is on, the last token is studied and kWriteInterval has passed.
-void advanceWriting(Scene& scene, State& page, const StudyRun& run);
+void advanceWriting(Scene& scene, State& page);
 /// Replaces a generated word with the one typed in its place, and drops the tokens after it.
 void changeToken(Scene& scene, State& page);
 
 std::vector<Action> pairActions();
-std::vector<Action> playActions(State& page, const StudyRun& run);
+std::vector<Action> playActions(State& page);
 std::vector<Action> lensActions(const State& page);
 std::vector<Action> headActions(State& page);
 std::vector<Action> switchActions(const State& page);
 std::vector<Action> filterActions(const State& page);
-std::vector<Action> moveActions(State& page, StudyRun& run);
+std::vector<Action> moveActions(State& page);
 
 }  // namespace headscope::app::model_page

@@ -90,7 +90,7 @@ void Pictures::showOverlay(const Scene& scene, const State& page, Index at, Inde
   const auto drawn = static_cast<Index>(std::lround(one < 0 ? rowPixels : largeSide));
   const Overlay::Source wanted{layer,
                                page.study->opened->picture,
-                               page.study,
+                               page.study.shared(),
                                {scene.cursor.model.pictureMap, scene.cursor.cell.query},
                                one,
                                std::clamp<Index>(drawn, std::max(picture->rows, picture->cols),
@@ -150,9 +150,9 @@ void Pictures::show(const Scene& scene, const State& page) {
     showOverlay(scene, page, at, scene.cursor.cell.head, large);
   showHead(scene, page.view, page.layers, ease);
   constexpr Index kCacheRows = 24;
-  if (cacheOf == page.study) return;
+  if (cacheOf == page.study.shared()) return;
   cache.set(fewerRows(page.study->cache, kCacheRows), page.view.time, false);
-  cacheOf = page.study;
+  cacheOf = page.study.shared();
 }
 
 std::size_t Pictures::bytes() const {

@@ -1,10 +1,7 @@
-#include <fmt/core.h>
 
 #include "app/pages/model/model_page.h"
 #include "app/pages/model/overview/overview_parts.h"
-#include "app/platform/track.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
 namespace headscope::app::model_page {
@@ -12,43 +9,29 @@ namespace headscope::app::model_page {
 // What the page asks for: first the study of the text, then slower answers once the pointer rests.
 
 void Page::forgetModel() {
-  page_.study.reset();
+  page_.shown.forget();
   page_.layers.clear();
-  page_.run.arrived = 0;
+  page_.run = {};
   page_.model.words.clear();
-  page_.predicted.unchanged.reset();
-  page_.predicted.predictions.reset();
-  page_.predicted.strip.reset();
-  page_.head.forecast.reset();
-  page_.head.forecasts.clear();
-  page_.head.losses.reset();
-  page_.head.recorded.reset();
-  page_.head.copying.clear();
-  page_.head.compositions.clear();
-  page_.zoom = {};
-  page_.writing.edit = {};
-  page_.run.stopped.reset();
   page_.model.layersRead = 0;
   page_.model.headRead = false;
+  page_.head.forecasts.clear();
+  page_.tying = -1;
+  page_.zoom = {};
   page_.writing.on = false;
+  page_.writing.edit = {};
   page_.pictures = {};
-  run_.forget();
-  predictions_.forget();
-  heads_.forget();
-  pairs_.forget();
-  page_.pair = {};
   texts_.forget();
 }
 
-/// Takes the answers about the pair, and shows the heads of B or B − A in place of A's if requested.
-bool Page::takePair(const Scene& scene) {
-  const bool compared = !page_.pair.compared.empty();
-  const bool any = pairs_.take(scene, page_.study, page_.pair);
-  if (!page_.pair.compared.empty())
-    page_.layers = page_.pair.compared;
-  else if (compared && page_.study)
+/// Shows the heads of B or B − A in place of A's if requested.
+void Page::takeCompared(const Scene& scene) {
+  const Layers* compared = shownCompared(scene, page_);
+  if (compared)
+    page_.layers = *compared;
+  else if (compares_ && page_.study)
     page_.layers = page_.study->layers;
-  return any;
+  compares_ = compared != nullptr;
 }
 
 void showStack(State& page, const Setup& setup) {
@@ -79,20 +62,19 @@ void Page::askShown(const Scene& scene) {
   const ModelQuestion question = modelQuestion(scene.setup, scene.cursor.sequence);
   if (page_.run.stopped && *page_.run.stopped != question) page_.run.stopped.reset();
   if (page_.run.stopped) return;
-  run_.ask(question);
-  if (stack) {
-    if (page_.ready() && page_.study->question == question) heads_.ask(scene, page_);
-    return;
-  }
-  if (!scene.setup.subject.opened->model) return askAboutRecorded(scene);
-  predictions_.askUnchanged(scene);
-  texts_.ask(scene);
+  page_.study.ask(question, Lane::front);
   const bool current = page_.ready() && page_.study->question == question;
-  pairs_.pointAt(page_.pair.pointedRow);
-  pairs_.ask(scene, current ? page_.study : nullptr);
-  if (!current) return;
-  predictions_.ask(scene, page_.study, page_.predicted);
-  heads_.ask(scene, page_);
+  if (!stack) {
+    if (!scene.setup.subject.opened->model) return askAboutRecorded(scene);
+    if (changesModel(scene.setup))
+      page_.unchanged.ask(unchangedQuestion(scene.setup), Lane::back);
+    else
+      page_.unchanged.cancel();
+    texts_.ask(scene);
+    askAboutPair(scene, page_, current);
+    if (current) askPredictions(scene, page_);
+  }
+  if (current) askAboutHead(scene, page_);
 }
 
 /// Recorded attention can only be compared with another recording, and its weights traced to q and k.
@@ -100,10 +82,12 @@ void Page::askAboutRecorded(const Scene& scene) {
   if (!page_.ready()) return;
   opener_.readOther(scene.compare.recorded);
   if (page_.other.opened)
-    pairs_.askCompared(scene, page_.study, page_.other.opened);
+    askCompared(scene, page_, page_.other.opened);
   else
-    pairs_.cancel();
-  heads_.askRecorded(scene, page_.study);
+    page_.pairs.cancel();
+  const RecordedQuestion question{page_.study.shared(), scene.cursor.model.layer, scene.cursor.cell.head};
+  const LayerSummary& layer = *question.study->layers[static_cast<std::size_t>(question.layer)];
+  if (layer.q.size() > 0 && layer.k.size() > 0) page_.recorded.ask(question, Lane::back);
 }
 
 // Text generation: appending tokens one at a time, and replacing a generated word.
@@ -127,12 +111,12 @@ bool writeOn(Scene& scene, const ModelStudy& study) {
   return true;
 }
 
-void advanceWriting(Scene& scene, State& page, const StudyRun& run) {
+void advanceWriting(Scene& scene, State& page) {
   View& view = page.view;
   if (!page.writing.on) return;
   view.controls.continuousEdit = "writing";  // one run of generation is one undo step
-  if (view.time - page.writing.wroteAt < kWriteInterval || !page.study || !page.run.problem.empty() ||
-      !run.upToDate(modelQuestion(scene.setup)))
+  if (view.time - page.writing.wroteAt < kWriteInterval || !page.study || !page.study.problem().empty() ||
+      !page.study.answers(modelQuestion(scene.setup)))
     return;
   page.writing.on = page.writing.followsLast = writeOn(scene, *page.study);
   page.writing.wroteAt = view.time;

@@ -1,7 +1,13 @@
 #pragma once
 
+#include <atomic>
+
 #include "app/compute/heads/head_studies.h"
+#include "app/compute/model/pair_study.h"
 #include "app/compute/model/text_study.h"
+#include "app/kit/rows.h"
+#include "app/kit/shown.h"
+#include "app/pages/common/page.h"
 #include "app/pages/model/model_pictures.h"
 #include "app/widgets/heat_parts.h"
 #include "app/widgets/panel.h"
@@ -44,14 +50,24 @@ struct Spot {
   bool operator==(const Spot&) const = default;
 };
 
-using StudyAnswer = Answered<ModelQuestion, ModelStudy>;
-using StreamAnswer = Answered<ModelQuestion, StreamStudy>;
-using PredictionsAnswer = Answered<PredictionQuestion, TokenPredictions>;
-using StripAnswer = Answered<StripQuestion, std::vector<StripPrediction>>;
-using LossAnswer = Answered<HeadLossQuestion, HeadLosses>;
-using RecordedAnswer = Answered<RecordedQuestion, RecordedRule>;
-using CopyingAnswer = Answered<CopyingQuestion, double>;
-using ForecastAnswer = Answered<std::vector<Forecast>, std::vector<float>>;
+/// The layers of a model that have been computed so far.
+struct ArrivingLayers {
+  const OpenModel* model = nullptr;
+  Layers layers;
+};
+
+/// How much a head copies what it reads.
+struct HeadCopying {
+  double score = 0;
+};
+
+/// A question about B's heads, or B − A, to show in place of A's.
+struct ComparedQuestion {
+  std::shared_ptr<const ModelStudy> a, b;
+  bool difference = false;
+  std::vector<attention::TokenTie> ties;
+  bool operator==(const ComparedQuestion&) const = default;
+};
 
 /// Zoom and scroll position of a large model's thumbnails.
 struct OverviewZoom {
@@ -84,24 +100,12 @@ struct Writing {
 
 /// Progress of the study that is under way.
 struct StudyProgress {
-  Index arrived = 0;    ///< layers computed so far; equals the layers shown if nothing is under way
-  std::string problem;  ///< why the current question has no study
-  double busySeconds = 0;
+  Index arrived = 0;  ///< layers computed so far; equals the layers shown if nothing is under way
   std::optional<ModelQuestion> stopped;  ///< the question that the user paused
 };
 
-/// Answers about the next token: after the query, after every token, and without the scene's changes.
-struct Predictions {
-  std::shared_ptr<const StreamStudy> unchanged;  ///< null if the scene doesn't change the model
-  std::shared_ptr<const PredictionsAnswer> predictions;
-  std::shared_ptr<const StripAnswer> strip;
-};
-
-/// How the user is choosing heads, and the answers about heads.
+/// How the user is choosing heads, and what is known about them.
 struct HeadState {
-  std::shared_ptr<const ForecastAnswer> forecast;
-  std::shared_ptr<const LossAnswer> losses;
-  std::shared_ptr<const RecordedAnswer> recorded;
   std::map<std::pair<Index, Index>, double> copying;  ///< by layer and head: how much the head copies
   std::map<std::pair<Index, Index>, HeadCompositions> compositions;  ///< by layer and head
   std::vector<Forecast> forecasts;                                   ///< those requested for the chosen head
@@ -109,11 +113,6 @@ struct HeadState {
   bool asked = false;        ///< a patch was clicked, so its query is chosen and not only pointed at
   bool held = false;         ///< the large head is pinned: pointing at others doesn't change it
   Index hoverLayer = 0;      ///< layer of view.hover.head
-
-  /// What the predictions of `study` lose without each head; null if unknown.
-  const HeadLosses* lossesOf(const std::shared_ptr<const ModelStudy>& study) const {
-    return losses && losses->request.study == study && losses->value ? &*losses->value : nullptr;
-  }
 };
 
 /// The model that the page shows.
@@ -163,17 +162,16 @@ struct OtherRecording {
 
 /// State of the model page that isn't part of the scene. Its panels may change it.
 struct State {
-  explicit State(View& window) : view(window) {}
+  explicit State(PageServices& services);
 
   View& view;
   ShownModel model;
-  std::shared_ptr<const ModelStudy> study;  ///< the last successful one; null before the first
   /// The layers as drawn: those of `study`, or already some of the next study or of text B.
-  std::vector<std::shared_ptr<const LayerSummary>> layers;
+  Layers layers;
   StudyProgress run;
-  Predictions predicted;
   HeadState head;
-  PairState pair;  ///< the comparison of the scene's text with text B
+  Index tying = -1;                   ///< the token of B that the user is aligning with one of A; −1: none
+  std::atomic<Index> pointedRow = 0;  ///< the grid row under the pointer, which is computed first
   OtherRecording other;
   StudyState texts;  ///< measurements of every head over many texts
   Pictures pictures;
@@ -182,6 +180,31 @@ struct State {
   Opening opening;
   std::optional<Cell> awaitedCell;  ///< becomes the cursor's cell once its text has been studied
   std::vector<const attention::Detector*> named;  ///< detectors with a single head in the headline
+
+  Arriving<ArrivingLayers> arriving;                        ///< of the study under way
+  ShownSet shown;                                           ///< all answers
+  Shown<ModelQuestion, ModelStudy> study;                   ///< of the scene's text
+  Shown<ModelQuestion, StreamStudy> unchanged;              ///< without the scene's changes of the model
+  ShownSet details;                                         ///< about the study's predictions and heads
+  Shown<PredictionQuestion, TokenPredictions> predictions;  ///< after the query
+  Shown<StripQuestion, std::vector<StripPrediction>> strip;
+  Shown<std::vector<Forecast>, std::vector<float>> forecast;
+  Shown<HeadLossQuestion, HeadLosses> losses;
+  Shown<CopyingQuestion, HeadCopying> copying;
+  Shown<CompositionQuestion, HeadCompositions> compositions;
+  Shown<RecordedQuestion, RecordedRule> recorded;
+  ShownSet pairs;  ///< about one text or two
+  Shown<PairQuestion, PairStudy> pair;
+  Shown<ModelQuestion, ModelStudy> studyOfB;
+  Shown<ComparedQuestion, Layers> compared;  ///< see shownCompared()
+  Shown<PatchGridQuestion, PatchGrid> headGrid, tokenGrid;
+  Shown<PatchSumQuestion, PatchSum> sum;
+  Shown<AttributionQuestion, AttributionStudy> attribution;
+  Shown<LensQuestion, LensMap> lens;
+
+  void takeStudy(const ModelStudy& next);
+  /// Takes the layers of the shown model that have been computed so far.
+  void takeArriving();
 
   /// The picture whose patches are the study's tokens; null if they aren't a picture's.
   const OpenPicture* picture() const {
@@ -217,7 +240,15 @@ struct State {
     return study->queryTokens()[static_cast<std::size_t>(at)].text;
   }
   /// What the current study's predictions lose without each head; null if unknown.
-  const HeadLosses* currentLosses() const { return head.lossesOf(study); }
+  const HeadLosses* currentLosses() const { return losses.of({study.shared()}); }
+  /// Why A and B can't be compared; "" if they can.
+  std::string comparedProblem() const {
+    return studyOfB.problem().empty() ? compared.problem() : studyOfB.problem();
+  }
+  /// How well the current study's tokens are predicted; null if unknown.
+  const std::vector<StripPrediction>* foreseen() const {
+    return strip && strip.request().study == study.shared() ? strip.newest() : nullptr;
+  }
   /// The text of a token by its id, or the name of a class if the model classifies pictures; "—" for −1.
   const std::string& word(Index id);
   /// The text of the predicted token; "—" if its probability is NaN.
@@ -226,6 +257,8 @@ struct State {
   }
 };
 
+/// The absolute path, without "." and "..".
+std::string fullPath(const std::filesystem::path& path);
 /// "0.418"; small values as "4·10⁻⁴".
 std::string probabilityText(float probability);
 /// The filter's name for a head: its detector's title, or "mixed".
@@ -236,8 +269,10 @@ bool isDeliberate(const attention::HeadLabel& label);
 bool isOff(const Scene& scene, Index layer, Index head);
 /// Switches a head off, or back on.
 void switchHead(Scene& scene, Index layer, Index head);
+/// The heads of B or B − A if they are shown in place of A's, else null.
+const Layers* shownCompared(const Scene& scene, const State& page);
 /// Whether B − A is shown; the values at the ends of the heads' colours; and the colormap.
-bool showsDifference(const Scene& scene, const PairState& pairs);
+bool showsDifference(const Scene& scene, const State& page);
 ValueRange shownRange(const Scene& scene, const State& page);
 render::Colormap shownColours(const Scene& scene, const State& page);
 /// Their labels on a colour bar.
@@ -251,13 +286,13 @@ void showSkill(Scene& scene, Writing& writing, const LearnedSkill& skill);
 // The panels.
 void sidePanel(Scene& scene, State& page, const Layout& layout);
 /// The experts that tokens were routed to; draws nothing unless the model is a mixture of experts.
-void expertSection(Scene& scene, State& page);
+void expertSection(Rows& rows, Scene& scene, State& page);
 /// Draws all heads of all layers in `area`, with what they add to the residual stream.
 void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents);
 /// Explains how to open a picture, for a model that needs one.
 void pictureWanted(View& view, const ImRect& area);
 /// Left panel, for models that read pictures and recordings with one: the picture, and the map laid over it.
-void pictureSection(Scene& scene, State& page);
+void pictureSection(Rows& rows, Scene& scene, State& page);
 /// Draws the chosen head's map over the picture, enlarged. Returns the bottom y.
 float largePicture(Scene& scene, State& page, ImVec2 at, float width, float height);
 /// The token whose patch is under the pointer if the picture is centred in `area`.
@@ -267,21 +302,23 @@ void paintPictureThumbnail(const Scene& scene, const State& page, const ImRect& 
                            Index head);
 void headPanel(Scene& scene, State& page, const Layout& layout);
 /// Details of a recorded weight, below the large head.
-void recordedPanel(const Scene& scene, State& page);
+void recordedPanel(Rows& rows, const Scene& scene, State& page);
+/// Lets other heads take the large head's place again.
+inline constexpr Rows::Button kUnpin{"model.hold", "Unpin (H)", "model.hold", true};
 void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded);
 /// Explains that the bundled model is an example, and offers to open another.
-void exampleSection(View& view, Opening& opening);
+void exampleSection(Rows& rows, Opening& opening);
 /// The models that can be opened, shown if none is.
-void openingPanel(Scene& scene, View& view, Opening& opening, const ImRect& area);
+void openingPanel(View& view, Opening& opening, const ImRect& area);
 
 /// A sentence on how the scene's changes affect the query's prediction; empty if they don't or it is unknown.
 std::vector<CaptionPart> changeCaption(const Scene& scene, const State& page);
 /// The model's predictions, best first, below the large head.
-void predictionSection(Scene& scene, State& page, float width);
+void predictionSection(Rows& rows, Scene& scene, State& page);
 /// The heads of other layers that the chosen head reads, and those that read it.
-void compositionSection(Scene& scene, State& page, float width);
+void compositionSection(Rows& rows, Scene& scene, State& page);
 /// The text that the model reads, and its tokens.
-void textSection(Scene& scene, State& page);
+void textSection(Rows& rows, Scene& scene, State& page);
 /// Requests another group of an encoder–decoder's heads, given by its name.
 void wantGroup(const Scene& scene, Opening& opening, std::string_view group);
 

@@ -124,27 +124,16 @@ void Opener::changeRecent(const std::string& path, bool opened) {
       [](const attention::Status&) {});
 }
 
-Action Opener::pictureAction() {
-  return {.id = "model.picture",
-          .name = "Open a picture for the model…",
-          .words = "image vit dinov2 clip patches",
-          .run = [this](Scene&) {
-            services_.view.dialog = std::make_shared<FilePicker>(
-                FileQuestion{"Open a picture",
-                             {".png", ".jpg", ".jpeg"},
-                             "",
-                             [this](Scene&, const auto& path, const Outcome& outcome) {
-                               openPicture(path, services_.requester(), outcome);
-                             }},
-                services_.folders);
-          }};
-}
-
 std::vector<Action> Opener::actions(const std::function<void(Scene&)>& openBundled) {
-  const auto askRecorded = [this](std::string title, decltype(FileQuestion::chosen) chosen) {
-    services_.view.dialog = std::make_shared<FilePicker>(
-        FileQuestion{std::move(title), {".safetensors", ".npz", ".npy"}, "", std::move(chosen)},
-        services_.folders);
+  const std::vector<std::string> recordings{".safetensors", ".npz", ".npy"};
+  const auto opens = [this](bool folders) {
+    return [this, folders](Scene&, const std::filesystem::path& path, const Outcome& outcome) {
+      const bool inside = folders && path.extension() != ".gguf";  // a folder's config.json
+      open((inside ? path.parent_path() : path).string(), services_.requester(), outcome);
+    };
+  };
+  const auto picks = [this](FileQuestion question) {
+    return [this, question = std::move(question)](Scene&) { services_.ask(question); };
   };
   return {
       {.id = "model.open",
@@ -154,46 +143,36 @@ std::vector<Action> Opener::actions(const std::function<void(Scene&)>& openBundl
        .everywhere = true,
        .whileTyping = true,
        .words = "load import checkpoint hugging face gguf ollama",
-       .run =
-           [this](Scene&) {
-             services_.view.dialog = std::make_shared<FilePicker>(
-                 FileQuestion{.title = "Open a model",
-                              .endings = {".json", ".gguf"},
-                              .proposal = "",
-                              .chosen =
-                                  [this](Scene&, const auto& path, const Outcome& outcome) {
-                                    const bool gguf = path.extension() == ".gguf";
-                                    open((gguf ? path : path.parent_path()).string(), services_.requester(),
-                                         outcome);
-                                  },
-                              .folderFile = "config.json"},
-                 services_.folders);
-           }},
+       .run = picks({"Open a model", {".json", ".gguf"}, "", opens(true), "config.json"})},
       {.id = "model.recorded",
        .name = "Import recorded attention…",
        .section = "Scene",
        .whileTyping = true,
-       .words = "import load npz safetensors output_attentions",
-       .run =
-           [this, askRecorded](Scene&) {
-             askRecorded("Open recorded attention", [this](Scene&, const auto& path, const Outcome& outcome) {
-               open(path.string(), services_.requester(), outcome);
-             });
-           }},
+       .words = "load import npz safetensors output_attentions",
+       .run = picks({"Open recorded attention", recordings, "", opens(false)})},
       {.id = "model.recorded_b",
        .name = "Compare with other recorded attention…",
        .words = "difference second recording",
        .run =
-           [this, askRecorded](Scene& scene) {
+           [this, recordings](Scene& scene) {
              const auto& opened = scene.setup.subject.opened;
              if (!opened || !opened->recorded) return services_.view.say("Import recorded attention first");
-             askRecorded("Compare with recorded attention",
-                         [](Scene& now, const auto& path, const Outcome& outcome) {
-                           now.compare.recorded = path.string();
-                           now.cursor.model.shown = ShownText::difference;
-                           outcome.done();
-                         });
+             services_.ask({"Compare with recorded attention", recordings, "",
+                            [](Scene& now, const auto& path, const Outcome& outcome) {
+                              now.compare.recorded = path.string();
+                              now.cursor.model.shown = ShownText::difference;
+                              outcome.done();
+                            }});
            }},
+      {.id = "model.picture",
+       .name = "Open a picture for the model…",
+       .words = "image vit dinov2 clip patches",
+       .run = picks({"Open a picture",
+                     {".png", ".jpg", ".jpeg"},
+                     "",
+                     [this](Scene&, const auto& path, const Outcome& outcome) {
+                       openPicture(path, services_.requester(), outcome);
+                     }})},
       {.id = "model.learned",
        .name = "Open the bundled model",
        .section = "Scene",
@@ -210,7 +189,6 @@ std::vector<Action> Opener::actions(const std::function<void(Scene&)>& openBundl
              leaveModel(scene);
              scene.cursor.page = "heads";
            }},
-      pictureAction(),
   };
 }
 

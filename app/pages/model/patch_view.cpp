@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "app/kit/control_line.h"
 #include "app/pages/model/model_answers.h"
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"
@@ -18,26 +19,21 @@ constexpr Piece kHeadPieces[] = {Piece::head, Piece::pattern, Piece::queries, Pi
 constexpr Piece kTokenPieces[] = {Piece::stream, Piece::head, Piece::mlp};
 
 /// Buttons that choose the piece that a grid patches.
-void pieceChoice(View& view, const char* name, std::span<const Piece> pieces, bool byToken, Piece& piece,
-                 const ImRect& area) {
+void pieceChoice(ControlLine& bar, const char* name, std::span<const Piece> pieces, bool byToken,
+                 Piece& piece, float units) {
   std::vector<Choice> choices;
-  int chosen = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const char* const label = pieces[i] == Piece::stream    ? "Stream"
-                              : pieces[i] == Piece::head    ? byToken ? "Attention" : "Outputs"
-                              : pieces[i] == Piece::pattern ? "Patterns"
-                              : pieces[i] == Piece::queries ? "Q"
-                              : pieces[i] == Piece::keys    ? "K"
-                              : pieces[i] == Piece::values  ? "V"
-                                                            : "MLP";
+  for (const Piece each : pieces) {
+    const char* const label = each == Piece::stream    ? "Stream"
+                              : each == Piece::head    ? byToken ? "Attention" : "Outputs"
+                              : each == Piece::pattern ? "Patterns"
+                              : each == Piece::queries ? "Q"
+                              : each == Piece::keys    ? "K"
+                              : each == Piece::values  ? "V"
+                                                       : "MLP";
     choices.push_back({label, "", label});
-    if (pieces[i] == piece) chosen = static_cast<int>(i);
   }
-  ImGui::SetCursorScreenPos(area.Min);
-  ImGui::BeginChild((std::string(name) + ".box").c_str(), area.GetSize(), false,
-                    ImGuiWindowFlags_NoBackground);
-  if (segmented(view, name, choices, chosen)) piece = pieces[static_cast<std::size_t>(chosen)];
-  compat::endChild();
+  auto chosen = std::ranges::find(pieces, piece) - pieces.begin();
+  if (bar.segments(name, choices, chosen, units)) piece = pieces[static_cast<std::size_t>(chosen)];
 }
 
 /// Keeps a patch, or removes it if it is kept already.
@@ -59,15 +55,16 @@ std::string cellWords(const PatchGridQuestion& question, Index row, Index column
 }
 
 /// Draws a grid that fills in as it is computed. A click keeps a patch, Shift+click follows a head's paths.
-void gridPanel(Scene& scene, State& page, const char* name, const PairState::Grid& grid,
+void gridPanel(Scene& scene, State& page, const char* name, const Shown<PatchGridQuestion, PatchGrid>& grid,
                const FigurePlace& within, bool scale) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  if (!grid.problem.empty())
-    return paintMessage(view, within.area, "This can't be computed", grid.problem, view.theme->error);
-  if (!grid.question || grid.question->sides.pair->opened != page.model.opened) return;
-  const PatchGridQuestion& question = *grid.question;
-  GridFigure figure = patchFigure(question, grid.grid, scene.compare.patches);
+  if (const std::string problem = grid.problem(); !problem.empty())
+    return paintMessage(view, within.area, "This can't be computed", problem, view.theme->error);
+  if (!grid) return;
+  const PatchGridQuestion& question = grid.request();
+  const bool whole = grid->done == grid->of;
+  GridFigure figure = patchFigure(question, *grid, scene.compare.patches);
   figure.scale = scale;
   within.paint(gridDrawing(figure, within.width(), within.height(), drawingColors(*view.theme)));
   if (!question.columnsAreTokens() && view.figure) view.figure->title = figure.title;
@@ -77,10 +74,10 @@ void gridPanel(Scene& scene, State& page, const char* name, const PairState::Gri
   track(name, from, from + size);
   ImGui::SetCursorScreenPos(from);
   const bool clicked = compat::invisibleButton(name, size);
-  if (!grid.whole())
+  if (!whole)
     list.AddRectFilled(ImVec2(from.x, from.y + size.y + view.px(1)),
-                       ImVec2(from.x + size.x * static_cast<float>(grid.grid.done) /
-                                           static_cast<float>(std::max<Index>(grid.grid.of, 1)),
+                       ImVec2(from.x + size.x * static_cast<float>(grid->done) /
+                                           static_cast<float>(std::max<Index>(grid->of, 1)),
                               from.y + size.y + view.px(3)),
                        view.theme->secondary);
   if (!ImGui::IsItemHovered()) return;
@@ -88,20 +85,20 @@ void gridPanel(Scene& scene, State& page, const char* name, const PairState::Gri
   const auto cell = place.at(x, y);
   if (!cell) return;
   const auto [row, column] = *cell;
-  page.pair.pointedRow = row;
+  page.pointedRow = row;
   const bool tokens = question.columnsAreTokens();
-  const float share = grid.grid.recovered(row, column);
+  const float share = grid->recovered(row, column);
   std::string says = cellWords(question, row, column);
   if (std::isfinite(share))
     says += fmt::format("\nlogit difference {}: {:.0f} % restored{}{}",
-                        logitText(double{grid.grid.difference(row, column)}), 100 * double{share},
+                        logitText(double{grid->difference(row, column)}), 100 * double{share},
                         question.path ? "" : "\nclick: keep this patch",
                         question.piece == Piece::head && !tokens
                             ? "\nShift+click: follow its paths into Q, K and V of later heads"
                             : "");
   else
     says += question.path && row <= question.path->layer ? "\nthis head's output doesn't reach this layer"
-            : grid.whole()                               ? "\nno partner in the other text"
+            : whole                                      ? "\nno partner in the other text"
                                                          : "\n…";
   tooltip(view, says);
   if (clicked && ImGui::GetIO().KeyShift && question.piece == Piece::head && !tokens) {
@@ -132,30 +129,22 @@ std::string patchWords(const PairStudy& pair, bool intoA, const KeptPatch& patch
 /// The kept patches, the share that each recovers, and the effect and predictions of all of them together.
 void keptPatches(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const PairStudy& pair = *page.pair.pair;
+  const PairStudy& pair = *page.pair;
   const auto& patches = scene.compare.patches;
-  const float y = area.Min.y + view.px(14);
-  float x = area.Min.x;
-  if (const auto path = followedPath(scene)) {
-    const std::string label = fmt::format("Paths from head {}.{}  ×", path->layer, path->head);
-    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
-    if (button(view, "patch.path", label)) scene.compare.fromLayer = scene.compare.fromHead = -1;
-    x += textWidth(view.fonts->text, label) + view.px(30);
-  }
+  const Theme& theme = *view.theme;
+  ImFont* const font = view.fonts->text;
+  ControlLine bar = toolLine(view, area),
+              below = toolLine(view, ImRect(area.Min.x, area.Min.y + view.px(30), area.Max.x, area.Max.y));
+  if (const auto path = followedPath(scene))
+    if (bar.button("patch.path", fmt::format("Paths from head {}.{}  ×", path->layer, path->head)))
+      scene.compare.fromLayer = scene.compare.fromHead = -1;
   if (patches.empty()) {
-    if (view.figure) return;
-    paintFitted(view, list, view.fonts->text, ImVec2(x, y), area.Max.x - x, view.theme->faint,
-                "Click a cell to keep its patch. Kept patches act together.");
+    if (!view.figure)
+      bar.words("Click a cell to keep its patch. Kept patches act together.", theme.faint, font);
     return;
   }
-  const auto& answer = page.pair.sum;
-  const PatchSum* sum = answer && answer->value && answer->request.patches == patches &&
-                                answer->request.sides.pair == page.pair.pair &&
-                                answer->request.sides.intoA == scene.compare.intoA
-                            ? &*answer->value
-                            : nullptr;
-  const PatchSides sides{page.pair.pair, scene.compare.intoA};
+  const PatchSides sides{page.pair.shared(), scene.compare.intoA};
+  const PatchSum* sum = page.sum.of({sides, patches});
   const auto percent = [&](double difference) {
     return fmt::format("{:.0f} %", 100 * sides.recovered(difference));
   };
@@ -163,39 +152,30 @@ void keptPatches(Scene& scene, State& page, const ImRect& area) {
   for (std::size_t i = 0; i < patches.size(); ++i) {
     std::string words = patchWords(pair, scene.compare.intoA, patches[i]);
     if (sum) words += "  " + percent(sum->single[i]);
-    const float wide = textWidth(view.fonts->text, words + "  ×") + view.px(24);
-    if (x + wide > area.Max.x - view.px(40)) break;
-    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
-    if (button(view, fmt::format("patch.{}", i), words + "  ×")) removed = i;
-    x += wide + view.px(6);
+    words += "  ×";
+    if (!bar.fits(words)) break;
+    if (bar.button(fmt::format("patch.{}", i), words)) removed = i;
   }
   if (removed)
     scene.compare.patches.erase(scene.compare.patches.begin() + static_cast<std::ptrdiff_t>(*removed));
-  const float line = y + view.px(30);
   if (!sum) {
-    const bool failed = answer && !answer->value && answer->request.patches == patches;
-    return paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, line), area.GetWidth(),
-                       failed ? view.theme->error : view.theme->faint,
-                       failed ? answer->value.error().message : "…");
+    const std::string problem = page.sum.problem();
+    return problem.empty() ? below.words("…", theme.faint, font) : below.words(problem, theme.error, font);
   }
-  x = area.Min.x +
-      paintText(list, view.fonts->text, ImVec2(area.Min.x, line), view.theme->secondary, "Together ") +
-      view.px(4);
-  x += paintText(list, view.fonts->hero, ImVec2(x, line), view.theme->text,
-                 logitText(sum->together) + ", " + percent(sum->together)) +
-       view.px(14);
+  below.words("Together ", theme.secondary, font);
+  below.words(logitText(sum->together) + ", " + percent(sum->together), theme.text, view.fonts->hero,
+              "patch.sum");
   std::string says = "then predicts ";
   for (std::size_t i = 0; i < std::min<std::size_t>(3, sum->best.size()); ++i)
     says += (i == 0 ? "" : ", ") + page.word(sum->best[i].first) + " " + probabilityText(sum->best[i].second);
-  paintFitted(view, list, view.fonts->text, ImVec2(x, line), area.Max.x - x, view.theme->secondary, says);
-  track("patch.sum", ImVec2(area.Min.x, line - view.px(12)), ImVec2(area.Max.x, line + view.px(12)));
+  below.words(says, theme.secondary, font);
 }
 
 }  // namespace
 
 void patchView(Scene& scene, State& page, const ImRect& area, bool presents) {
   View& view = page.view;
-  const auto& pair = page.pair.pair;
+  const auto& pair = page.pair;
   if (scene.compare.other.empty() || !pair || !pair->b) {
     paintMessage(view, area, "Patching needs a second text",
                  "Type text B on the left, or choose one of the pairs there.", view.theme->text);
@@ -206,19 +186,12 @@ void patchView(Scene& scene, State& page, const ImRect& area, bool presents) {
   const bool beside = area.GetWidth() > view.px(820) || area.GetHeight() - kept - bar < view.px(460);
   ImRect left = area, right = area;
   if (!presents) {
-    Choice sides[] = {{"A into B", "", "b"}, {"B into A", "", "a"}};
-    int chosen = scene.compare.intoA;
-    ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(180), area.Min.y));
-    ImGui::BeginChild("patch.side.box", ImVec2(view.px(180), view.px(34)), false,
-                      ImGuiWindowFlags_NoBackground);
-    if (segmented(view, "patch.side", sides, chosen, "The text whose pieces are put into the other's run."))
-      scene.compare.intoA = chosen == 1;
-    compat::endChild();
-    const ImRect first(area.Min.x, area.Min.y, area.Min.x + view.px(300), area.Min.y + view.px(34));
-    pieceChoice(view, "patch.heads", kHeadPieces, false, scene.cursor.model.piece, first);
-    const ImRect second(first.Max.x + view.px(16), area.Min.y, first.Max.x + view.px(216), first.Max.y);
-    if (second.Max.x < area.Max.x - view.px(190))
-      pieceChoice(view, "patch.tokens", kTokenPieces, true, scene.cursor.model.tokenPiece, second);
+    const Choice sides[] = {{"A into B", "", "b"}, {"B into A", "", "a"}};
+    ControlLine line = toolLine(view, area);
+    line.segments("patch.side", sides, scene.compare.intoA, 180,
+                  "The text whose pieces are put into the other's run.", true);
+    pieceChoice(line, "patch.heads", kHeadPieces, false, scene.cursor.model.piece, 300);
+    pieceChoice(line, "patch.tokens", kTokenPieces, true, scene.cursor.model.tokenPiece, 200);
   }
   left.Min.y = right.Min.y = area.Min.y + bar;
   left.Max.y = right.Max.y = area.Max.y - kept;
@@ -236,16 +209,18 @@ void patchView(Scene& scene, State& page, const ImRect& area, bool presents) {
   // Both grids share their colours, so side by side they need only one scale.
   const float zoom =
       FigurePlace(view, ImRect(area.Min.x, left.Min.y, area.Max.x, right.Max.y), presents).zoom;
-  const auto panel = [&](const char* name, const PairState::Grid& grid, const ImRect& part, bool scale) {
+  const auto panel = [&](const char* name, const auto& grid, const ImRect& part, bool scale) {
     FigurePlace place(view, part, false);
     place.zoom = zoom;
     gridPanel(scene, page, name, grid, place, scale);
   };
-  panel("patch.grid.heads", page.pair.heads, left, !beside);
-  panel("patch.grid.tokens", page.pair.tokens, right, true);
-  if (const auto& heads = page.pair.heads.question, &tokens = page.pair.tokens.question; heads && tokens)
-    fitView(view, area, "", 420 + 56 * static_cast<double>(heads->columns() + tokens->columns()),
-            222 + 30 * static_cast<double>(std::max(heads->rows(), tokens->rows())));
+  panel("patch.grid.heads", page.headGrid, left, !beside);
+  panel("patch.grid.tokens", page.tokenGrid, right, true);
+  if (page.headGrid && page.tokenGrid) {
+    const PatchGridQuestion &heads = page.headGrid.request(), &tokens = page.tokenGrid.request();
+    fitView(view, area, "", 420 + 56 * static_cast<double>(heads.columns() + tokens.columns()),
+            222 + 30 * static_cast<double>(std::max(heads.rows(), tokens.rows())));
+  }
   keptPatches(scene, page, ImRect(area.Min.x, area.Max.y - kept, area.Max.x, area.Max.y));
 }
 

@@ -49,39 +49,23 @@ const char* mapWords(PictureMap map) {
                                     : "rollout of the query through the layers up to this one";
 }
 
-/// Draws the tokens before the patches as boxes; a click makes one the query. Returns the bottom y.
-float leadingTokens(Scene& scene, State& page, const attention::Vector& map, ImVec2 at, float width) {
-  View& view = page.view;
-  const OpenPicture& picture = *page.picture();
-  Canvas list = *ImGui::GetWindowDrawList();
-  float x = at.x, y = at.y;
-  const float high = view.px(24);
-  for (Index token = 0; token < picture.before; ++token) {
-    const std::string words = page.token(token) + "  " + weightText(map[token]);
-    const float wide = textWidth(view.fonts->monoSmall, words) + view.px(16);
-    if (x + wide > at.x + width && x > at.x) {
-      x = at.x;
-      y += high + view.px(4);
-    }
-    const ImRect box(x, y, x + wide, y + high);
-    const std::string name = fmt::format("picture.token.{}", token);
-    if (hitArea(name, box)) scene.cursor.cell.query = token;
-    const bool hovered = ImGui::IsItemHovered();
-    if (hovered) scene.cursor.cell.key = token;
-    list.AddRectFilled(box.Min, box.Max, view.theme->raised, view.px(4));
-    if (scene.cursor.cell.query == token || scene.cursor.cell.key == token)
-      paintMark(view, list, "leading token", box,
-                scene.cursor.cell.query == token ? view.theme->query : view.theme->key,
-                std::max(1.0f, view.px(2)));
-    paintText(list, view.fonts->monoSmall, ImVec2(x + view.px(8), box.GetCenter().y), view.theme->text,
-              words);
-    if (hovered)
-      tooltip(view, "Not a patch: " + page.token(token) +
-                        " has no place in the picture.\nClick to make it "
-                        "the query");
-    x += wide + view.px(4);
-  }
-  return picture.before > 0 ? y + high : at.y;
+/// Draws the tokens before the patches as boxes; a click makes one the query.
+void leadingTokens(Rows& rows, Scene& scene, const State& page, const attention::Vector& map, float width) {
+  Cell& cell = scene.cursor.cell;
+  const Theme& theme = rows.theme();
+  std::vector<Word> words;
+  for (Index token = 0; token < page.picture()->before; ++token)
+    words.push_back({page.token(token) + "  " + weightText(map[token]), 0,
+                     cell.query == token ? theme.query
+                     : cell.key == token ? theme.key
+                                         : 0,
+                     true});
+  const WordsHit hit = rows.words("picture.token", words, width);
+  if (hit.clicked) cell.query = *hit.clicked;
+  if (!hit.hovered) return;
+  cell.key = *hit.hovered;
+  tooltip(page.view, "Not a patch: " + page.token(cell.key) +
+                         " has no place in the picture.\nClick to make it the query");
 }
 
 }  // namespace
@@ -92,32 +76,29 @@ void pictureWanted(View& view, const ImRect& area) {
                "model.picture");
 }
 
-void pictureSection(Scene& scene, State& page) {
-  View& view = page.view;
+void pictureSection(Rows& rows, Scene& scene, State& page) {
   const OpenPicture* picture = page.picture();
-  sectionTitle(view, "PICTURE", picture ? fmt::format("{} patches", picture->rows * picture->cols) : "");
-  if (!page.run.problem.empty()) problem(view, page.run.problem);
+  rows.section("PICTURE", picture ? fmt::format("{} patches", picture->rows * picture->cols) : "");
+  rows.problem(page.study.problem());
   if (picture) {
-    hint(view, fmt::format("{}: {} × {} patches{}", picture->name, picture->rows, picture->cols,
-                           picture->base ? fmt::format(", {} × {} pixels after resizing", picture->seen.width,
-                                                       picture->seen.height)
-                                         : ", cropped around its centre to their shape"));
-    gap(view, 6);
+    rows.hint(fmt::format("{}: {} × {} patches{}", picture->name, picture->rows, picture->cols,
+                          picture->base ? fmt::format(", {} × {} pixels after resizing", picture->seen.width,
+                                                      picture->seen.height)
+                                        : ", cropped around its centre to their shape"));
     const Choice choices[] = {
         {"Query", "", "query"}, {"First token", "", "first"}, {"Rollout", "", "rollout"}};
     int chosen = static_cast<int>(scene.cursor.model.pictureMap);
     if (segmented(
-            view, "picture.map", choices, chosen,
+            rows.view(), "picture.map", choices, chosen,
             "What to overlay on the picture.\nQuery: the weights that the chosen token puts on each patch.\n"
             "First token: the weights of the class token.\nRollout: how much of each patch has reached the "
             "chosen token by this layer, the product of ½·weights + ½·identity over the layers (Abnar & "
             "Zuidema 2020)."))
       scene.cursor.model.pictureMap = static_cast<PictureMap>(chosen);
-    hint(view, "Click a patch to make it the query.");
-    gap(view, 6);
+    rows.hint("Click a patch to make it the query.");
   }
-  if (button(view, "model.picture", picture ? "Open another picture…" : "Open a picture…", "", true))
-    view.request("model.picture");
+  rows.actions(
+      {{"model.picture", picture ? "Open another picture…" : "Open a picture…", "model.picture", true}});
 }
 
 void paintPictureThumbnail(const Scene& scene, const State& page, const ImRect& tile, Index layer,
@@ -177,8 +158,10 @@ float largePicture(Scene& scene, State& page, ImVec2 at, float width, float heig
               fmt::format("{}: {}\nclick: make it the query", page.token(*token), weightText(map[*token])));
     }
   paintPatches(view, picture, drawn, cell);
-  float y = drawn.Max.y + view.px(8);
-  y = leadingTokens(scene, page, map, ImVec2(at.x, y), width) + view.px(10);
+  ImGui::SetCursorScreenPos(ImVec2(at.x, drawn.Max.y + view.px(8)));
+  Rows rows(view);
+  leadingTokens(rows, scene, page, map, width);
+  const float y = ImGui::GetCursorScreenPos().y + view.px(8);
   const float bar = view.px(150);
   paintColourBar(view, scene.look.colormap, {"0", "", weightText(top)}, ImVec2(at.x + width, y + view.px(7)),
                  bar);

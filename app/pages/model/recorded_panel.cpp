@@ -3,7 +3,6 @@
 #include "app/kit/rows.h"
 #include "app/pages/model/model_answers.h"
 #include "app/pages/model/model_state.h"
-#include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
@@ -17,23 +16,22 @@ namespace headscope::app::model_page {
 namespace {
 
 /// Draws values as bars from a centre line, all to the same scale.
-void bars(const View& view, const attention::Vector& values, std::uint32_t color, const char* name) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = view.px(26), middle = at.y + height / 2;
+void bars(Rows& rows, const attention::Vector& values, std::uint32_t color, const char* name) {
+  const ImRect area = rows.area(name, 26);
+  const float middle = area.GetCenter().y, half = area.GetHeight() / 2;
   Canvas list = *ImGui::GetWindowDrawList();
-  list.AddLine(ImVec2(at.x, middle), ImVec2(at.x + width, middle), view.theme->line);
+  list.AddLine(ImVec2(area.Min.x, middle), ImVec2(area.Max.x, middle), rows.theme().line);
   const float most = std::max(attention::largestFinite(values), 1e-20f);
-  const float each = width / static_cast<float>(values.size());
+  const float each = area.GetWidth() / static_cast<float>(values.size());
   for (Index d = 0; d < values.size(); ++d) {
-    const float x = at.x + each * static_cast<float>(d), y = middle - values[d] / most * height / 2;
+    const float x = area.Min.x + each * static_cast<float>(d), y = middle - values[d] / most * half;
     list.AddRectFilled(ImVec2(x, std::min(y, middle)),
                        ImVec2(x + std::max(1.0f, each - 1), std::max(y, middle)), color);
   }
-  ImGui::Dummy(ImVec2(width, height));
-  trackItem(name);
   if (!ImGui::IsItemHovered()) return;
-  const auto d = static_cast<Index>((ImGui::GetIO().MousePos.x - at.x) / each);
-  if (d >= 0 && d < values.size()) tooltip(view, fmt::format("dimension {}: {}", d, numberText(values[d])));
+  const auto d = static_cast<Index>((ImGui::GetIO().MousePos.x - area.Min.x) / each);
+  if (d >= 0 && d < values.size())
+    tooltip(rows.view(), fmt::format("dimension {}: {}", d, numberText(values[d])));
 }
 
 std::string scaleText(const RecordedRule& rule, Index dims) {
@@ -41,33 +39,30 @@ std::string scaleText(const RecordedRule& rule, Index dims) {
 }
 
 /// The steps from q and k to the weight, if a single scale explains the head's weights.
-void weightLines(View& view, const RecordedRule& rule, const RecordedReceipt& receipt) {
+void weightLines(Rows& rows, const RecordedRule& rule, const RecordedReceipt& receipt) {
   const Index dims = receipt.terms.size();
-  Rows rows(view);
   rows.section("WEIGHT, STEP BY STEP");
   rows.pair("q · k, a sum of " + countedText(dims, "term"), numberText(receipt.dot));
-  bars(view, receipt.terms, view.theme->secondary, "recorded.terms");
+  bars(rows, receipt.terms, rows.theme().secondary, "recorded.terms");
   rows.pair("times " + scaleText(rule, dims), numberText(receipt.score));
   rows.pair(
       fmt::format("exp(score − {}), over {}", numberText(receipt.logSum), countedText(receipt.keys, "key")),
       weightText(static_cast<float>(static_cast<double>(receipt.weight) / receipt.share)));
-  if (rule.sink) rows.pair("times the row’s sum; a sink takes the rest", weightText(receipt.weight));
+  if (rule.sink) rows.pair("times the row's sum; a sink takes the rest", weightText(receipt.weight));
   rows.pair("in the file", weightText(receipt.recorded));
-  hint(view, fmt::format("The file gives no scale; {} reproduces this head's weights within {}.",
-                         scaleText(rule, dims), numberText(rule.apart, 2)));
+  rows.hint(fmt::format("The file gives no scale; {} reproduces this head's weights within {}.",
+                        scaleText(rule, dims), numberText(rule.apart, 2)));
 }
 
 /// The value's contribution to the output, if the file has v.
-void valueLines(View& view, const RecordedReceipt& receipt) {
-  if (receipt.output.size() == 0) return hint(view, "The file has no v, so the head's output is unknown.");
-  gap(view, 6);
-  Rows rows(view);
+void valueLines(Rows& rows, const RecordedReceipt& receipt) {
+  if (receipt.output.size() == 0) return rows.hint("The file has no v, so the head's output is unknown.");
   rows.section("CONTRIBUTION");
   rows.pair("‖weight · v‖ of this key", numberText(receipt.mixed.norm()));
-  bars(view, receipt.mixed, view.theme->value, "recorded.value");
+  bars(rows, receipt.mixed, rows.theme().value, "recorded.value");
   rows.pair("‖Σ weight · v‖, the head's output", numberText(receipt.output.norm()));
-  bars(view, receipt.output, view.theme->value, "recorded.output");
-  hint(view, "Before W_O, which is not in the file.");
+  bars(rows, receipt.output, rows.theme().value, "recorded.output");
+  rows.hint("Before W_O, which is not in the file.");
 }
 
 /// What is wrong with the lit cell, or with the sum of its row; "" if nothing is.
@@ -84,38 +79,31 @@ std::string cellFault(const LayerSummary& layer, const Cell& cell) {
 
 }  // namespace
 
-void recordedPanel(const Scene& scene, State& page) {
-  View& view = page.view;
+void recordedPanel(Rows& rows, const Scene& scene, State& page) {
   const Cell& cell = scene.cursor.cell;
   const Index at = scene.cursor.model.layer;
   const LayerSummary& layer = *page.layer(at);
-  hint(view, fmt::format("entropy {}", fixedText(page.summary(at, cell.head)->entropy, 2)));
-  if (const std::string fault = cellFault(layer, cell); !fault.empty()) {
-    problem(view, fault);
-    trackItem("recorded.fault");
-  }
-  gap(view, 6);
+  rows.hint(fmt::format("entropy {}", fixedText(page.summary(at, cell.head)->entropy, 2)));
+  rows.problem(cellFault(layer, cell), "recorded.fault");
   if (layer.q.size() == 0 || layer.k.size() == 0) {
-    hint(view, fmt::format("The file has no {}, so the weights can't be traced to scores.",
-                           layer.q.size() == 0 && layer.k.size() == 0 ? "q and k"
-                           : layer.q.size() == 0                      ? "q"
-                                                                      : "k"));
-  } else if (const RecordedAnswer* answer = page.head.recorded.get();
-             !answer || answer->request != RecordedQuestion{page.study, at, cell.head} || !answer->value) {
-    hint(view, answer && !answer->value ? answer->value.error().message : "…");
-  } else if (const RecordedRule& rule = *answer->value; rule.explains()) {
-    const RecordedReceipt receipt = recordedReceipt(layer, cell.head, cell.query, cell.key, rule);
-    weightLines(view, rule, receipt);
-    valueLines(view, receipt);
+    rows.hint(fmt::format("The file has no {}, so the weights can't be traced to scores.",
+                          layer.q.size() == 0 && layer.k.size() == 0 ? "q and k"
+                          : layer.q.size() == 0                      ? "q"
+                                                                     : "k"));
+  } else if (const RecordedRule* rule = page.recorded.of({page.study.shared(), at, cell.head}); !rule) {
+    rows.hint(page.recorded.problem().empty() ? "…" : page.recorded.problem());
+  } else if (rule->explains()) {
+    const RecordedReceipt receipt = recordedReceipt(layer, cell.head, cell.query, cell.key, *rule);
+    weightLines(rows, *rule, receipt);
+    valueLines(rows, receipt);
   } else {
-    hint(view, fmt::format(
-                   "No single scale of q · k reproduces this head's weights; the closest, {}, differs by up "
-                   "to {}. A bias, soft-cap or rotation is missing from the file, so there is no receipt.",
-                   scaleText(rule, layer.q.cols()), numberText(rule.apart, 2)));
+    rows.hint(
+        fmt::format("No single scale of q · k reproduces this head's weights; the closest, {}, differs by up "
+                    "to {}. A bias, soft-cap or rotation is missing from the file, so there is no receipt.",
+                    scaleText(*rule, layer.q.cols()), numberText(rule->apart, 2)));
   }
-  if (page.head.held && button(view, "model.hold", "Unpin (H)", "", true)) view.request("model.hold");
-  gap(view, 6);
-  hint(view, "Imported attention (view only): no model to edit or predict with.");
+  if (page.head.held) rows.actions({kUnpin});
+  rows.hint("Imported attention (view only): no model to edit or predict with.");
 }
 
 namespace {

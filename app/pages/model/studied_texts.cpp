@@ -54,8 +54,7 @@ void StudiedTexts::open(const std::filesystem::path& path, const Requester& requ
       path, [path] { return readTextFile(path); },
       [this, path, requester, outcome](Result<std::shared_ptr<const TextFile>> file) {
         if (!file) return outcome.fail(file.error().message);
-        std::error_code ignored;
-        const std::string full = std::filesystem::absolute(path, ignored).lexically_normal().string();
+        const std::string full = fullPath(path);
         const std::string name = (*file)->name;
         const auto taken = requester.edit(name, [&](Scene& scene) {
           bundled_.onShown(scene, [&](Scene& shown) { showTexts(shown, full); });
@@ -143,14 +142,12 @@ std::vector<Action> StudiedTexts::actions() {
        .words = words,
        .run =
            [this](Scene&) {
-             services_.view.dialog = std::make_shared<FilePicker>(
-                 FileQuestion{"Open a file of texts",
-                              {".jsonl", ".txt"},
-                              "",
-                              [this](Scene&, const auto& path, const Outcome& outcome) {
-                                open(path, services_.requester(), outcome);
-                              }},
-                 services_.folders);
+             services_.ask({"Open a file of texts",
+                            {".jsonl", ".txt"},
+                            "",
+                            [this](Scene&, const auto& path, const Outcome& outcome) {
+                              open(path, services_.requester(), outcome);
+                            }});
            }},
       {.id = "model.texts.examples",
        .name = "Measure every head on the example texts",
@@ -177,55 +174,6 @@ std::vector<Action> StudiedTexts::actions() {
              take();
            }},
   };
-}
-
-StudyRun::StudyRun(Workers& workers, Resources& resources)
-    : resources_(resources), study_(workers, [this](const ModelQuestion& question, std::stop_token stop) {
-        return run(question, stop);
-      }) {}
-
-attention::Result<ModelStudy> StudyRun::run(const ModelQuestion& question, std::stop_token stop) {
-  {
-    const std::lock_guard lock(arriving_.mutex);
-    arriving_.layers.clear();
-    arriving_.model = question.setup.subject.opened.get();
-    arriving_.changed = true;
-  }
-  return runner_.run(
-      question, resources_,
-      [this](Index, std::shared_ptr<const LayerSummary> layer) {
-        const std::lock_guard lock(arriving_.mutex);
-        arriving_.layers.push_back(std::move(layer));
-        arriving_.changed = true;
-      },
-      stop);
-}
-
-void StudyRun::takeArriving(const OpenModel* model, State& page) {
-  const std::lock_guard lock(arriving_.mutex);
-  if (arriving_.model != model || !std::exchange(arriving_.changed, false)) return;
-  page.run.arrived = static_cast<Index>(arriving_.layers.size());
-  page.model.layersRead = std::max(page.model.layersRead, page.run.arrived);
-  if (page.layers.size() < arriving_.layers.size()) page.layers.resize(arriving_.layers.size());
-  std::copy(arriving_.layers.begin(), arriving_.layers.end(), page.layers.begin());
-}
-
-bool StudyRun::take(State& page) {
-  const auto answer = study_.current();
-  if (!answer || answer == taken_) return false;
-  taken_ = answer;
-  page.run.problem = answer->value ? "" : answer->value.error().message;
-  if (!answer->value) return true;
-  page.study = {answer, &*answer->value};
-  page.layers = page.study->layers;
-  page.run.arrived = page.model.layersRead = static_cast<Index>(page.layers.size());
-  page.model.headRead = page.model.headRead || page.study->lastLogits.size() > 0;
-  return true;
-}
-
-void StudyRun::forget() {
-  taken_.reset();
-  study_.forget();
 }
 
 }  // namespace headscope::app::model_page

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "app/kit/control_line.h"
 #include "app/pages/model/model_answers.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
@@ -38,7 +39,7 @@ std::string across(const Scene& scene, const TextsStudy& study) {
 }
 
 /// The choice between columns such as “loss without it”.
-void columnChoice(View& view, const char* name, const TextsStudy& study, std::string& column, ImVec2 at,
+void columnChoice(ControlLine& bar, const char* name, const TextsStudy& study, std::string& column,
                   const char* help) {
   std::vector<Choice> choices;
   int chosen = 0;
@@ -46,28 +47,18 @@ void columnChoice(View& view, const char* name, const TextsStudy& study, std::st
     choices.push_back({study.columns[i].title, "", study.columns[i].name});
     if (study.columns[i].name == column) chosen = static_cast<int>(i);
   }
-  ImGui::SetCursorScreenPos(at);
-  if (dropdown(view, name, choices, chosen, 0, help)) column = choices[asSize(chosen)].name;
+  if (bar.list(name, choices, chosen, help)) column = choices[asSize(chosen)].name;
 }
 
 /// The file, the progress of its run, its problems, and the buttons that start and stop it.
 void progressLine(View& view, StudyState& texts, const ImRect& area) {
   const TextsRun::Progress& now = texts.progress;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float y = area.Min.y + view.px(13);
-  float x = area.Min.x;
-  const auto place = [&](const char* name, const std::string& label, const char* action) {
-    ImGui::SetCursorScreenPos(ImVec2(x, area.Min.y));
-    if (button(view, name, label)) view.request(action);
-    x += textWidth(view.fonts->text, label) + view.px(30);
-  };
-  place("study.open", "Open texts…", "model.texts");
-  if (now.runs)
-    place("study.stop", "Stop", "model.texts.stop");
-  else if (now.done < now.of)
-    place("study.stop", "Resume", "model.texts.stop");
+  ControlLine bar = toolLine(view, area);
+  bar.action("study.open", "Open texts…", "model.texts");
+  if (now.runs || now.done < now.of)
+    bar.action("study.stop", now.runs ? "Stop" : "Resume", "model.texts.stop");
   else if (texts.stale || !now.study)
-    place("study.again", texts.stale ? "Measure again" : "Measure", "model.texts.again");
+    bar.action("study.again", texts.stale ? "Measure again" : "Measure", "model.texts.again");
   std::string says =
       fmt::format("{}: {} of {} texts", texts.file->name, now.done, std::ssize(texts.file->texts));
   if (texts.stale) says += ", before the model was changed";
@@ -77,11 +68,11 @@ void progressLine(View& view, StudyState& texts, const ImRect& area) {
     says += fmt::format(". {} could not be studied; {}", now.study->problems, now.study->problem);
     if (now.study->columns.empty()) color = view.theme->error;
   }
-  paintFitted(view, list, view.fonts->text, ImVec2(x, y), area.Max.x - x, color, says);
-  track("study.progress", ImVec2(x, area.Min.y), ImVec2(area.Max.x, area.Min.y + view.px(26)));
+  bar.words(says, color, view.fonts->text, "study.progress");
   if (!now.runs || now.of == 0) return;
   const float share = static_cast<float>(now.done) / static_cast<float>(now.of);
-  list.AddRectFilled(ImVec2(area.Min.x, area.Min.y + view.px(31)),
+  Canvas(*ImGui::GetWindowDrawList())
+      .AddRectFilled(ImVec2(area.Min.x, area.Min.y + view.px(31)),
                      ImVec2(area.Min.x + area.GetWidth() * share, area.Min.y + view.px(33)),
                      view.theme->secondary);
 }
@@ -89,19 +80,12 @@ void progressLine(View& view, StudyState& texts, const ImRect& area) {
 void shapeLine(Scene& scene, View& view, const TextsStudy& study, const ImRect& area) {
   StudyCursor& shown = scene.cursor.model.study;
   const Choice shapes[] = {{"Table", "", "table"}, {"Map", "", "map"}, {"Scatter", "", "scatter"}};
-  int shape = static_cast<int>(shown.shape);
-  ImGui::SetCursorScreenPos(area.Min);
-  ImGui::BeginChild("study.shape.box", ImVec2(view.px(220), view.px(34)), false,
-                    ImGuiWindowFlags_NoBackground);
-  if (segmented(view, "study.shape", shapes, shape)) shown.shape = static_cast<StudyShape>(shape);
-  compat::endChild();
-  const ImVec2 at(area.Min.x + view.px(240), area.Min.y + view.px(2));
-  columnChoice(view, "study.column", study, shown.column, at, "The measure to show for each head.");
+  ControlLine bar = toolLine(view, area);
+  bar.segments("study.shape", shapes, shown.shape, 220);
+  columnChoice(bar, "study.column", study, shown.column, "The measure to show for each head.");
   if (shown.shape != StudyShape::scatter) return;
-  paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x + view.px(160), at.y + view.px(13)),
-            view.theme->faint, "against");
-  columnChoice(view, "study.across", study, shown.across, ImVec2(at.x + view.px(220), at.y),
-               "The measure along the horizontal axis.");
+  bar.words("against", view.theme->faint, view.fonts->text);
+  columnChoice(bar, "study.across", study, shown.across, "The measure along the horizontal axis.");
 }
 
 std::string headSays(const TextsStudy& study, const std::string& column, std::pair<Index, Index> head) {

@@ -30,7 +30,7 @@ class ModelEncoderDecoder : public testing::Test {
   const app::model_page::State& page() { return ui.session().page<app::model_page::Page>().state(); }
   void choose(const std::string& group) {
     ui.click("page.model").click("model.group").click("model.group." + group);
-    ASSERT_TRUE(page().ready()) << page().run.problem;
+    ASSERT_TRUE(page().ready()) << page().study.problem();
     ASSERT_THAT(ui.scene().setup.subject.model, testing::EndsWith("#" + group));
   }
   void expectNoFlaws(const std::string& where) {
@@ -55,7 +55,7 @@ class ModelEncoderDecoder : public testing::Test {
 };
 
 TEST_F(ModelEncoderDecoder, CrossHeadsAttendToEncoderText) {
-  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_TRUE(page().ready()) << page().study.problem();
   EXPECT_TRUE(page().model.config->cross());
   const Index n = page().tokens();
   EXPECT_EQ(page().keys(), 5);
@@ -94,7 +94,7 @@ TEST_F(ModelEncoderDecoder, EveryPageWorksOnEveryGroup) {
 TEST_F(ModelEncoderDecoder, DecoderTextCanBeTypedSeparately) {
   const Index own = page().tokens();
   ui.replaceText("decoder_text", "db");
-  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_TRUE(page().ready()) << page().study.problem();
   EXPECT_EQ(page().tokens(), 3) << "the first token, and two";
   EXPECT_EQ(page().queryToken(1), "d");
   EXPECT_EQ(page().keyToken(2), "c") << "the encoder's text stays";
@@ -115,9 +115,9 @@ TEST_F(ModelEncoderDecoder, AttributesPatchesAndComposesBothAttentions) {
   for (const std::string group : {"decoder", "cross"}) {
     choose(group);
     ui.click("model.view.attribution");
-    ASSERT_TRUE(page().pair.problem.empty()) << page().pair.problem;
-    ASSERT_TRUE(page().pair.attribution && page().pair.attribution->value);
-    const auto& parts = page().pair.attribution->value->a.parts;
+    ASSERT_TRUE(page().pair.problem().empty()) << page().pair.problem();
+    ASSERT_TRUE(page().attribution.newest());
+    const auto& parts = page().attribution->a.parts;
     const auto of = [&](attention::HeadGroup wanted) {
       return std::ranges::count_if(parts,
                                    [&](const auto& part) { return part.head >= 0 && part.group == wanted; });
@@ -130,9 +130,9 @@ TEST_F(ModelEncoderDecoder, AttributesPatchesAndComposesBothAttentions) {
                              attention::Piece::keys, attention::Piece::values}) {
       ui.session().scene().cursor.model.piece = piece;
       ui.draw();
-      EXPECT_EQ(page().pair.heads.problem, "") << group;
-      EXPECT_TRUE(page().pair.heads.whole()) << group;
-      EXPECT_TRUE(page().pair.heads.grid.recovered.allFinite());
+      EXPECT_EQ(page().headGrid.problem(), "") << group;
+      EXPECT_TRUE(page().headGrid->done == page().headGrid->of) << group;
+      EXPECT_TRUE(page().headGrid->recovered.allFinite());
     }
     expectNoFlaws("patch, " + group);
     ui.click("model.view.heads");
@@ -185,10 +185,10 @@ TEST_F(ModelEncoderDecoder, TextBUsesDecoderTextOfTextA) {
     for (const app::ShownText shown : {app::ShownText::b, app::ShownText::difference}) {
       ui.session().scene().cursor.model.shown = shown;
       ui.draw();
-      ASSERT_TRUE(page().pair.other) << page().pair.comparedProblem;
-      EXPECT_EQ(page().pair.other->text.ids, page().study->text.ids);
-      EXPECT_NE(page().pair.other->text.sourceIds, page().study->text.sourceIds);
-      EXPECT_EQ(page().pair.pair->b->text.ids, page().study->text.ids) << "as patches have it";
+      ASSERT_TRUE(app::model_page::shownCompared(ui.scene(), page())) << page().comparedProblem();
+      EXPECT_EQ(page().compared.request().b->text.ids, page().study->text.ids);
+      EXPECT_NE(page().compared.request().b->text.sourceIds, page().study->text.sourceIds);
+      EXPECT_EQ(page().pair->b->text.ids, page().study->text.ids) << "as patches have it";
     }
     expectNoFlaws("two texts, " + group);
     ui.session().scene().cursor.model.shown = app::ShownText::a;
@@ -203,13 +203,13 @@ class ModelWithRules : public ModelEncoderDecoder {
 };
 
 TEST_F(ModelWithRules, GenerationFollowsRulesButPredictionsDoNot) {
-  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_TRUE(page().ready()) << page().study.problem();
   ASSERT_GT(page().tokens(), 1);
   EXPECT_EQ(page().study->text.ids[1], 3);
   ui.session().scene().cursor.cell.query = 0;
   ui.draw();
-  ASSERT_TRUE(page().predicted.predictions && page().predicted.predictions->value);
-  const app::TokenPredictions& predictions = *page().predicted.predictions->value;
+  ASSERT_TRUE(page().predictions.newest());
+  const app::TokenPredictions& predictions = *page().predictions;
   ASSERT_NE(predictions.best[0].id, 3) << "the test needs a model that would begin otherwise";
   ASSERT_TRUE(predictions.ruled);
   EXPECT_EQ(predictions.ruled->id, 3);
@@ -219,7 +219,7 @@ TEST_F(ModelWithRules, GenerationFollowsRulesButPredictionsDoNot) {
   expectNoFlaws("a rule");
   ui.session().scene().cursor.cell.query = 1;
   ui.draw();
-  EXPECT_FALSE(page().predicted.predictions->value->ruled);
+  EXPECT_FALSE(page().predictions->ruled);
   EXPECT_FALSE(ui.has("guess.ruled"));
 }
 
@@ -250,7 +250,7 @@ class ModelOfSound : public ModelEncoderDecoder {
 
 TEST_F(ModelOfSound, ReadsDroppedFeatures) {
   EXPECT_FALSE(page().ready());
-  EXPECT_THAT(page().run.problem, testing::HasSubstr("Drop a file"));
+  EXPECT_THAT(page().study.problem(), testing::HasSubstr("Drop a file"));
   expectNoFlaws("without features");
   made::MadeUpTensors features(attention::DType::F32, 3);
   const Index width = ui.scene().setup.subject.opened->config().modelDim;
@@ -258,7 +258,7 @@ TEST_F(ModelOfSound, ReadsDroppedFeatures) {
   const std::filesystem::path file = folder_ / "sound.safetensors";
   putFile(file, *attention::formatSafetensors(features.file()));
   ui.click("page.model").drop({file.string()});
-  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_TRUE(page().ready()) << page().study.problem();
   EXPECT_EQ(ui.scene().setup.subject.features, file.string());
   EXPECT_EQ(page().keys(), 6);
   expectWeights(page().layers[0]->weights, page().queries(), 6);
@@ -269,9 +269,9 @@ TEST_F(ModelOfSound, ReadsDroppedFeatures) {
   (void)wrong.matrix("encoder_last_hidden_state", 6, width + 1, 1);
   putFile(folder_ / "wrong.safetensors", *attention::formatSafetensors(wrong.file()));
   ui.drop({(folder_ / "wrong.safetensors").string()});
-  EXPECT_THAT(page().run.problem, testing::HasSubstr("expected [1 to"));
+  EXPECT_THAT(page().study.problem(), testing::HasSubstr("expected [1 to"));
   ui.drop({file.string()});
-  EXPECT_EQ(page().run.problem, "");
+  EXPECT_EQ(page().study.problem(), "");
   EXPECT_EQ(page().keys(), 6);
 }
 

@@ -25,7 +25,7 @@ TEST(ModelExperts, SelectedLayerShowsExpertRouting) {
   UiDriver ui;
   openMadeUp(ui, folder);
   const app::model_page::State& page = ui.session().page<app::model_page::Page>().state();
-  ASSERT_EQ(page.tokens(), 5) << page.run.problem;
+  ASSERT_EQ(page.tokens(), 5) << page.study.problem();
   attention::ModelSession session(ui.scene().setup.subject.opened->model);
   const auto pass = session.append(page.study->text.ids);
   ASSERT_TRUE(pass.ok());

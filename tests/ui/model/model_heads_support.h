@@ -27,6 +27,8 @@ class ModelHeads : public testing::Test {
     ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   }
   const std::vector<Index>& written() { return ui.scene().setup.subject.written; }
+  /// The heads of B or B − A if they are shown.
+  const app::model_page::Layers* compared() { return app::model_page::shownCompared(ui.scene(), page()); }
   /// Waits for what is requested once the pointer rests.
   void rest() { ui.wait(0.5).draw(); }
 

@@ -44,13 +44,13 @@ TEST_F(ModelHeads, ShowsPredictionLossWithoutEachHead) {
   Index layer = 0, head = 0;
   const float most = losses->change.minCoeff(&layer, &head);
   EXPECT_LT(most, -0.05f) << "no head does anything";
-  const float before = page().predicted.predictions->value->best.front().probability;
+  const float before = page().predictions->best.front().probability;
   const app::Index next = losses->next;  // these losses are replaced by those of the switched-off model
   ui.session().scene().cursor.model.layer = layer;
   ui.session().scene().cursor.cell = {head, page().tokens() - 1, 0};
   ui.park().key(Key::x);
   rest();
-  const auto& lens = page().predicted.predictions->value->best;
+  const auto& lens = page().predictions->best;
   const auto same =
       std::find_if(lens.begin(), lens.end(), [&](const app::Prediction& guess) { return guess.id == next; });
   if (same != lens.end()) {

@@ -11,20 +11,18 @@ class ModelPairs : public ModelHeads {
  protected:
   void openPair(const std::string& skill) {
     ui.request("model.pair." + skill);
-    for (int i = 0;
-         i < 200 && !(page().pair.pair && page().pair.heads.whole() && page().pair.heads.grid.of > 0 &&
-                      page().pair.tokens.whole() && page().pair.tokens.grid.of > 0);
-         ++i)
+    const auto whole = [](const auto& grid) { return grid && grid->done == grid->of && grid->of > 0; };
+    for (int i = 0; i < 200 && !(page().pair && whole(page().headGrid) && whole(page().tokenGrid)); ++i)
       ui.draw();
-    ASSERT_TRUE(page().pair.pair && page().pair.pair->b) << page().pair.problem;
+    ASSERT_TRUE(page().pair && page().pair->b) << page().pair.problem();
   }
 };
 
 TEST_F(ModelPairs, BundledPairFillsGridsAndClickAddsPatch) {
   openPair("got");
   EXPECT_EQ(ui.scene().cursor.model.view, app::ModelView::patch);
-  EXPECT_GT(page().pair.pair->a.difference, 0);
-  EXPECT_LT(page().pair.pair->b->difference, 0);
+  EXPECT_GT(page().pair->a.difference, 0);
+  EXPECT_LT(page().pair->b->difference, 0);
   EXPECT_TRUE(ui.has("difference.a") && ui.has("difference.b"));
   ui.click("patch.grid.heads");
   ASSERT_EQ(std::ssize(ui.scene().compare.patches), 1);
@@ -37,33 +35,33 @@ TEST_F(ModelPairs, BundledPairFillsGridsAndClickAddsPatch) {
 TEST_F(ModelPairs, SwapExchangesTexts) {
   openPair("it");
   const app::Scene before = ui.scene();
-  const double a = page().pair.pair->a.difference;
+  const double a = page().pair->a.difference;
   ui.click("text.swap");
   EXPECT_EQ(*ui.scene().compare.other, *before.setup.input.text);
   EXPECT_EQ(*ui.scene().setup.input.text, *before.compare.other);
-  EXPECT_NEAR(page().pair.pair->b->difference, -a, 1e-3);
+  EXPECT_NEAR(page().pair->b->difference, -a, 1e-3);
   ui.click("text_b.clear");
   EXPECT_TRUE(ui.scene().compare.other.empty());
 }
 
 TEST_F(ModelPairs, ClickingPredictionsSelectsAnswers) {
   openPair("got");
-  const Index before = page().pair.pair->answers.id, other = ui.scene().compare.otherAnswer;
-  const Index third = page().predicted.predictions->value->best[2].id;
+  const Index before = page().pair->answers.id, other = ui.scene().compare.otherAnswer;
+  const Index third = page().predictions->best[2].id;
   ui.click("guess.2");
   EXPECT_EQ(ui.scene().compare.answer, third);
   EXPECT_THAT(written(), IsEmpty()) << "the text doesn't go on";
   ui.shiftClick("guess.0");
-  EXPECT_EQ(ui.scene().compare.otherAnswer, page().predicted.predictions->value->best[0].id);
-  for (int i = 0; i < 50 && page().pair.pair->answers.id == before; ++i) ui.draw();
-  EXPECT_EQ(page().pair.pair->answers.id, third);
+  EXPECT_EQ(ui.scene().compare.otherAnswer, page().predictions->best[0].id);
+  for (int i = 0; i < 50 && page().pair->answers.id == before; ++i) ui.draw();
+  EXPECT_EQ(page().pair->answers.id, third);
   ui.chord(kCtrl, app::Key::z);
   EXPECT_EQ(ui.scene().compare.otherAnswer, other) << "one step of undo";
 }
 
 TEST_F(ModelPairs, TokensCanBeAlignedManually) {
   openPair("got");
-  const auto aOfB = [&](Index token) { return page().pair.pair->aOfB->at(static_cast<std::size_t>(token)); };
+  const auto aOfB = [&](Index token) { return page().pair->aOfB->at(static_cast<std::size_t>(token)); };
   const auto wait = [&](const auto& done) {
     for (int i = 0; i < 100 && !done(); ++i) ui.draw();
   };
@@ -107,9 +105,9 @@ TEST_F(ModelPairs, HeadsShowTextAOrTheDifference) {
   ui.request("model.view.heads");
   const auto layers = page().layers;
   ui.click("model.shown.difference");
-  for (int i = 0; i < 50 && page().pair.compared.empty(); ++i) ui.draw();
-  ASSERT_FALSE(page().pair.compared.empty());
-  EXPECT_EQ(page().layers, page().pair.compared);
+  for (int i = 0; i < 50 && !compared(); ++i) ui.draw();
+  ASSERT_TRUE(compared());
+  EXPECT_EQ(page().layers, *compared());
   EXPECT_GE(page().layers.front()->heads.front().differs, 0);
   ui.click("model.shown.a");
   EXPECT_EQ(page().layers, layers);

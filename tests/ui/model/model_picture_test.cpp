@@ -74,8 +74,8 @@ TEST_F(ModelPicture, ShowsClassesAndEffectOfDisabledHead) {
   ui.drop({classifier.path().string()}).drop({classifier.picture().string()});
   ASSERT_TRUE(state().picture()) << ui.view().messages.error;
   ASSERT_TRUE(state().model.classifies());
-  ASSERT_TRUE(state().predicted.predictions && state().predicted.predictions->value);
-  const app::TokenPredictions before = *state().predicted.predictions->value;
+  ASSERT_TRUE(state().predictions.newest());
+  const app::TokenPredictions before = *state().predictions;
   ASSERT_EQ(before.best.size(), 3u);
   float sum = 0;
   for (const app::Prediction& guess : before.best) sum += guess.probability;
@@ -88,10 +88,10 @@ TEST_F(ModelPicture, ShowsClassesAndEffectOfDisabledHead) {
   EXPECT_FALSE(ui.has("model.headless"));
   // Predictions are for the whole picture, whichever patch is the query.
   ui.clickAt("model.picture.large", 0.75f, 0.75f);
-  EXPECT_EQ(state().predicted.predictions->value->best[0].probability, before.best[0].probability);
+  EXPECT_EQ(state().predictions->best[0].probability, before.best[0].probability);
   ui.session().scene().setup.subject.switchedOff = {{1, 0, app::HeadOff::zero}};
   ui.draw();
-  const app::Prediction changed = state().predicted.predictions->value->best[0];
+  const app::Prediction changed = state().predictions->best[0];
   EXPECT_NE(changed.probability, changed.unchanged);
   EXPECT_GE(changed.unchanged, 0);
 }

@@ -21,7 +21,7 @@ TEST_F(ModelHeads, ShowsRecordedCrossAttention) {
       .save(folder / "cross.safetensors", true,
             {{"tokens", R"(["Das","Tier","war","zu","alt"])"}, {"query_tokens", R"(["It","was","old"])"}});
   open(folder / "cross.safetensors");
-  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_TRUE(page().ready()) << page().study.problem();
   EXPECT_EQ(page().queries(), 3);
   EXPECT_EQ(page().tokens(), 5);
   ui.hoverAt("model.1.2", 0.95f, 0.95f).frames(3);
@@ -47,13 +47,13 @@ TEST_F(ModelHeads, SelectsRecordedGroupWithoutSelfLabelsForCross) {
   file.metadata = {{"encoder_tokens", "Das Tier war so alt"}, {"decoder_tokens", "It was very old ."}};
   ASSERT_TRUE(attention::writeSafetensors((folder / "t5.safetensors").string(), file).ok());
   open(folder / "t5.safetensors");
-  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_TRUE(page().ready()) << page().study.problem();
   const auto label = [&] { return page().summary(0, 0)->label(0.3f); };
   ASSERT_TRUE(label().detector);
   EXPECT_EQ(label().detector->name, "self") << "the encoder's";
   ui.click("recorded.group").click("recorded.group.cross");
   EXPECT_THAT(ui.scene().setup.subject.model, testing::EndsWith("t5.safetensors#cross"));
-  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_TRUE(page().ready()) << page().study.problem();
   EXPECT_EQ(page().queryToken(4), ".");
   EXPECT_EQ(page().token(4), "alt");
   EXPECT_FALSE(page().model.config->causal);
@@ -69,17 +69,17 @@ TEST_F(ModelHeads, ComparesTwoRecordingsHeadByHead) {
       .save(folder / "b.safetensors", false, {{"tokens", R"(["The","big","cat","sat","up"])"}});
   Recording(2, 2, 4, 4, 4, 1.0f, true).save(folder / "c.safetensors", false);
   open(folder / "a.safetensors");
-  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_TRUE(page().ready()) << page().study.problem();
   const auto compareWith = [&](const char* name, const auto& done) {
     ui.session().scene().compare.recorded = (folder / name).string();
     ui.session().scene().cursor.model.shown = app::ShownText::difference;
     for (int i = 0; i < 100 && !done(); ++i) ui.draw();
   };
-  compareWith("b.safetensors", [&] { return !page().pair.compared.empty(); });
-  ASSERT_FALSE(page().pair.compared.empty()) << page().other.problem << page().pair.comparedProblem;
-  EXPECT_EQ(page().layers, page().pair.compared);
+  compareWith("b.safetensors", [&] { return compared(); });
+  ASSERT_TRUE(compared()) << page().other.problem << page().comparedProblem();
+  EXPECT_EQ(page().layers, *compared());
   const auto& a = page().study->layers[1]->weights;
-  const auto& b = page().pair.other->layers[1]->weights;
+  const auto& b = page().compared.request().b->layers[1]->weights;
   EXPECT_FLOAT_EQ(page().layers[1]->weights.at(2, 2, 1), b.at(2, 3, 2) - a.at(2, 2, 1)) << "“sat” at “cat”";
   EXPECT_GT(page().layers[1]->heads[2].differs, 0);
   ui.draw();
@@ -87,8 +87,8 @@ TEST_F(ModelHeads, ComparesTwoRecordingsHeadByHead) {
   ui.click("model.shown.b");
   for (int i = 0; i < 50 && page().layers[1]->weights.at(2, 2, 1) != b.at(2, 3, 2); ++i) ui.draw();
   EXPECT_FLOAT_EQ(page().layers[1]->weights.at(2, 2, 1), b.at(2, 3, 2));
-  compareWith("c.safetensors", [&] { return !page().pair.comparedProblem.empty(); });
-  EXPECT_THAT(page().pair.comparedProblem, HasSubstr("B has 2 layers of 2 heads, A has 2 layers of 3 heads"));
+  compareWith("c.safetensors", [&] { return !page().comparedProblem().empty(); });
+  EXPECT_THAT(page().comparedProblem(), HasSubstr("B has 2 layers of 2 heads, A has 2 layers of 3 heads"));
   compareWith("none.safetensors", [&] { return !page().other.problem.empty(); });
   EXPECT_THAT(page().other.problem, HasSubstr("none.safetensors"));
   ui.choose("recorded.b", "nothing");
@@ -104,10 +104,10 @@ TEST_F(ModelHeads, ComparesTwoGroupsOfOneFile) {
   file.metadata = {{"encoder_tokens", "It was very old"}, {"decoder_tokens", "It was very old"}};
   ASSERT_TRUE(attention::writeSafetensors((folder / "t5.safetensors").string(), file).ok());
   open(folder / "t5.safetensors");
-  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_TRUE(page().ready()) << page().study.problem();
   ui.choose("recorded.b", "decoder");
-  for (int i = 0; i < 100 && page().pair.compared.empty(); ++i) ui.draw();
-  ASSERT_FALSE(page().pair.compared.empty()) << page().other.problem << page().pair.comparedProblem;
+  for (int i = 0; i < 100 && !compared(); ++i) ui.draw();
+  ASSERT_TRUE(compared()) << page().other.problem << page().comparedProblem();
   EXPECT_THAT(ui.scene().compare.recorded, testing::EndsWith("t5.safetensors#decoder"));
   EXPECT_FLOAT_EQ(page().layers[0]->weights.at(1, 2, 2), 0.25f - 1);
   EXPECT_FLOAT_EQ(page().layers[0]->weights.at(1, 2, 1), 0.25f);
@@ -130,27 +130,27 @@ TEST_F(ModelHeads, ExplainsRecordedWeightsFromQueriesAndKeys) {
   Recording(1, 2, 6, 6, 4, 0.5f, true).save(folder / "root.safetensors", true);
   open(folder / "root.safetensors");
   rest();
-  ASSERT_TRUE(page().head.recorded && page().head.recorded->value);
-  EXPECT_TRUE(page().head.recorded->value->byRootOfDim) << "1/√4";
-  EXPECT_TRUE(page().head.recorded->value->explains());
+  ASSERT_TRUE(page().recorded.newest());
+  EXPECT_TRUE(page().recorded->byRootOfDim) << "1/√4";
+  EXPECT_TRUE(page().recorded->explains());
   EXPECT_TRUE(ui.has("recorded.terms"));
   EXPECT_TRUE(ui.has("recorded.output"));
   // Another scale is found and reported.
   Recording(1, 2, 6, 6, 4, 0.31f, true).save(folder / "other.safetensors", true);
   open(folder / "other.safetensors");
   rest();
-  ASSERT_TRUE(page().head.recorded && page().head.recorded->value);
-  EXPECT_FALSE(page().head.recorded->value->byRootOfDim);
-  EXPECT_NEAR(page().head.recorded->value->scale, 0.31, 1e-3);
-  EXPECT_TRUE(page().head.recorded->value->explains());
+  ASSERT_TRUE(page().recorded.newest());
+  EXPECT_FALSE(page().recorded->byRootOfDim);
+  EXPECT_NEAR(page().recorded->scale, 0.31, 1e-3);
+  EXPECT_TRUE(page().recorded->explains());
   // Weights that don't belong to the queries and keys are reported as unexplained.
   Recording mixed(1, 2, 6, 6, 4, 0.5f, true);
   std::swap(mixed.q, mixed.v);
   mixed.save(folder / "wrong.safetensors", true);
   open(folder / "wrong.safetensors");
   rest();
-  ASSERT_TRUE(page().head.recorded && page().head.recorded->value);
-  EXPECT_FALSE(page().head.recorded->value->explains());
+  ASSERT_TRUE(page().recorded.newest());
+  EXPECT_FALSE(page().recorded->explains());
   EXPECT_FALSE(ui.has("recorded.terms"));
 }
 
@@ -187,7 +187,7 @@ TEST_F(ModelHeads, ClickOnRecordedHeadStaysOnModel) {
   TemporaryFolder folder;
   Recording(2, 3, 6, 6, 4, 0.5f, true).save(folder / "a.safetensors", false);
   open(folder / "a.safetensors");
-  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_TRUE(page().ready()) << page().study.problem();
   struct Stage {
     int width, height;
     bool presents;
@@ -226,7 +226,7 @@ TEST_F(ModelHeads, ShowsRecordedValuesThatAreNoWeights) {
     reinterpret_cast<float*>(file.tensors["attention"].bytes.data())[25 + 5] = one.value;  // head 1, 1 → 0
     ASSERT_TRUE(attention::writeSafetensors((folder / "a.safetensors").string(), file).ok());
     open(folder / "a.safetensors");
-    ASSERT_TRUE(page().ready()) << page().run.problem;
+    ASSERT_TRUE(page().ready()) << page().study.problem();
     EXPECT_THAT(page().study->notFinite, HasSubstr(one.says));
     const app::LayerSummary& layer = *page().layer(0);
     EXPECT_EQ(layer.thumbnails.at(0, 1, 1), 1);
@@ -272,7 +272,7 @@ TEST_F(ModelHeads, ReloadsRewrittenFileWhileShown) {
   };
   write(0.5f);
   open(file);
-  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_TRUE(page().ready()) << page().study.problem();
   ui.hoverAt("model.1.2", 0.55f, 0.95f).frames(3);
   const app::Cursor looked = ui.scene().cursor;
   EXPECT_EQ(looked.cell, (app::Cell{2, 5, 3}));

@@ -87,20 +87,20 @@ TEST_F(ModelPages, DisablingHeadShowsChangeInPredictions) {
   ui.key(Key::down).key(Key::right);
   EXPECT_EQ(ui.scene().cursor.model.layer, 1);
   EXPECT_EQ(ui.scene().cursor.cell.head, 1);
-  ASSERT_TRUE(page().predicted.predictions && page().predicted.predictions->value);
-  const float before = page().predicted.predictions->value->best.front().probability;
-  EXPECT_LT(page().predicted.predictions->value->best.front().unchanged, 0);
+  ASSERT_TRUE(page().predictions.newest());
+  const float before = page().predictions->best.front().probability;
+  EXPECT_LT(page().predictions->best.front().unchanged, 0);
   ui.key(Key::x);
   ASSERT_EQ(ui.scene().setup.subject.switchedOff.size(), 1u);
-  ASSERT_TRUE(page().predicted.predictions->value);
-  const auto& lens = page().predicted.predictions->value->lens.back();
+  ASSERT_TRUE(page().predictions.newest());
+  const auto& lens = page().predictions->lens.back();
   EXPECT_GE(lens.unchanged, 0);
   EXPECT_TRUE(ui.has("off.0"));
   ui.choose("off.0", "mean");
   EXPECT_EQ(ui.scene().setup.subject.switchedOff.front().by, app::HeadOff::mean);
   ui.chord(kShift, Key::r);
   EXPECT_THAT(ui.scene().setup.subject.switchedOff, IsEmpty());
-  EXPECT_EQ(page().predicted.predictions->value->best.front().probability, before);
+  EXPECT_EQ(page().predictions->best.front().probability, before);
 }
 
 TEST_F(ModelPages, GeneratesTokensStepByStepAndTakesThemBack) {
@@ -138,7 +138,7 @@ TEST_F(ModelPages, PlayGeneratesUntilPaused) {
 TEST_F(ModelPages, ClickedPredictionIsAppendedUntilTextChanges) {
   open("llama");
   ui.click("strip." + std::to_string(page().tokens() - 1));
-  const Index second = page().predicted.predictions->value->best[1].id;
+  const Index second = page().predictions->best[1].id;
   ui.click("guess.1");
   EXPECT_EQ(written(), (std::vector<Index>{second}));
   ui.replaceText("text", "another text");
@@ -151,10 +151,10 @@ TEST_F(ModelPages, AppliesMasksAndReadsEarlierLayers) {
   const app::LayerSummary& layer = *page().layer(0);
   const Index last = page().tokens() - 1;
   EXPECT_EQ(layer.weights.at(0, last, 0), 0) << "beyond the window";
-  EXPECT_TRUE(page().predicted.unchanged);
+  EXPECT_TRUE(page().unchanged);
   ui.key(static_cast<Key>('['));
   EXPECT_EQ(ui.scene().cursor.model.stop, 1);
-  EXPECT_EQ(page().predicted.predictions->request.stop, 1);
+  EXPECT_EQ(page().predictions.request().stop, 1);
   ui.click("model.stop.2");
   EXPECT_EQ(ui.scene().cursor.model.stop, -1);
 }
@@ -175,16 +175,16 @@ TEST_F(ModelPages, FilterSelectsDetector) {
 
 TEST_F(ModelPages, TooLongTextKeepsLastPicture) {
   open("gpt2");
-  const auto study = page().study;
+  const auto study = page().study.shared();
   std::string text;
   for (int i = 0; i < 60; ++i) text += "a b ";
   ui.session().scene().setup.input.text = text;
   ui.draw();
-  EXPECT_EQ(page().study, study);
-  EXPECT_THAT(page().run.problem, HasSubstr("48"));
+  EXPECT_EQ(page().study.shared(), study);
+  EXPECT_THAT(page().study.problem(), HasSubstr("48"));
   ui.session().scene().setup.input.text = "short again";
   ui.draw();
-  EXPECT_EQ(page().run.problem, "");
+  EXPECT_EQ(page().study.problem(), "");
 }
 
 TEST_F(ModelPages, BundledModelOpensWithOneClick) {
@@ -194,8 +194,8 @@ TEST_F(ModelPages, BundledModelOpensWithOneClick) {
   EXPECT_GE(ui.names("skill.").size(), 5u);
   for (const std::string& skill : ui.names("skill.")) {
     ui.click(skill);
-    EXPECT_EQ(page().run.problem, "") << skill;
-    EXPECT_TRUE(page().predicted.predictions && page().predicted.predictions->value);
+    EXPECT_EQ(page().study.problem(), "") << skill;
+    EXPECT_TRUE(page().predictions.newest());
   }
   // The forecasts without this head, and without all heads like it, are really computed.
   ui.scrollToTop();
@@ -204,12 +204,12 @@ TEST_F(ModelPages, BundledModelOpensWithOneClick) {
   ui.wait(0.5).draw();
   ASSERT_FALSE(page().head.forecasts.empty());
   EXPECT_EQ(page().head.forecasts[0].words, "this head");
-  ASSERT_TRUE(page().head.forecast && page().head.forecast->value);
-  EXPECT_EQ(page().head.forecast->value->size(), page().head.forecasts.size());
+  ASSERT_TRUE(page().forecast.newest());
+  EXPECT_EQ(page().forecast->size(), page().head.forecasts.size());
   for (const auto& each : page().head.forecasts) EXPECT_THAT(each.words, testing::Not(HasSubstr("all 0")));
   // Unknown words are split into smaller pieces.
   ui.replaceText("text", "Zyzzyva \xF0\x9F\xA6\x8A!");
-  EXPECT_EQ(page().run.problem, "");
+  EXPECT_EQ(page().study.problem(), "");
   EXPECT_GT(page().tokens(), 3);
 }
 

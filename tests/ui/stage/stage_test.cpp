@@ -66,12 +66,12 @@ TEST_F(OnStage, ShowsEffectOfDisabledHeadsAndFormerPrediction) {
   edit().cursor.cell.query = 7;
   ui.draw();
   EXPECT_THAT(caption(), HasSubstr("looks most at")) << "no change yet";
-  const Index first = model().predicted.predictions->value->best.front().id;
+  const Index first = model().predictions->best.front().id;
   for (Index layer = 0; layer < 4; ++layer)
     for (Index head = 0; head < 6; ++head)
       edit().setup.subject.switchedOff.push_back({layer, head, app::HeadOff::zero});
   ui.draw();
-  const auto& predictions = *model().predicted.predictions->value;
+  const auto& predictions = *model().predictions;
   ASSERT_NE(predictions.best.front().id, first) << "without any head it says something else";
   ASSERT_TRUE(predictions.former);
   EXPECT_EQ(predictions.former->id, first);

@@ -127,7 +127,7 @@ TEST_F(WholeLecture, RunsByKeysAndIsLegibleFromLastRow) {
   ask("Example text: Repeats a list");
   ASSERT_EQ(ui.scene().setup.subject.model, app::kLearned);
   EXPECT_THAT(texts(), HasSubstr("river"));
-  const auto best = [&] { return model().predicted.predictions->value->best.front(); };
+  const auto best = [&] { return model().predictions->best.front(); };
   const Index wanted = best().id;
   const float before = best().probability;
   expectToBeRead("model");
@@ -136,7 +136,7 @@ TEST_F(WholeLecture, RunsByKeysAndIsLegibleFromLastRow) {
   expectToBeRead("induction head");
   press('X', {.shift = true});
   EXPECT_FALSE(ui.scene().setup.subject.switchedOff.empty());
-  const auto& without = *model().predicted.predictions->value;
+  const auto& without = *model().predictions;
   EXPECT_TRUE(without.best.front().id != wanted || without.best.front().probability < before / 2);
   EXPECT_THAT(texts(), HasSubstr("Without"));
   expectToBeRead("without induction heads");

@@ -50,9 +50,11 @@ void moveAbout(View& view, OverviewZoom& zoom, const OverviewPlan& plan, const C
 }
 
 /// The progress of a slow pass, with a button that stops or resumes it.
-void progress(View& view, const ShownModel& model, const StudyProgress& run, const ImRect& area) {
-  const Index layers = model.config->layerCount();
-  const bool slow = run.busySeconds > 0.3 && run.arrived < layers;
+void progress(State& page, const ImRect& area) {
+  View& view = page.view;
+  const StudyProgress& run = page.run;
+  const Index layers = page.model.config->layerCount();
+  const bool slow = page.study.busySeconds() > 0.3 && run.arrived < layers;
   if (!slow && !run.stopped) return;
   const float share = static_cast<float>(run.arrived) / static_cast<float>(layers);
   Canvas(*ImGui::GetWindowDrawList())
@@ -269,8 +271,8 @@ void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents)
     const bool any = std::any_of(page.layers.begin(), page.layers.end(), [](const auto& l) { return !!l; });
     if (page.model.opened && page.model.opened->readsPictures() && !page.model.opened->picture) {
       pictureWanted(page.view, inner);
-    } else if (!page.run.problem.empty() && !any) {
-      paintMessage(view, inner, "This can't be computed", page.run.problem, view.theme->error);
+    } else if (!page.study.problem().empty() && !any) {
+      paintMessage(view, inner, "This can't be computed", page.study.problem(), view.theme->error);
     } else if (page.study && page.tokens() == 0) {
       emptyMessage(view, inner, "Nothing to read yet", "Type a sentence on the left for the model to read.",
                    "Start with a sentence", "input.sample");
@@ -299,7 +301,7 @@ void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents)
                     ImVec2(plan.left, inner.Max.y - view.px(7)), inner.Max.x - plan.left, view.theme->faint,
                     "Signed numbers: " + about);
     }
-    progress(page.view, page.model, page.run, area);
+    progress(page, area);
   }
   endPanel();
 }

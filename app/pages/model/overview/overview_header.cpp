@@ -52,9 +52,8 @@ std::string clauseOf(const Behaviour& behaviour, bool first) {
 /// Whether the text repeats itself and the model predicts it: over pairs of adjacent tokens that occurred
 /// before, the second token has a mean probability of at least one half.
 bool writesFromMemory(const State& page) {
-  const StripAnswer* strip = page.predicted.strip.get();
-  if (!page.model.config->causal || !strip || strip->request.study != page.study || !strip->value)
-    return false;
+  const std::vector<StripPrediction>* foreseen = page.foreseen();
+  if (!page.model.config->causal || !foreseen) return false;
   const std::vector<Index>& ids = page.study->text.ids;
   const auto seenBefore = [&](std::size_t at) {
     for (std::size_t earlier = 0; earlier < at; ++earlier)
@@ -66,7 +65,7 @@ bool writesFromMemory(const State& page) {
   std::size_t count = 0;
   for (std::size_t at = 1; at + 1 < std::min(ids.size(), kMax); ++at)
     if (seenBefore(at)) {
-      sum += (*strip->value)[at].real;
+      sum += (*foreseen)[at].real;
       ++count;
     }
   return count >= kMin && sum >= 0.5 * static_cast<double>(count);
@@ -187,7 +186,7 @@ void overviewHeader(Scene& scene, State& page, const ImRect& area, const Overvie
                                                                                      : "head")) +
        view.px(14);
   const float barWidth = view.px(110);
-  const bool difference = showsDifference(scene, page.pair);
+  const bool difference = showsDifference(scene, page);
   paintColourBar(view, shownColours(scene, page), shownLabels(scene, page), ImVec2(area.Max.x, y), barWidth);
   const float sortLeft = area.Max.x - barWidth - view.px(116);
   const std::string none =

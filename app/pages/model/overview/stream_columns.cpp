@@ -90,9 +90,9 @@ std::string timesText(float share) {
 /// The most likely next token at a stop, with its probability as a bar; hollow: without the scene's changes.
 void paintGuess(State& page, ImVec2 at, float right, Index stop, bool chosen, bool bar) {
   const View& view = page.view;
-  const PredictionsAnswer* answer = page.predicted.predictions.get();
-  if (!answer || !answer->value || stop >= static_cast<Index>(answer->value->lens.size())) return;
-  const Prediction& guess = answer->value->lens[static_cast<std::size_t>(stop)];
+  const TokenPredictions* predictions = page.predictions.newest();
+  if (!predictions || stop >= std::ssize(predictions->lens)) return;
+  const Prediction& guess = predictions->lens[static_cast<std::size_t>(stop)];
   Canvas list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = chosen ? view.theme->text : view.theme->secondary;
   const std::string number = probabilityText(guess.probability);

@@ -84,12 +84,6 @@ void transport(const Scene& scene, State& page, const ImRect& area) {
             "tokens/s", Align::right);
 }
 
-const std::vector<StripPrediction>* foreseen(const std::shared_ptr<const ModelStudy>& study,
-                                             const Predictions& predicted) {
-  const StripAnswer* strip = predicted.strip.get();
-  return strip && strip->request.study == study && strip->value ? &*strip->value : nullptr;
-}
-
 /// The rectangle of a column's word.
 ImRect wordOf(const View& view, const StripColumns& columns, Index token, const ImRect& area) {
   const float x = columns.at(token);
@@ -99,7 +93,7 @@ ImRect wordOf(const View& view, const StripColumns& columns, Index token, const 
 /// A bar of how well a column's next token was predicted.
 void foreseenBar(State& page, const StripColumns& columns, Index token, float wordY, std::uint32_t fill,
                  bool folded) {
-  const std::vector<StripPrediction>* all = foreseen(page.study, page.predicted);
+  const std::vector<StripPrediction>* all = page.foreseen();
   if (!all || static_cast<std::size_t>(token) >= all->size()) return;
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -295,7 +289,7 @@ void pointAtColumns(Scene& scene, State& page, const StripColumns& columns, cons
   std::string text = fmt::format("{} · token {}", page.token(token), token);
   if (const Index id = page.study->text.ids[static_cast<std::size_t>(token)]; id >= 0)
     text += fmt::format(" · id {}", id);
-  const std::vector<StripPrediction>* all = foreseen(page.study, page.predicted);
+  const std::vector<StripPrediction>* all = page.foreseen();
   if (all && static_cast<std::size_t>(token) < all->size()) {
     const StripPrediction& one = (*all)[static_cast<std::size_t>(token)];
     text += "\ntop prediction: " + page.word(one.top);

@@ -264,17 +264,17 @@ void paintThumbnails(const Scene& scene, State& page, const OverviewPlan& plan) 
   paintLayerNumbers(page.view, plan, scene);
 }
 
-bool showsDifference(const Scene& scene, const PairState& pairs) {
-  return scene.cursor.model.shown == ShownText::difference && !pairs.compared.empty();
+bool showsDifference(const Scene& scene, const State& page) {
+  return scene.cursor.model.shown == ShownText::difference && shownCompared(scene, page);
 }
 
 namespace {
 
 /// The ends of the scale around 0 that is shown; 0 if it starts at 0.
 float aroundZero(const Scene& scene, const State& page) {
-  if (showsDifference(scene, page.pair)) return 1;
+  if (showsDifference(scene, page)) return 1;
   return std::max(page.study ? page.study->aroundZero : 0,
-                  page.pair.compared.empty() || !page.pair.other ? 0 : page.pair.other->aroundZero);
+                  shownCompared(scene, page) ? page.compared.request().b->aroundZero : 0);
 }
 
 }  // namespace
@@ -303,7 +303,7 @@ std::vector<Index> headOrder(const Scene& scene, const State& page, Index at) {
   const auto detectors = attention::allDetectors();
   const auto found = std::find_if(detectors.begin(), detectors.end(),
                                   [&](const attention::Detector* d) { return d->title == name; });
-  if (scene.cursor.model.byScore && showsDifference(scene, page.pair)) {
+  if (scene.cursor.model.byScore && showsDifference(scene, page)) {
     std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
       return attention::descends(layer.heads[static_cast<std::size_t>(a)].differs,
                                  layer.heads[static_cast<std::size_t>(b)].differs);

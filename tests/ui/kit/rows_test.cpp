@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/kit/control_line.h"
 #include "app/kit/rows.h"
 #include "app/platform/track.h"
 #include "tests/support/ui_driver.h"
@@ -34,7 +35,8 @@ class RowsPage : public Page {
       rows.pair("below", "2", {.name = "below", .lined = true});
     });
     if (beginPanel(services_.view, "line", layout.center, 0, 0)) {
-      ToolBar line(services_.view, ImRect(layout.center.Min, layout.center.Min + ImVec2(300, 34)));
+      ControlLine line(services_.view, ImRect(layout.center.Min, layout.center.Min + ImVec2(300, 34)),
+                       ControlLine::From::left, 12);
       for (const char* name : {"first", "second", "third"})
         line.part(name, 120, [&] { toggle(services_.view, name, name, on); });
     }
