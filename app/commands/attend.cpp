@@ -11,33 +11,11 @@ namespace {
 using attention::Error;
 using attention::Status;
 
-enum class Kind { size, count, number, flag };
+using ValueCheck = std::string (*)(const std::string&);
 
-struct Flag {
-  const char* option;  ///< name in the file's metadata
-  const char* flag;
-  Kind kind;
-  bool optional;  ///< accepts "none"
-  const char* help;
-};
-
-constexpr Flag kFlags[] = {
-    {"heads", "--heads", Kind::size, false, "Query heads"},
-    {"kv_heads", "--kv-heads", Kind::size, false, "Key and value heads; divides heads"},
-    {"head_dim", "--head-dim", Kind::size, false, "Size of one head"},
-    {"layer", "--layer", Kind::count, false,
-     "Layer to use from a whole model's file, by the number in its names"},
-    {"causal", "--causal", Kind::flag, false,
-     "Each query sees keys up to its own position; --causal=false for all"},
-    {"window", "--window", Kind::size, true, "Sliding window: keys a query reaches, including its own"},
-    {"sinks", "--sinks", Kind::count, false, "First keys that stay visible outside the window"},
-    {"cache_length", "--cache-length", Kind::count, false, "Context tokens before x"},
-    {"rope_theta", "--rope-theta", Kind::number, true, "Base of the rotary position embedding"},
-    {"alibi", "--alibi", Kind::flag, false, "Linear position biases; --alibi=false for none"},
-    {"softcap", "--softcap", Kind::number, true, "Soft limit of the scores"},
-    {"scale", "--scale", Kind::number, true, "Factor on q·k; default 1/sqrt(head_dim)"},
-    {"dropout", "--dropout", Kind::number, false, "Probability with which a weight is dropped"},
-    {"dropout_seed", "--dropout-seed", Kind::count, false, "Seed of the dropout"}};
+std::string foundText(const std::string& text, const char* expected) {
+  return "found " + attention::quotedText(text) + ", expected " + expected;
+}
 
 template <typename Number>
 bool reads(const std::string& text, Number& value) {
@@ -46,59 +24,68 @@ bool reads(const std::string& text, Number& value) {
   return code == std::errc() && at == end;
 }
 
-/// Returns what is wrong with a flag's value, or "". Ranges that depend on other sizes are checked later.
-std::string checkValue(const Flag& flag, const std::string& text) {
-  const std::string none = flag.optional ? ", or none" : "";
-  if (flag.optional && (text == "none" || text == "None")) return {};
-  std::uint64_t whole = 0;
-  double number = 0;
-  switch (flag.kind) {
-    case Kind::size:
-      if (reads(text, whole) && whole > 0) return {};
-      return "found " + attention::quotedText(text) + ", expected a whole number of at least 1" + none;
-    case Kind::count:
-      if (reads(text, whole)) return {};
-      return "found " + attention::quotedText(text) + ", expected a whole number of at least 0" + none;
-    case Kind::number:
-      if (reads(text, number) && std::isfinite(number)) return {};
-      return "found " + attention::quotedText(text) + ", expected a finite number" + none;
-    case Kind::flag:
-      if (text == "true" || text == "false") return {};
-      return "found " + attention::quotedText(text) + ", expected true or false";
-  }
-  return {};
+// What is wrong with a value, or "". Ranges that depend on other sizes are checked later.
+
+std::string checkSize(const std::string& text) {
+  std::uint64_t value = 0;
+  return reads(text, value) && value > 0 ? "" : foundText(text, "a whole number of at least 1");
 }
 
-/// The parsed command line. Shared with CLI11, which outlives the call of addAttendCommand().
-struct Arguments {
-  std::string input, output;
-  std::string values[std::size(kFlags)];
+std::string checkCount(const std::string& text) {
+  std::uint64_t value = 0;
+  return reads(text, value) ? "" : foundText(text, "a whole number of at least 0");
+}
+
+std::string checkNumber(const std::string& text) {
+  double value = 0;
+  return reads(text, value) && std::isfinite(value) ? "" : foundText(text, "a finite number");
+}
+
+std::string checkSwitch(const std::string& text) {
+  return text == "true" || text == "false" ? "" : foundText(text, "true or false");
+}
+
+template <ValueCheck check>
+std::string orNone(const std::string& text) {
+  if (text == "none" || text == "None") return "";
+  const std::string wrong = check(text);
+  return wrong.empty() ? "" : wrong + ", or none";
+}
+
+struct LayerOption {
+  const char* name;   ///< in the file's metadata
+  const char* named;  ///< on the command line
+  ValueCheck check;
+  const char* help;
 };
 
-void addFlag(CLI::App& command, const Flag& flag, std::string& value) {
-  CLI::Option* option = flag.kind == Kind::flag ? command.add_flag(flag.flag, value, flag.help)
-                                                : command.add_option(flag.flag, value, flag.help);
-  const char* kinds[] = {"N", "N", "NUMBER", ""};
-  option->type_name(kinds[static_cast<int>(flag.kind)]);
-  option->check([&flag](const std::string& text) { return checkValue(flag, text); });
-}
+constexpr LayerOption kLayerOptions[] = {
+    {"heads", "--heads N", checkSize, "Query heads"},
+    {"kv_heads", "--kv-heads N", checkSize, "Key and value heads; divides heads"},
+    {"head_dim", "--head-dim N", checkSize, "Size of one head"},
+    {"layer", "--layer N", checkCount, "Layer to use from a whole model's file, by the number in its names"},
+    {"causal", "--causal", checkSwitch,
+     "Each query sees keys up to its own position; --causal=false for all"},
+    {"window", "--window N", orNone<checkSize>, "Sliding window: keys a query reaches, including its own"},
+    {"sinks", "--sinks N", checkCount, "First keys that stay visible outside the window"},
+    {"cache_length", "--cache-length N", checkCount, "Context tokens before x"},
+    {"rope_theta", "--rope-theta NUMBER", orNone<checkNumber>, "Base of the rotary position embedding"},
+    {"alibi", "--alibi", checkSwitch, "Linear position biases; --alibi=false for none"},
+    {"softcap", "--softcap NUMBER", orNone<checkNumber>, "Soft limit of the scores"},
+    {"scale", "--scale NUMBER", orNone<checkNumber>, "Factor on q·k; default 1/sqrt(head_dim)"},
+    {"dropout", "--dropout NUMBER", checkNumber, "Probability with which a weight is dropped"},
+    {"dropout_seed", "--dropout-seed N", checkCount, "Seed of the dropout"}};
+
+struct AttendOptions {
+  std::string input, output;
+  std::string values[std::size(kLayerOptions)];  ///< "" if not given
+};
 
 /// Returns the first number in a system file, or nothing if there is none.
 std::optional<std::uint64_t> systemNumber(const char* path) {
   std::ifstream file(path);
   std::uint64_t value = 0;
   return file >> value ? std::optional(value) : std::nullopt;
-}
-
-int runAttend(const Arguments& arguments) {
-  attention::AttentionOptions options;
-  for (std::size_t i = 0; i < std::size(kFlags); ++i) {
-    if (!arguments.values[i].empty()) options[kFlags[i].option] = arguments.values[i];
-  }
-  return guarded([&] {
-    const auto status = attendFile(arguments.input, arguments.output, options, attendBudget());
-    return status ? kExitDone : fail(status.error());
-  });
 }
 
 }  // namespace
@@ -133,31 +120,37 @@ Status attendFile(const std::string& input, const std::string& output,
   return attention::writeSafetensors(output, attention::resultFile(results, problem->batched));
 }
 
-void addAttendCommand(CLI::App& app, int& exitCode) {
-  auto* command = app.add_subcommand(
-      "attend", "Run an attention layer from a safetensors file and write every array it computes");
-  const auto arguments = std::make_shared<Arguments>();
-  command
-      ->add_option("input", arguments->input,
-                   "Safetensors or .npz file with x and a layer's weights: q_proj, k_proj, v_proj, o_proj, "
-                   "or PyTorch's own names")
-      ->type_name("IN.safetensors")
-      ->required()
-      ->check(checkFileName);
-  command->add_option("-o,--output", arguments->output, "The safetensors file to write")
-      ->type_name("OUT.safetensors")
-      ->required()
-      ->check(checkFileName);
-  for (std::size_t i = 0; i < std::size(kFlags); ++i) addFlag(*command, kFlags[i], arguments->values[i]);
-  command->footer(
+Command attendCommand() {
+  const auto o = std::make_shared<AttendOptions>();
+  Command command{"attend",
+                  "Run an attention layer from a safetensors file and write every array it computes"};
+  command.options = {
+      Option("input IN.safetensors",
+             "Safetensors or .npz file with x and a layer's weights: q_proj, k_proj, v_proj, o_proj, or "
+             "PyTorch's own names",
+             &o->input, kRequiredFileName),
+      Option("-o,--output OUT.safetensors", "The safetensors file to write", &o->output, kRequiredFileName)};
+  for (std::size_t i = 0; i < std::size(kLayerOptions); ++i) {
+    const auto& [name, named, check, help] = kLayerOptions[i];
+    command.options.emplace_back(named, help, &o->values[i],
+                                 OptionRules{.check = check, .isSwitch = check == checkSwitch});
+  }
+  command.footer =
       "The file's metadata may hold options under the same names (kv_heads for --kv-heads); options given "
-      "here override them.");
-  command->callback([arguments, &exitCode] { exitCode = runAttend(*arguments); });
+      "here override them.";
+  command.run = [o] {
+    attention::AttentionOptions options;
+    for (std::size_t i = 0; i < std::size(kLayerOptions); ++i)
+      if (!o->values[i].empty()) options[kLayerOptions[i].name] = o->values[i];
+    orFail(attendFile(o->input, o->output, options, attendBudget()));
+    return kExitDone;
+  };
+  return command;
 }
 
-using attention::Result;
-
 namespace {
+
+using attention::Result;
 
 Result<SwitchedHead> switchedHead(const std::string& text, const attention::ModelConfig& config) {
   SwitchedHead head;

@@ -9,10 +9,6 @@
 #include "attention/formats/layers/attention_file.h"
 #include "attention/models/config/model_config.h"
 
-namespace CLI {
-class App;
-}
-
 namespace headscope::app {
 
 /// Reads an attention layer and its input from the safetensors file `input`, runs it, and writes every array
@@ -22,9 +18,6 @@ attention::Status attendFile(const std::string& input, const std::string& output
 
 /// The bytes that attend may use for its results: a share of the memory available to this process.
 std::uint64_t attendBudget();
-
-/// Registers `headscope attend`, which runs if chosen and sets `exitCode`.
-void addAttendCommand(CLI::App& app, int& exitCode);
 
 /// Parses the heads given to --off, "1.2" being layer 1, head 2. Returns an Error for one that doesn't exist.
 attention::Result<std::vector<SwitchedHead>> switchedHeads(const std::vector<std::string>& names,

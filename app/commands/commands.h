@@ -1,17 +1,15 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
-#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "app/commands/command_line.h"
 #include "app/scene/scene.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/result.h"
@@ -20,26 +18,25 @@
 
 namespace headscope::app {
 
-// Each command registers itself with the command line and sets its exit code: 0 = done, 1 = failed. CLI11
-// detects wrong usage and exits with 2.
-
-void addRenderCommand(CLI::App& app, int& exitCode);
-void addSnapshotCommand(CLI::App& app, int& exitCode);
-void addSceneCommand(CLI::App& app, int& exitCode);
-void addViewCommand(CLI::App& app, int& exitCode);
-void addMaskCommand(CLI::App& app, int& exitCode);
-void addBenchCommand(CLI::App& app, int& exitCode);
-void addModelCommand(CLI::App& app, int& exitCode);
-void addStudyCommand(CLI::App& app, int& exitCode);
-void addTokenizeCommand(CLI::App& app, int& exitCode);
-void addCostCommand(CLI::App& app, int& exitCode);
-void addLessonCommand(CLI::App& app, int& exitCode);
-void addLinkCommand(CLI::App& app, int& exitCode);
-void addExportHtmlCommand(CLI::App& app, int& exitCode);
-void addHandoutCommand(CLI::App& app, int& exitCode);
-void addRecordCommand(CLI::App& app, int& exitCode);
-void addPythonCommand(CLI::App& app, int& exitCode);
-void addHelpCommand(CLI::App& app, int& exitCode);
+Command renderCommand();
+Command attendCommand();
+Command snapshotCommand();
+Command sceneCommand();
+Command viewCommand();
+Command maskCommand();
+Command benchCommand();
+Command modelCommand();
+Command studyCommand();
+Command tokenizeCommand();
+Command costCommand();
+Command lessonCommand();
+Command linkCommand();
+Command exportHtmlCommand();
+Command handoutCommand();
+Command recordCommand();
+Command pythonCommand();
+/// `program` must outlive it; its commands are read when the command runs.
+Command helpCommand(const Program& program);
 
 /// Whether `path` has the extension of a file with recorded attention, or of one often mistaken for it.
 bool hasRecordedExtension(const std::string& path);
@@ -50,10 +47,8 @@ attention::Result<Scene> sceneOrOpening(const std::string& path);
 /// Returns the file of the bundled lesson named `path`, unless `path` exists; otherwise `path` itself.
 std::filesystem::path lessonOr(const std::string& path);
 
-/// Adds an option that takes whole numbers from 0 with commas between them. Anything else, an empty entry
-/// too, is wrong usage. `numbers` must outlive the parsing.
-CLI::Option* addNumbers(CLI::App& command, const std::string& name, std::vector<attention::Index>& numbers,
-                        const std::string& help);
+/// Reads a text of UTF-8, which messages call `name`; ends the command if that fails.
+std::string readTextFile(const std::string& path, const std::string& name);
 
 /// Parses a size in pixels such as "1280x720". The Error is worded for the option --size.
 attention::Result<std::pair<int, int>> parseSize(const std::string& text);
@@ -71,6 +66,39 @@ bool sendToWindow(const std::string& path);
 /// Exit codes: done, failed, or wrong usage.
 inline constexpr int kExitDone = 0, kExitFailed = 1, kExitUsage = 2;
 
+/// Ends a command from anywhere in it: its sentence is printed on standard error.
+struct CommandEnd {
+  int exitCode;
+  std::string message;
+};
+
+/// Ends a command because its options are wrong.
+[[noreturn]] inline void refuse(const std::string& message) {
+  throw CommandEnd{kExitUsage, message};
+}
+
+/// Ends a command because it failed.
+[[noreturn]] inline void failWith(const std::string& message) {
+  throw CommandEnd{kExitFailed, message};
+}
+
+/// Returns the value, or refuses the options. `before` is put before the Error's sentence.
+template <typename T>
+T orRefuse(attention::Result<T> result, const std::string& before = "") {
+  if (!result) refuse(before + result.error().message);
+  return *std::move(result);
+}
+
+/// Returns the value, or ends the command because it failed.
+template <typename T>
+T orFail(attention::Result<T> result, const std::string& before = "") {
+  if (!result) failWith(before + result.error().message);
+  return *std::move(result);
+}
+
+/// Refuses a number that is out of range.
+void checkRange(const char* option, Index found, Index low, Index high);
+
 /// Returns `message` with its line breaks, but with everything else that controls a terminal escaped.
 std::string printable(std::string_view message);
 
@@ -82,54 +110,30 @@ enum class Printed { text, json };
 int print(const std::string& text, Printed as = Printed::text);
 
 /// Prints one sentence on standard error.
-inline void warn(const std::string& sentence) {
-  std::fprintf(stderr, "headscope: %s\n", printable(sentence).c_str());
-}
+void warn(const std::string& sentence);
+/// The same; returns the exit code of a command that failed.
+int fail(const attention::Error& error);
 
 /// Prints a command's progress on standard error, on a terminal in the same line until the last.
 void printProgress(const std::string& line, bool last);
 
 /// Checks options that take a path: returns what is wrong, or "".
-inline std::string checkFileName(const std::string& path) {
-  return path.empty() ? "the name is empty, expected a file's" : "";
-}
+std::string checkFileName(const std::string& path);
+/// The rules of options that take a path, which may not be empty.
+inline const OptionRules kFileName{.check = checkFileName},
+    kRequiredFileName{.check = checkFileName, .required = true};
 
-/// Checks options that take a count: returns what is wrong, or "". Without this check, a number that is too
-/// large would be taken as the largest one possible.
-inline std::string checkPositiveCount(const std::string& text) {
-  attention::Index value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size() && value >= 1) return "";
-  return attention::quotedText(text) +
-         " was given, expected a whole number from 1 to 9,223,372,036,854,775,807";
-}
+/// The rules of options whose default help shows.
+inline const OptionRules kShown{.shown = true};
 
-/// Prints why the command failed; returns its exit code.
-inline int fail(const attention::Error& error) {
-  warn(error.message);
-  return kExitFailed;
-}
+/// Checks options that take a count. Without this check, a number that is too large would be taken as the
+/// largest one possible.
+std::string checkPositiveCount(const std::string& text);
 
-/// Prints what is wrong with the options; returns the exit code.
-inline int usage(const attention::Error& error) {
-  warn(error.message);
-  return kExitUsage;
-}
-
-/// Runs a command. An exception (no OpenGL, no memory) becomes one sentence and exit code 1.
-template <typename Command>
-int guarded(Command command) {
-  try {
-    return command();
-  } catch (const std::bad_alloc&) {
-    return fail({"there is not enough free memory for this"});
-  } catch (const std::system_error& error) {
-    if (error.code() != std::errc::resource_unavailable_try_again) return fail({error.what()});
-    return fail(
-        {"the system refuses to start more threads; if memory is limited (ulimit -v), raise the limit"});
-  } catch (const std::exception& error) {
-    return fail({error.what()});
-  }
+/// The words of a table as an option's values.
+template <typename Names>
+std::vector<std::string> wordsOf(const Names& names) {
+  return {std::begin(names), std::end(names)};
 }
 
 }  // namespace headscope::app

@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <iterator>
-
 #include "app/commands/commands.h"
 #include "app/compute/figures/picture_file.h"
 #include "app/compute/layer/mask_inputs.h"
@@ -40,13 +38,13 @@ std::filesystem::path lessonOr(const std::string& path) {
 }
 
 attention::Result<Scene> sceneOrOpening(const std::string& named) {
-  if (isLink(named)) {
-    attention::Result<Scene> scene = readLink(named);
+  const auto withPage = [](attention::Result<Scene> scene, const std::string& name) {
     if (scene.ok())
       if (const auto page = checkPage(*scene, pageTable()); !page)
-        return attention::Error{"the link: " + page.error().message};
+        return attention::Result<Scene>(attention::Error{name + ": " + page.error().message});
     return scene;
-  }
+  };
+  if (isLink(named)) return withPage(readLink(named), "the link");
   const std::filesystem::path path = lessonOr(named);
   if (path.empty()) return openingScene();
   std::error_code ignored;
@@ -67,74 +65,60 @@ attention::Result<Scene> sceneOrOpening(const std::string& named) {
     if (!lesson) return lesson.error();
     return (*lesson)->steps.front().scene;
   }
-  attention::Result<Scene> scene = readScene(path);
-  if (scene.ok())
-    if (const auto page = checkPage(*scene, pageTable()); !page)
-      return attention::Error{attention::shownPath(path.filename()) + ": " + page.error().message};
-  return scene;
+  return withPage(readScene(path), attention::shownPath(path.filename()));
 }
 
-void addSceneCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("scene", "Print the opening scene's JSON, to start your own from");
+Command sceneCommand() {
   const auto fields = std::make_shared<bool>(false);
-  command->add_flag("--fields", *fields, "Print the manual's table of all fields of a scene");
-  command->callback([fields, &exitCode] {
-    exitCode = *fields ? print(fieldsMarkdown()) : print(formatScene(openingScene()), Printed::json);
-  });
+  Command command{"scene", "Print the opening scene's JSON, to start your own from"};
+  command.options = {Option("--fields", "Print the manual's table of all fields of a scene", fields.get())};
+  command.run = [fields] {
+    return *fields ? print(fieldsMarkdown()) : print(formatScene(openingScene()), Printed::json);
+  };
+  return command;
 }
 
 namespace {
 
 struct LinkOptions {
   std::string scene, base = kLinkAddress, lesson;
-  Index step = 1;
+  std::optional<Index> step;
 };
 
-int runLink(const LinkOptions& options, bool hasStep) {
-  if (options.lesson.empty() && hasStep) return usage({"--step belongs to a lesson, expected --lesson too"});
-  if (!options.lesson.empty() && !options.scene.empty())
-    return usage({"expected a scene or --lesson, not both"});
-  attention::Result<Scene> scene = sceneOrOpening(options.scene);
-  if (!scene) return fail(scene.error());
+int runLink(const LinkOptions& options) {
+  if (options.lesson.empty() && options.step) refuse("--step belongs to a lesson, expected --lesson too");
+  if (!options.lesson.empty() && !options.scene.empty()) refuse("expected a scene or --lesson, not both");
+  Scene scene = orFail(sceneOrOpening(options.scene));
   if (!options.lesson.empty()) {
-    scene->cursor.page = "lessons";
-    scene->cursor.lesson = {options.lesson, options.step - 1, -1, false};
+    scene.cursor.page = "lessons";
+    scene.cursor.lesson = {options.lesson, options.step.value_or(1) - 1, -1, false};
   }
-  const attention::Result<std::string> link = linkTo(*scene, options.base);
-  if (!link) return fail(link.error());
-  // Only links that open are printed.
-  if (const auto opened = readLink(*link); !opened) return fail(opened.error());
-  if (const std::string note = longLinkNote(*link); !note.empty()) warn(note);
-  return print(*link + "\n");
+  const std::string link = orFail(linkTo(scene, options.base));
+  orFail(readLink(link));  // only links that open are printed
+  if (const std::string note = longLinkNote(link); !note.empty()) warn(note);
+  return print(link + "\n");
 }
 
 }  // namespace
 
-void addLinkCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("link", "Print a link that holds a whole scene, or opens a lesson");
-  auto options = std::make_shared<LinkOptions>();
-  command
-      ->add_option("SCENE", options->scene,
-                   "A scene, a link, a lesson or learned; default: the opening scene")
-      ->check(checkFileName);
-  command->add_option("--base", options->base, "The address in front of the #")
-      ->type_name("ADDRESS")
-      ->capture_default_str();
-  command->add_option("--lesson", options->lesson, "A lesson by its id or number, in place of a scene")
-      ->type_name("ID");
-  CLI::Option* step =
-      command->add_option("--step", options->step, "For --lesson: which step, from 1")->type_name("N");
-  command->callback([options, step, &exitCode] {
-    exitCode = guarded([&] { return runLink(*options, step->count() > 0); });
-  });
+Command linkCommand() {
+  const auto o = std::make_shared<LinkOptions>();
+  Command command{"link", "Print a link that holds a whole scene, or opens a lesson"};
+  command.options = {Option("SCENE", "A scene, a link, a lesson or learned; default: the opening scene",
+                            &o->scene, kFileName),
+                     Option("--base ADDRESS", "The address in front of the #", &o->base, kShown),
+                     Option("--lesson ID", "A lesson by its id or number, in place of a scene", &o->lesson),
+                     Option("--step N", "For --lesson: which step, from 1", &o->step)};
+  command.run = [o] { return runLink(*o); };
+  return command;
 }
 
-void addPythonCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand(
+Command pythonCommand() {
+  Command command{
       "python",
-      "Print headscope.py, which shows and saves attention from Python: headscope python > headscope.py");
-  command->callback(
-      [&exitCode] { exitCode = guarded([] { return print(readAssetText("python/headscope.py")); }); });
+      "Print headscope.py, which shows and saves attention from Python: headscope python > headscope.py"};
+  command.run = [] { return print(readAssetText("python/headscope.py")); };
+  return command;
 }
 
 namespace {
@@ -154,46 +138,37 @@ void tellOfMasks(const Scene& scene, const Snapshot& snapshot, InputCache& cache
 }
 
 int runSnapshot(const std::string& path, const std::string& output) {
-  const attention::Result<Scene> scene = sceneOrOpening(path);
-  if (!scene) return fail(scene.error());
+  const Scene scene = orFail(sceneOrOpening(path));
   Resources resources(defaultLimits());
-  const auto& opened = scene->setup.subject.opened;
-  const Snapshot snapshot = opened && opened->recorded ? recordedSnapshot(scene->setup, resources)
-                                                       : computeSnapshot(scene->setup, resources);
-  if (snapshot.error) return fail({snapshot.error->message});
-  if (snapshot.empty) return fail({"the scene has no tokens: there is nothing to compute"});
-  const auto file = snapshotFile(*scene, snapshot, resources);
-  if (!file) return fail(file.error());
-  const auto written = attention::writeSafetensors(output, *file);
-  if (!written) return fail(written.error());
-  tellOfMasks(*scene, snapshot, resources.inputs);
-  if (opened && opened->recorded)
+  const auto& opened = scene.setup.subject.opened;
+  const bool recorded = opened && opened->recorded;
+  const Snapshot snapshot =
+      recorded ? recordedSnapshot(scene.setup, resources) : computeSnapshot(scene.setup, resources);
+  if (snapshot.error) failWith(snapshot.error->message);
+  if (snapshot.empty) failWith("the scene has no tokens: there is nothing to compute");
+  orFail(attention::writeSafetensors(output, orFail(snapshotFile(scene, snapshot, resources))));
+  tellOfMasks(scene, snapshot, resources.inputs);
+  if (recorded)
     for (const std::string& note : recordedNotes(*opened->recorded)) warn(note);
   return kExitDone;
 }
 
 }  // namespace
 
-void addSnapshotCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("snapshot", "Write everything computed from a scene as safetensors");
-  auto scene = std::make_shared<std::string>(), output = std::make_shared<std::string>();
-  command
-      ->add_option(
-          "SCENE", *scene,
-          "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
-          "default: the opening scene")
-      ->check(checkFileName);
-  command->add_option("-o,--output", *output, "The safetensors file to write")
-      ->required()
-      ->check(checkFileName);
-  command->callback(
-      [scene, output, &exitCode] { exitCode = guarded([&] { return runSnapshot(*scene, *output); }); });
+Command snapshotCommand() {
+  const auto scene = std::make_shared<std::string>(), output = std::make_shared<std::string>();
+  Command command{"snapshot", "Write everything computed from a scene as safetensors"};
+  command.options = {
+      Option("SCENE",
+             "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
+             "default: the opening scene",
+             scene.get(), kFileName),
+      Option("-o,--output", "The safetensors file to write", output.get(), kRequiredFileName)};
+  command.run = [scene, output] { return runSnapshot(*scene, *output); };
+  return command;
 }
 
 namespace {
-
-using attention::Error;
-using attention::Result;
 
 constexpr std::uint64_t kMaxBytes = 20'000'000;
 /// Placeholder in the page for what it opens first.
@@ -218,18 +193,17 @@ std::filesystem::path builtPage() {
   return {};
 }
 
-Result<std::string> readPage(const std::string& named) {
+std::string readPage(const std::string& named) {
   const std::filesystem::path path = named.empty() ? builtPage() : std::filesystem::path(named);
   if (path.empty())
-    return Error{
+    failWith(
         "the page for browsers is missing: run app/web/build in the sources and pass "
-        "build-web/headscope.html as --page"};
-  const auto bytes = attention::readFile(path);
-  if (!bytes) return bytes.error();
-  std::string page(bytes->begin(), bytes->end());
+        "build-web/headscope.html as --page");
+  const auto bytes = orFail(attention::readFile(path));
+  const std::string page(bytes.begin(), bytes.end());
   if (page.find(kPlace) == std::string::npos)
-    return Error{attention::shownPath(path) +
-                 " has no room for a scene, expected the headscope.html that app/web/build makes"};
+    failWith(attention::shownPath(path) +
+             " has no room for a scene, expected the headscope.html that app/web/build makes");
   return page;
 }
 
@@ -242,64 +216,55 @@ std::string plainName(const std::filesystem::path& path) {
   return name;
 }
 
-Result<Given> givenFile(const std::string& named) {
+Given givenFile(const std::string& named) {
+  const auto checkSize = [](const std::string& name, std::uintmax_t bytes) {
+    if (bytes > kMaxBytes)
+      failWith(
+          fmt::format("{} has {} bytes, expected up to {}", name, countText(bytes), countText(kMaxBytes)));
+  };
   std::error_code ignored;
   if (!isLink(named) && hasRecordedExtension(named)) {
     const std::uintmax_t size = std::filesystem::file_size(named, ignored);
-    if (!ignored && size > kMaxBytes)
-      return Error{fmt::format("{} has {} bytes, expected up to {}", attention::shownPath(named),
-                               countText(size), countText(kMaxBytes))};
-    auto bytes = attention::readFile(named);
-    if (!bytes) return bytes.error();
-    return Given{plainName(named), *std::move(bytes)};
+    if (!ignored) checkSize(attention::shownPath(named), size);
+    return Given{plainName(named), orFail(attention::readFile(named))};
   }
-  const Result<Scene> scene = sceneOrOpening(named);
-  if (!scene) return scene.error();
-  if (const auto files = namedFiles(*scene); !files.empty())
-    return Error{"the scene names the file " + attention::quotedText(files.front()) +
-                 ", which a page for browsers doesn't hold"};
-  const std::string text = formatScene(*scene);
-  if (text.size() > kMaxBytes)
-    return Error{fmt::format("the scene has {} bytes, expected up to {}", countText(text.size()),
-                             countText(kMaxBytes))};
+  const Scene scene = orFail(sceneOrOpening(named));
+  if (const auto files = namedFiles(scene); !files.empty())
+    failWith("the scene names the file " + attention::quotedText(files.front()) +
+             ", which a page for browsers doesn't hold");
+  const std::string text = formatScene(scene);
+  checkSize("the scene", text.size());
   return Given{isLink(named) || named.empty() ? "scene.json"
                                               : plainName(std::filesystem::path(named).stem()) + ".json",
                {text.begin(), text.end()}};
 }
 
 int runExport(const ExportOptions& options) {
-  Result<std::string> page = readPage(options.page);
-  if (!page) return fail(page.error());
-  const Result<Given> given = givenFile(options.scene);
-  if (!given) return fail(given.error());
-  page->replace(
-      page->find(kPlace), kPlace.size(),
+  std::string page = readPage(options.page);
+  const Given given = givenFile(options.scene);
+  page.replace(
+      page.find(kPlace), kPlace.size(),
       fmt::format("<script type=\"application/octet-stream\" id=\"given\" data-name=\"{}\">{}</script>",
-                  given->name, attention::toBase64(given->bytes, attention::Base64::standard)));
-  const attention::Status written = attention::writeFile(options.output, *page);
-  return written.ok() ? kExitDone : fail(written.error());
+                  given.name, attention::toBase64(given.bytes, attention::Base64::standard)));
+  orFail(attention::writeFile(options.output, page));
+  return kExitDone;
 }
 
 }  // namespace
 
-void addExportHtmlCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand(
-      "export-html",
-      "Write a scene, or recorded attention of up to 20 MB, as one page that any browser opens");
-  auto options = std::make_shared<ExportOptions>();
-  command
-      ->add_option("SCENE", options->scene,
-                   "A scene, a link, a lesson, learned or recorded attention; default: the opening scene")
-      ->check(checkFileName);
-  command->add_option("-o,--output", options->output, "The HTML file to write")
-      ->required()
-      ->type_name("FILE");
-  command
-      ->add_option("--page", options->page,
-                   "Headscope's page for browsers; default: the one installed, or built next to the sources")
-      ->type_name("FILE")
-      ->check(checkFileName);
-  command->callback([options, &exitCode] { exitCode = guarded([&] { return runExport(*options); }); });
+Command exportHtmlCommand() {
+  const auto o = std::make_shared<ExportOptions>();
+  Command command{"export-html",
+                  "Write a scene, or recorded attention of up to 20 MB, as one page that any browser opens"};
+  command.options = {
+      Option("SCENE", "A scene, a link, a lesson, learned or recorded attention; default: the opening scene",
+             &o->scene, kFileName),
+      Option("-o,--output FILE", "The HTML file to write", &o->output, {.required = true}),
+      Option("--page FILE",
+             "Headscope's page for browsers; default: the one installed, or built next to the sources",
+             &o->page, kFileName)};
+  command.run = [o] { return runExport(*o); };
+  return command;
 }
 
 namespace {
@@ -310,56 +275,39 @@ struct HandoutOptions {
   bool answers = false;
 };
 
-/// Returns the pages of a scene or lesson, or an Error if it can't be read.
-attention::Result<std::vector<FigurePage>> pagesOf(const std::string& named, bool answers) {
+std::vector<FigurePage> pagesOf(const std::string& named, bool answers) {
   const std::string file = lessonOr(named).string();
-  if (isLessonFile(file)) {
-    const auto lesson = readLesson(file);
-    if (!lesson) return lesson.error();
-    return handoutPages(*lesson, answers);
-  }
-  const auto scene = sceneOrOpening(file);
-  if (!scene) return scene.error();
-  return handoutPages(*scene, std::filesystem::path(file).stem().string());
+  if (isLessonFile(file)) return handoutPages(orFail(readLesson(file)), answers);
+  return handoutPages(orFail(sceneOrOpening(file)), std::filesystem::path(file).stem().string());
 }
 
 int runHandout(const HandoutOptions& options) {
   const auto format = pictureFormat(options.output);
   if (!format || *format != PictureFormat::pdf)
-    return usage(
-        {"--output is " + attention::quotedText(options.output) + ", expected a name that ends in .pdf"});
+    refuse("--output is " + attention::quotedText(options.output) + ", expected a name that ends in .pdf");
   std::vector<FigurePage> pages;
-  for (const std::string& file : options.files) {
-    auto read = pagesOf(file, options.answers);
-    if (!read) return fail(read.error());
-    pages.insert(pages.end(), std::make_move_iterator(read->begin()), std::make_move_iterator(read->end()));
-  }
+  for (const std::string& file : options.files)
+    for (FigurePage& page : pagesOf(file, options.answers)) pages.push_back(std::move(page));
   requireAddressSpace();
   HeadlessApp headless(64, 64, 2);
   headless.session().view().preferences.light = options.theme == "light";
-  const auto drawn = headless.figures(pages);
-  if (!drawn) return fail(drawn.error());
-  const auto written = writePdf(options.output, *drawn, kHandoutSize);
-  return written.ok() ? kExitDone : fail(written.error());
+  orFail(writePdf(options.output, orFail(headless.figures(pages)), kHandoutSize));
+  return kExitDone;
 }
 
 }  // namespace
 
-void addHandoutCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("handout",
-                                         "Write a PDF to hand out, with one view per page, its text and its "
-                                         "question");
-  auto options = std::make_shared<HandoutOptions>();
-  command
-      ->add_option("FILE", options->files,
-                   "Scenes and lessons, in order; a lesson has a page for each step, a talk for each view")
-      ->required()
-      ->check(checkFileName);
-  command->add_option("-o,--output", options->output, "The PDF to write")->required()->check(checkFileName);
-  command->add_option("--theme", options->theme, "dark or light; default light")
-      ->check(CLI::IsMember({"dark", "light"}));
-  command->add_flag("--answers", options->answers, "Include the answers, and the pictures after them");
-  command->callback([options, &exitCode] { exitCode = guarded([&] { return runHandout(*options); }); });
+Command handoutCommand() {
+  const auto o = std::make_shared<HandoutOptions>();
+  Command command{"handout", "Write a PDF to hand out, with one view per page, its text and its question"};
+  command.options = {
+      Option("FILE", "Scenes and lessons, in order; a lesson has a page for each step, a talk for each view",
+             &o->files, kRequiredFileName),
+      Option("-o,--output", "The PDF to write", &o->output, kRequiredFileName),
+      Option("--theme", "dark or light; default light", &o->theme, {.words = {"dark", "light"}}),
+      Option("--answers", "Include the answers, and the pictures after them", &o->answers)};
+  command.run = [o] { return runHandout(*o); };
+  return command;
 }
 
 }  // namespace headscope::app

@@ -13,11 +13,6 @@
 
 namespace headscope::app {
 
-/// Returns a table of the manual, generated from the program, as Markdown: "fields", "patterns", "detectors",
-/// "names", "commands" (of `program`), "keys" or "settings". Throws std::invalid_argument for another name,
-/// and std::runtime_error if the window whose keys are listed can't be drawn.
-std::string manualTable(std::string_view name, const CLI::App& program);
-
 namespace {
 
 /// Formats a table cell: a single line with escaped bars.
@@ -58,20 +53,15 @@ std::string detectors() {
   return table;
 }
 
-std::string optionsOf(const CLI::App& command) {
-  std::string table = "| option | what it does |\n|---|---|\n";
-  for (const CLI::Option* option : command.get_options()) {
-    if (option == command.get_help_ptr() || option->get_group().empty()) continue;  // old names have no group
-    table += row({code(option->get_name(option->get_positional(), true)), cell(option->get_description())});
-  }
-  return table;
-}
-
-std::string commands(const CLI::App& program) {
+std::string commands(const Program& program) {
   std::string text;
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
-    text += "### headscope " + command->get_name() + "\n\n" + command->get_description() + ".\n\n" +
-            optionsOf(*command) + "\n";
+  for (const Command& command : program.commands) {
+    text += "### headscope " + command.name + "\n\n" + command.help +
+            ".\n\n| option | what it does |\n|---|---|\n";
+    for (const Option& option : command.options)
+      if (!option.rules.isOldName) text += row({code(option.names), cell(option.help)});
+    text += "\n";
+  }
   return text;
 }
 
@@ -103,9 +93,9 @@ std::string keys() {
   return text;
 }
 
-}  // namespace
-
-std::string manualTable(std::string_view name, const CLI::App& program) {
+/// Returns a table of the manual, generated from the program, as Markdown. Throws std::invalid_argument for
+/// an unknown name, and std::runtime_error if the window whose keys are listed can't be drawn.
+std::string manualTable(std::string_view name, const Program& program) {
   if (name == "fields") return fieldsMarkdown();
   if (name == "names") return lessonNamesMarkdown();
   if (name == "patterns") return patterns();
@@ -115,8 +105,6 @@ std::string manualTable(std::string_view name, const CLI::App& program) {
   if (name == "settings") return preferencesMarkdown();
   throw std::invalid_argument("the manual asks for a table " + std::string(name) + ", which doesn't exist");
 }
-
-namespace {
 
 using attention::Result;
 
@@ -134,21 +122,18 @@ int listTopics(const std::vector<Chapter>& manual) {
 }
 
 /// Prints a chapter, or else a command's --help.
-int printTopic(const std::vector<Chapter>& manual, const CLI::App& program, const std::string& topic) {
-  const Chapter* chapter = findChapter(manual, topic);
-  const auto commands =
-      program.get_subcommands([&](const CLI::App* each) { return each->get_name() == topic; });
-  if (!chapter && commands.empty()) {
-    std::vector<std::string_view> names;
-    for (const Chapter& each : manual) names.push_back(each.key);
-    return usage({"no chapter is named " + attention::quotedText(topic) +
-                  attention::suggestion(topic, names) + "; headscope help lists them"});
-  }
-  return print(chapter ? chapter->text : commands.front()->help());
+int printTopic(const std::vector<Chapter>& manual, const Program& program, const std::string& topic) {
+  if (const Chapter* chapter = findChapter(manual, topic)) return print(chapter->text);
+  for (const Command& command : program.commands)
+    if (command.name == topic) return print(commandHelp(program, topic));
+  std::vector<std::string_view> names;
+  for (const Chapter& each : manual) names.push_back(each.key);
+  refuse("no chapter is named " + attention::quotedText(topic) + attention::suggestion(topic, names) +
+         "; headscope help lists them");
 }
 
 /// Regenerates the tables. With `check`, writes nothing and fails if a chapter's tables are outdated.
-int renewTables(const std::vector<Chapter>& manual, const CLI::App& program, bool check) {
+int renewTables(const std::vector<Chapter>& manual, const Program& program, bool check) {
   int exitCode = kExitDone;
   for (const Chapter& chapter : manual) {
     const Result<std::string> text =
@@ -160,46 +145,38 @@ int renewTables(const std::vector<Chapter>& manual, const CLI::App& program, boo
       exitCode = fail({chapter.key +
                        ".md has tables that differ from the program's; headscope help --update rewrites "
                        "them"});
-    } else if (const auto written = attention::writeFile(path, *text); !written) {
-      return fail(written.error());
+    } else {
+      orFail(attention::writeFile(path, *text));
     }
   }
   return exitCode;
 }
 
-int writeManPages(const CLI::App& program, const std::filesystem::path& folder) {
-  for (const auto& [name, text] : manPages(program))
-    if (const auto written = attention::writeFile(folder / name, text); !written)
-      return fail(written.error());
+int writeManPages(const Program& program, const std::filesystem::path& folder) {
+  for (const auto& [name, text] : manPages(program)) orFail(attention::writeFile(folder / name, text));
   return kExitDone;
 }
 
 }  // namespace
 
-void addHelpCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("help", "Print a chapter of the manual, or a command's options");
-  const auto options = std::make_shared<HelpOptions>();
-  command->add_option("TOPIC", options->topic,
-                      "A chapter, such as cache, or a command; without it, the list");
-  command->add_flag("--update", options->update, "Rewrite the manual's tables from the program's own");
-  command->add_flag("--check", options->check, "Say which of the manual's tables differ from the program's");
-  command->add_option("--man", options->man, "Write a man page for each command into this folder")
-      ->type_name("FOLDER")
-      ->check(checkFileName);
-  command
-      ->add_option("--completion", options->shell,
-                   "Print the completion script of a shell: bash, zsh or fish")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kShells), std::end(kShells))));
-  command->callback([options, &app, &exitCode] {
-    exitCode = guarded([&] {
-      if (!options->man.empty()) return writeManPages(app, options->man);
-      if (!options->shell.empty()) return print(completionScript(app, options->shell));
-      const auto manual = readManual();
-      if (!manual) return fail(manual.error());
-      if (options->update || options->check) return renewTables(*manual, app, options->check);
-      return options->topic.empty() ? listTopics(*manual) : printTopic(*manual, app, options->topic);
-    });
-  });
+Command helpCommand(const Program& program) {
+  const auto o = std::make_shared<HelpOptions>();
+  Command command{"help", "Print a chapter of the manual, or a command's options"};
+  command.options = {
+      Option("TOPIC", "A chapter, such as cache, or a command; without it, the list", &o->topic),
+      Option("--update", "Rewrite the manual's tables from the program's own", &o->update),
+      Option("--check", "Say which of the manual's tables differ from the program's", &o->check),
+      Option("--man FOLDER", "Write a man page for each command into this folder", &o->man, kFileName),
+      Option("--completion", "Print the completion script of a shell: bash, zsh or fish", &o->shell,
+             {.words = wordsOf(kShells)})};
+  command.run = [o, &program] {
+    if (!o->man.empty()) return writeManPages(program, o->man);
+    if (!o->shell.empty()) return print(completionScript(program, o->shell));
+    const auto manual = orFail(readManual());
+    if (o->update || o->check) return renewTables(manual, program, o->check);
+    return o->topic.empty() ? listTopics(manual) : printTopic(manual, program, o->topic);
+  };
+  return command;
 }
 
 }  // namespace headscope::app

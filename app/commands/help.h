@@ -1,10 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "app/commands/command_line.h"
 #include "attention/masks/compile.h"
 
 namespace headscope::app {
@@ -13,12 +13,12 @@ namespace headscope::app {
 
 /// Returns the man pages of section 1, for `program` and for each command, by file name:
 /// "headscope-render.1".
-std::map<std::string, std::string> manPages(const CLI::App& program);
+std::map<std::string, std::string> manPages(const Program& program);
 
 inline constexpr std::string_view kShells[] = {"bash", "zsh", "fish"};
 /// Returns the script with which a shell, one of kShells, completes commands, options, and values if there
 /// are only a few. Throws std::invalid_argument for another shell.
-std::string completionScript(const CLI::App& program, std::string_view shell);
+std::string completionScript(const Program& program, std::string_view shell);
 
 /// Everything `headscope mask` prints about a mask: its text, omitted layers, and for every group of heads
 /// with the same mask (only `head`'s if given) formula, density, empty rows, unseen keys, future pairs and

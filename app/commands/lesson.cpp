@@ -16,9 +16,6 @@ namespace headscope::app {
 
 namespace {
 
-using attention::Error;
-using attention::Result;
-
 struct LessonOptions {
   std::vector<std::string> files;
   bool check = false, names = false;
@@ -66,9 +63,7 @@ void checkStep(LessonRunner& runner, const Lesson& lesson, std::size_t at, Tally
 /// Prints what was found in a lesson. Returns kExitDone if everything holds.
 int checkLesson(const std::string& file, Resources& resources) {
   const auto lesson = readLesson(file);
-  if (!lesson) {
-    return fail(lesson.error());
-  }
+  if (!lesson) return fail(lesson.error());
   LessonRunner runner(**lesson, resources);
   Tally tally;
   tally.report = fmt::format("{}: {}\n", (*lesson)->name, (*lesson)->title);
@@ -93,44 +88,39 @@ int check(const LessonOptions& options) {
 
 /// Prints the value of an expression in a step, for authors of lessons.
 int show(const LessonOptions& options) {
-  const auto lesson = readLesson(options.files.front());
-  if (!lesson) return fail(lesson.error());
+  const auto lesson = orFail(readLesson(options.files.front()));
   const auto expression = attention::Expression::parse(options.show);
-  if (!expression) return usage({"--show: " + expression.error().message});
-  const int at = options.step.empty() ? 0 : (*lesson)->stepAt(options.step);
-  if (at < 0)
-    return usage({"--step is " + attention::quotedText(options.step) + ", which is not a step's id"});
+  if (!expression) refuse("--show: " + expression.error().message);
+  const int at = options.step.empty() ? 0 : lesson->stepAt(options.step);
+  if (at < 0) refuse("--step is " + attention::quotedText(options.step) + ", which is not a step's id");
   Resources resources(defaultLimits());
-  const auto shown = LessonRunner(**lesson, resources).shown(static_cast<std::size_t>(at), *expression);
-  if (!shown) return fail(shown.error());
-  return print(*shown + "\n");
+  return print(orFail(LessonRunner(*lesson, resources).shown(static_cast<std::size_t>(at), *expression)) +
+               "\n");
 }
 
-int runCommand(const LessonOptions& options) {
+int runLessonCommand(const LessonOptions& options) {
   if (options.names) return print(lessonNamesMarkdown());
-  if (options.files.empty()) return usage({"expected a lesson's file"});
+  if (options.files.empty()) refuse("expected a lesson's file");
   if (options.check) return check(options);
-  if (options.files.size() > 1) return usage({"expected one file, or --check for several"});
+  if (options.files.size() > 1) refuse("expected one file, or --check for several");
   if (!options.show.empty()) return show(options);
-  const auto lesson = readLesson(options.files.front());
-  return lesson ? runLesson(options.files.front()) : fail(lesson.error());
+  orFail(readLesson(options.files.front()));
+  return runLesson(options.files.front());
 }
 
 }  // namespace
 
-void addLessonCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("lesson", "Open a lesson, or check all its claims");
-  auto options = std::make_shared<LessonOptions>();
-  command->add_option("FILE", options->files, "Lessons: one to open, or any number to check")
-      ->check(checkFileName);
-  command->add_flag("--check", options->check,
-                    "Compute every step and print the results; exit code 1 if a claim fails");
-  command->add_option("--show", options->show, "Print the value of an expression")->type_name("EXPR");
-  command->add_option("--step", options->step, "For --show: the step; default: the first")->type_name("ID");
-  command->add_flag("--names", options->names,
-                    "Print the manual's tables of names and functions in "
-                    "expressions");
-  command->callback([options, &exitCode] { exitCode = guarded([&] { return runCommand(*options); }); });
+Command lessonCommand() {
+  const auto o = std::make_shared<LessonOptions>();
+  Command command{"lesson", "Open a lesson, or check all its claims"};
+  command.options = {
+      Option("FILE", "Lessons: one to open, or any number to check", &o->files, kFileName),
+      Option("--check", "Compute every step and print the results; exit code 1 if a claim fails", &o->check),
+      Option("--show EXPR", "Print the value of an expression", &o->show),
+      Option("--step ID", "For --show: the step; default: the first", &o->step),
+      Option("--names", "Print the manual's tables of names and functions in expressions", &o->names)};
+  command.run = [o] { return runLessonCommand(*o); };
+  return command;
 }
 
 namespace {
@@ -139,18 +129,10 @@ using attention::EncodedText;
 using attention::TextTokenizer;
 
 struct TokenizeOptions {
-  std::string tokenizer, text, textFile;
-  bool textGiven = false, fileGiven = false, json = false;
+  std::string tokenizer;
+  std::optional<std::string> text, textFile;
+  bool json = false;
 };
-
-attention::Result<std::string> readText(const TokenizeOptions& options) {
-  if (options.textGiven) return options.text;
-  const auto bytes = attention::readFile(options.textFile, attention::kMaxTyped);
-  if (!bytes) return bytes.error();
-  const auto text = attention::utf8Text({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
-  if (!text) return attention::Error{attention::quotedText(options.textFile) + " " + text.error().message};
-  return std::string(*text);
-}
 
 /// A long text has millions of tokens, so the JSON is written piece by piece and never held as a tree.
 std::string jsonOf(const TextTokenizer& tokenizer, const EncodedText& encoded) {
@@ -195,37 +177,36 @@ bool hasTyped(const EncodedText& encoded) {
 }
 
 int runTokenize(const TokenizeOptions& options) {
-  if (options.textGiven == options.fileGiven) return usage({"expected either --text T or --text-file F"});
-  const auto tokenizer = TextTokenizer::open(options.tokenizer);
-  if (!tokenizer) return fail(tokenizer.error());
-  const auto text = readText(options);
-  if (!text) return fail(text.error());
-  const auto encoded = tokenizer->encode(*text);
-  if (!encoded)
-    return fail(
-        {(options.fileGiven ? options.textFile : std::string("--text")) + ": " + encoded.error().message});
-  if (!text->empty() && !hasTyped(*encoded)) warn("the tokenizer drops the whole text and gives no tokens");
-  return options.json ? print(jsonOf(*tokenizer, *encoded), Printed::json)
-                      : print(tableOf(*tokenizer, *encoded));
+  if (options.text.has_value() == options.textFile.has_value())
+    refuse("expected either --text T or --text-file F");
+  const TextTokenizer tokenizer = orFail(TextTokenizer::open(options.tokenizer));
+  const std::string text = options.text
+                               ? *options.text
+                               : readTextFile(*options.textFile, attention::quotedText(*options.textFile));
+  const EncodedText encoded = orFail(tokenizer.encode(text), options.textFile.value_or("--text") + ": ");
+  if (!text.empty() && !hasTyped(encoded)) warn("the tokenizer drops the whole text and gives no tokens");
+  return options.json ? print(jsonOf(tokenizer, encoded), Printed::json) : print(tableOf(tokenizer, encoded));
 }
 
 }  // namespace
 
-void addTokenizeCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command =
-      app.add_subcommand("tokenize", "Print a text as the tokens of a tokenizer.json: ids, bytes and texts");
-  auto options = std::make_shared<TokenizeOptions>();
-  command->add_option("TOKENIZER", options->tokenizer, "A tokenizer.json, or a model's folder that holds one")
-      ->required();
-  const auto* text = command->add_option("--text", options->text, "The text")->type_name("T");
-  const auto* file =
-      command->add_option("--text-file", options->textFile, "A UTF-8 file with the text")->type_name("F");
-  command->add_flag("--json", options->json, "Print ids, tokens as the vocabulary spells them, and spans");
-  command->callback([options, text, file, &exitCode] {
-    options->textGiven = text->count() > 0;
-    options->fileGiven = file->count() > 0;
-    exitCode = guarded([&] { return runTokenize(*options); });
-  });
+std::string readTextFile(const std::string& path, const std::string& name) {
+  const auto bytes = orFail(attention::readFile(path, attention::kMaxTyped));
+  return std::string(
+      orFail(attention::utf8Text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}), name + " "));
+}
+
+Command tokenizeCommand() {
+  const auto o = std::make_shared<TokenizeOptions>();
+  Command command{"tokenize", "Print a text as the tokens of a tokenizer.json: ids, bytes and texts"};
+  command.options = {
+      Option("TOKENIZER", "A tokenizer.json, or a model's folder that holds one", &o->tokenizer,
+             {.required = true}),
+      Option("--text T", "The text", &o->text),
+      Option("--text-file F", "A UTF-8 file with the text", &o->textFile),
+      Option("--json", "Print ids, tokens as the vocabulary spells them, and spans", &o->json)};
+  command.run = [o] { return runTokenize(*o); };
+  return command;
 }
 
 }  // namespace headscope::app

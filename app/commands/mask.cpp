@@ -16,99 +16,85 @@ namespace headscope::app {
 
 namespace {
 
-using attention::Error;
 using attention::MaskFormula;
-using attention::Result;
-using attention::Status;
 
 /// More tokens than any model reads; the block map grows with their square.
 constexpr Index kMaxTokens = Index{1} << 20, kMaxHeads = 1024;
 
 struct MaskOptions {
-  std::string expression, output, convention, code, text;
+  std::string output, convention, code;
+  std::optional<std::string> expression, text;
   std::optional<Index> queries, keys, cache, kvHeads, head;
   Index heads = 1;
-  bool list = false, expressionGiven = false, textGiven = false;
+  bool list = false;
 };
-
-Status checkRange(const char* option, std::optional<Index> value, Index low, Index high) {
-  if (!value || (*value >= low && *value <= high)) return attention::success();
-  return Error{fmt::format("{} is {}, expected {} to {}", option, *value, low, high)};
-}
 
 std::string endingOf(const std::string& path) {
   return attention::lowerCase(std::filesystem::path(path).extension().string());
 }
 
-/// Returns an Error if an option's value is wrong for any mask.
-Status checkOptions(const MaskOptions& options) {
-  if (!options.expressionGiven)
-    return Error{"EXPR is missing: a mask such as \"causal & window(128)\", or --list"};
-  if (options.textGiven && (options.queries || options.keys))
-    return Error{"--text sets the numbers of queries and keys; expected no --queries or --keys with it"};
-  if (!options.textGiven && !options.queries) return Error{"--queries or --text is missing"};
+/// Wrong usage if an option's value is wrong for any mask.
+void checkOptions(const MaskOptions& options) {
+  if (!options.expression) refuse("EXPR is missing: a mask such as \"causal & window(128)\", or --list");
+  if (options.text && (options.queries || options.keys))
+    refuse("--text sets the numbers of queries and keys; expected no --queries or --keys with it");
+  if (!options.text && !options.queries) refuse("--queries or --text is missing");
   const std::tuple<const char*, std::optional<Index>, Index, Index> ranges[] = {
       {"--queries", options.queries, 1, kMaxTokens},     {"--keys", options.keys, 1, kMaxTokens},
       {"--cache", options.cache, 0, kMaxTokens},         {"--heads", options.heads, 1, kMaxHeads},
       {"--kv-heads", options.kvHeads, 1, options.heads}, {"--head", options.head, 0, options.heads - 1}};
   for (const auto& [option, value, low, high] : ranges)
-    if (const auto status = checkRange(option, value, low, high); !status) return status;
+    if (value) checkRange(option, *value, low, high);
   if (options.kvHeads && options.heads % *options.kvHeads != 0)
-    return Error{
-        fmt::format("--kv-heads is {}, expected a divisor of the {} heads", *options.kvHeads, options.heads)};
+    refuse(
+        fmt::format("--kv-heads is {}, expected a divisor of the {} heads", *options.kvHeads, options.heads));
   const std::string ending = endingOf(options.output);
   if (options.output.empty()) {
-    if (!options.convention.empty()) return Error{"--convention is for a file: -o FILE is missing"};
+    if (!options.convention.empty()) refuse("--convention is for a file: -o FILE is missing");
   } else if (!options.code.empty()) {
-    return Error{"--code prints; expected no -o with it"};
+    refuse("--code prints; expected no -o with it");
   } else if (ending != ".npy" && ending != ".csv" && ending != ".safetensors" && ending != ".png") {
-    return Error{"-o is " + attention::shownPath(options.output) +
-                 ", expected a name that ends in .npy, .csv, .safetensors or .png"};
+    refuse("-o is " + attention::shownPath(options.output) +
+           ", expected a name that ends in .npy, .csv, .safetensors or .png");
   } else if (ending == ".png" && !options.convention.empty()) {
-    return Error{"--convention is for numbers; a .png shows what is visible"};
+    refuse("--convention is for numbers; a .png shows what is visible");
   }
-  return attention::success();
 }
 
-Result<attention::MaskGeometry> geometryOf(const MaskOptions& options) {
+attention::MaskGeometry geometryOf(const MaskOptions& options) {
   attention::MaskGeometry geometry;
   geometry.heads = options.heads;
   geometry.kvHeads = options.kvHeads.value_or(options.heads);
-  if (options.textGiven) {
-    const auto lines = attention::tokenize(options.text, attention::Tokenization::words);
-    if (!lines) return Error{"--text: " + lines.error().message};
-    if (lines->size() != 1)
-      return Error{fmt::format("--text has {} lines with tokens, expected 1", lines->size())};
+  geometry.cacheLength = options.cache.value_or(0);
+  if (options.text) {
+    const auto lines = attention::tokenize(*options.text, attention::Tokenization::words);
+    if (!lines) refuse("--text: " + lines.error().message);
+    if (lines->size() != 1) refuse(fmt::format("--text has {} lines with tokens, expected 1", lines->size()));
     const auto& tokens = lines->front();
     geometry.keys = static_cast<Index>(tokens.size());
     if (geometry.keys > kMaxTokens)
-      return Error{fmt::format("--text has {} tokens, expected at most {}", geometry.keys, kMaxTokens)};
-    geometry.cacheLength = options.cache.value_or(0);
+      refuse(fmt::format("--text has {} tokens, expected at most {}", geometry.keys, kMaxTokens));
     if (geometry.cacheLength >= geometry.keys)
-      return Error{fmt::format("--cache is {}, expected less than the {} tokens of the text",
-                               geometry.cacheLength, geometry.keys)};
+      refuse(fmt::format("--cache is {}, expected less than the {} tokens of the text", geometry.cacheLength,
+                         geometry.keys));
     geometry.queries = geometry.keys - geometry.cacheLength;
     geometry.structure = attention::structureOf(tokens, tokens, {});
   } else {
     geometry.queries = *options.queries;
     geometry.keys = options.keys.value_or(geometry.queries);
-    geometry.cacheLength = options.cache.value_or(0);
     geometry.structure = attention::structureOf(geometry.queries, geometry.keys, {});
   }
   geometry.keyLength = geometry.keys;
   return geometry;
 }
 
-Result<attention::MaskSources> readSources(const attention::MaskLayers& layers) {
+attention::MaskSources readSources(const attention::MaskLayers& layers) {
   attention::MaskSources sources;
   for (const auto& [path, word] : attention::filesOf(layers)) {
-    const auto convention = attention::parseConvention(word);
-    if (!convention) return convention.error();
-    auto file = attention::readMaskFile(path, *convention, defaultLimits().memoryBytes);
-    if (!file) return file.error();
-    sources.files[attention::fileKey(path, word)] = file->cells;
-    for (const std::string& note : maskFileNotes(path, file->largeNumbers, !file->additive.empty()))
-      warn(note);
+    const auto convention = orFail(attention::parseConvention(word));
+    const auto file = orFail(attention::readMaskFile(path, convention, defaultLimits().memoryBytes));
+    sources.files[attention::fileKey(path, word)] = file.cells;
+    for (const std::string& note : maskFileNotes(path, file.largeNumbers, !file.additive.empty())) warn(note);
   }
   return sources;
 }
@@ -137,8 +123,7 @@ std::string sizeText(const MaskFormula& mask) {
 }
 
 int writePicture(const MaskOptions& options, const MaskFormula& mask) {
-  const auto status = writeMaskPicture(options.output, mask, mask.variantOf(0));
-  if (!status) return fail(status.error());
+  orFail(writeMaskPicture(options.output, mask, mask.variantOf(0)));
   const std::string cells = std::to_string(cellsPerPixel(mask));
   return print(attention::shownPath(options.output) + ": " + sizeText(mask) + ", light = visible" +
                (cells == "1" ? "" : ", a pixel is " + cells + " × " + cells + " cells") + "\n");
@@ -147,8 +132,7 @@ int writePicture(const MaskOptions& options, const MaskFormula& mask) {
 int writeNumbers(const MaskOptions& options, const MaskFormula& mask) {
   const auto convention = options.convention.empty() ? attention::MaskConvention::visible
                                                      : *attention::parseConvention(options.convention);
-  if (const auto status = attention::writeMaskFile(options.output, mask, convention); !status)
-    return fail(status.error());
+  orFail(attention::writeMaskFile(options.output, mask, convention));
   const bool text = endingOf(options.output) == ".csv";
   const std::string meaning = convention == attention::MaskConvention::additive
                                   ? "0 = visible, -inf = masked"
@@ -164,9 +148,8 @@ int writeMask(const MaskOptions& options, const MaskFormula& mask) {
     return ending == ".png" ? writePicture(options, one) : writeNumbers(options, one);
   }
   if (mask.variants() > 1 && (ending == ".png" || ending == ".csv"))
-    return usage(
-        {fmt::format("the heads have {} different masks, and a {} file holds one: choose with --head",
-                     mask.variants(), ending)});
+    refuse(fmt::format("the heads have {} different masks, and a {} file holds one: choose with --head",
+                       mask.variants(), ending));
   return ending == ".png" ? writePicture(options, mask) : writeNumbers(options, mask);
 }
 
@@ -177,64 +160,52 @@ attention::MaskCode languageOf(const std::string& word) {
 
 int runMask(const MaskOptions& options) {
   if (options.list) return print(patternList());
-  if (const auto status = checkOptions(options); !status) return usage(status.error());
-  const auto geometry = geometryOf(options);
-  if (!geometry) return usage(geometry.error());
-  const attention::ParsedMask parsed = attention::parseMask(options.expression);
+  checkOptions(options);
+  const attention::MaskGeometry geometry = geometryOf(options);
+  const attention::ParsedMask parsed = attention::parseMask(*options.expression);
   if (parsed.error)
     return fail(
-        {parsed.error->message + "\n" + attention::caretText(options.expression, parsed.error->offset)});
-  if (const auto status = attention::checkHeads(parsed.layers, geometry->heads, geometry->kvHeads); !status)
-    return fail(status.error());
-  const auto sources = readSources(parsed.layers);
-  if (!sources) return fail(sources.error());
-  const auto mask = attention::compileMask(parsed.layers, *geometry, *sources);
-  if (!mask) return fail(mask.error());
+        {parsed.error->message + "\n" + attention::caretText(*options.expression, parsed.error->offset)});
+  orFail(attention::checkHeads(parsed.layers, geometry.heads, geometry.kvHeads));
+  const attention::MaskSources sources = readSources(parsed.layers);
+  const auto mask = orFail(attention::compileMask(parsed.layers, geometry, sources));
   const bool written = !options.output.empty() || !options.code.empty();
-  if (written && geometry->queries != geometry->keys && !options.cache)
-    warn(attention::positionRule(geometry->queries, geometry->keys, geometry->cacheLength) +
+  if (written && geometry.queries != geometry.keys && !options.cache)
+    warn(attention::positionRule(geometry.queries, geometry.keys, geometry.cacheLength) +
          " (--cache is not given)");
-  if (!options.output.empty()) return writeMask(options, **mask);
+  if (!options.output.empty()) return writeMask(options, *mask);
   if (options.code.empty())
-    return print(maskReport(parsed.layers, *geometry, **mask, options.head, options.cache.has_value()));
-  const auto code = attention::maskCode(languageOf(options.code), parsed.layers, *geometry, *sources);
-  return code ? print(*code) : fail(code.error());
+    return print(maskReport(parsed.layers, geometry, *mask, options.head, options.cache.has_value()));
+  return print(orFail(attention::maskCode(languageOf(options.code), parsed.layers, geometry, sources)));
 }
 
 }  // namespace
 
-void addMaskCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("mask", "Summarise a mask, or write it as a file or as code");
-  auto options = std::make_shared<MaskOptions>();
-  const auto* expression = command->add_option("EXPR", options->expression,
-                                               "The mask, such as \"causal & (window(128) | sinks(4))\"");
-  command->add_option("--queries", options->queries, "Number of queries")->type_name("N");
-  command->add_option("--keys", options->keys, "Number of keys; default: same as queries")->type_name("M");
-  command->add_option("--cache", options->cache, "Cached tokens before the first query; default 0")
-      ->type_name("C");
-  const auto* text = command->add_option("--text", options->text,
-                                         "A line of text in place of --queries: its words are the tokens and "
-                                         "define documents, prefix, images …");
-  command->add_option("--heads", options->heads, "Query heads")->type_name("H")->capture_default_str();
-  command->add_option("--kv-heads", options->kvHeads, "Key and value heads; default: same as heads")
-      ->type_name("G");
-  command->add_option("--head", options->head, "Only this head")->type_name("h");
-  command->add_option("-o,--output", options->output, "Write a .npy, .csv, .safetensors or .png")
-      ->type_name("FILE")
-      ->check(checkFileName);
-  command
-      ->add_option("--convention", options->convention,
-                   "Meaning of the file's numbers: visible (true = visible), masked (true = masked) or "
-                   "additive (0 and -inf); default visible")
-      ->check(CLI::IsMember({"visible", "masked", "additive"}));
-  command->add_option("--code", options->code, "Print code that builds the mask: flex, torch or numpy")
-      ->check(CLI::IsMember({"flex", "torch", "numpy"}));
-  command->add_flag("--list", options->list, "Print every pattern with its formula and parameters");
-  command->callback([options, expression, text, &exitCode] {
-    options->expressionGiven = expression->count() > 0;
-    options->textGiven = text->count() > 0;
-    exitCode = guarded([&] { return runMask(*options); });
-  });
+Command maskCommand() {
+  const auto o = std::make_shared<MaskOptions>();
+  Command command{"mask", "Summarise a mask, or write it as a file or as code"};
+  command.options = {
+      Option("EXPR", "The mask, such as \"causal & (window(128) | sinks(4))\"", &o->expression),
+      Option("--queries N", "Number of queries", &o->queries),
+      Option("--keys M", "Number of keys; default: same as queries", &o->keys),
+      Option("--cache C", "Cached tokens before the first query; default 0", &o->cache),
+      Option("--text",
+             "A line of text in place of --queries: its words are the tokens and "
+             "define documents, prefix, images …",
+             &o->text),
+      Option("--heads H", "Query heads", &o->heads, kShown),
+      Option("--kv-heads G", "Key and value heads; default: same as heads", &o->kvHeads),
+      Option("--head h", "Only this head", &o->head),
+      Option("-o,--output FILE", "Write a .npy, .csv, .safetensors or .png", &o->output, kFileName),
+      Option("--convention",
+             "Meaning of the file's numbers: visible (true = visible), masked (true = masked) or "
+             "additive (0 and -inf); default visible",
+             &o->convention, {.words = {"visible", "masked", "additive"}}),
+      Option("--code", "Print code that builds the mask: flex, torch or numpy", &o->code,
+             {.words = {"flex", "torch", "numpy"}}),
+      Option("--list", "Print every pattern with its formula and parameters", &o->list)};
+  command.run = [o] { return runMask(*o); };
+  return command;
 }
 
 namespace {

@@ -10,10 +10,11 @@
 
 namespace headscope::app {
 
+namespace {
+
 /// What a recording shows, step by step.
 enum class FilmKind { decode, generation, lesson, pipeline, talk };
-inline constexpr std::array<std::string_view, 5> kFilmNames{"decode", "generation", "lesson", "pipeline",
-                                                            "talk"};
+constexpr std::array<std::string_view, 5> kFilmNames{"decode", "generation", "lesson", "pipeline", "talk"};
 
 struct Film {
   Scene first;         ///< the scene at the start
@@ -23,17 +24,6 @@ struct Film {
   /// Shows the next step, fully computed. Returns false after the last.
   std::function<bool(HeadlessApp&)> next;
 };
-
-/// The film of a scene or lesson. Returns an Error if it can't be read, or isn't the lesson or the talk that
-/// `kind` requires.
-attention::Result<Film> filmOf(FilmKind kind, const std::string& file);
-/// Shows the film's first step, fully computed. Returns an Error if the scene fails or has no such steps.
-attention::Status beginFilm(Film& film, FilmKind kind, HeadlessApp& headless);
-
-using attention::Error;
-using attention::Result;
-
-namespace {
 
 /// Tokens that a generation adds if no length is given.
 constexpr Index kGenerated = 24;
@@ -84,29 +74,24 @@ bool nextOfTalk(HeadlessApp& headless) {
   return at != before;
 }
 
-Result<Film> lessonFilm(const std::string& file) {
-  const auto lesson = readLesson(file);
-  if (!lesson) return lesson.error();
+Film lessonFilm(const std::string& file) {
+  const auto lesson = orFail(readLesson(file));
   Film film{openingScene(), file, 0, 6, nextOfLesson};
   // A question takes two more steps: it is asked after its explanation, then answered.
-  for (const LessonStep& step : (*lesson)->steps) film.steps += step.question ? 3 : 1;
+  for (const LessonStep& step : lesson->steps) film.steps += step.question ? 3 : 1;
   return film;
 }
 
-}  // namespace
-
-Result<Film> filmOf(FilmKind kind, const std::string& named) {
+/// The film of a scene or lesson, which has to be what `kind` requires.
+Film filmOf(FilmKind kind, const std::string& named) {
   const std::string file = lessonOr(named).string();
   const bool isLesson = !file.empty() && isLessonFile(file);
-  if (kind == FilmKind::lesson) {
-    if (isLesson) return lessonFilm(file);
-    return Error{"--what is lesson, but " +
-                 (file.empty() ? "no file is given" : attention::quotedText(file) + " isn't one") +
-                 ", expected a lesson's file"};
-  }
-  auto scene = sceneOrOpening(file);
-  if (!scene) return scene.error();
-  Film film{*std::move(scene), "", 0, 0.8, {}};
+  if (kind == FilmKind::lesson && isLesson) return lessonFilm(file);
+  if (kind == FilmKind::lesson)
+    failWith("--what is lesson, but " +
+             (file.empty() ? "no file is given" : attention::quotedText(file) + " isn't one") +
+             ", expected a lesson's file");
+  Film film{orFail(sceneOrOpening(file)), "", 0, 0.8, {}};
   Cursor& cursor = film.first.cursor;
   switch (kind) {
     case FilmKind::decode:
@@ -130,7 +115,7 @@ Result<Film> filmOf(FilmKind kind, const std::string& named) {
       film.next = nextOfPipeline;
       break;
     case FilmKind::talk:
-      if (film.first.talk->views.empty()) return Error{"--what is talk, but the scene has no talk"};
+      if (film.first.talk->views.empty()) failWith("--what is talk, but the scene has no talk");
       cursor.page = "talk";
       cursor.view = 0;
       film.steps = std::ssize(film.first.talk->views);
@@ -143,26 +128,23 @@ Result<Film> filmOf(FilmKind kind, const std::string& named) {
   return film;
 }
 
-attention::Status beginFilm(Film& film, FilmKind kind, HeadlessApp& headless) {
+/// Shows the film's first step, fully computed.
+void beginFilm(Film& film, FilmKind kind, HeadlessApp& headless) {
   Session& session = headless.session();
   session.setScene(film.first);
   if (!film.lesson.empty()) session.files().open(film.lesson, Outcome(session.view()));
   headless.draw(0);
-  if (const auto error = session.error()) return Error{*error};
-  if (!session.view().messages.error.empty()) return Error{session.view().messages.error};
+  if (const auto error = session.error()) failWith(*error);
+  if (!session.view().messages.error.empty()) failWith(session.view().messages.error);
   session.view().messages.clear();  // the notice that the file was opened is not part of the film
   if (kind == FilmKind::decode) {
     if (!session.scene().cursor.decoding)
-      return Error{"this scene can't be decoded step by step: expected causal self-attention"};
+      failWith("this scene can't be decoded step by step: expected causal self-attention");
     film.steps = decodedTokens(headless) - session.scene().cursor.step + 1;
   }
-  const auto& subject = session.scene().setup.subject;
-  if (kind == FilmKind::generation && subject.model.empty())
-    return Error{"the scene has no model that generates: name a model, or learned"};
-  return attention::success();
+  if (kind == FilmKind::generation && session.scene().setup.subject.model.empty())
+    failWith("the scene has no model that generates: name a model, or learned");
 }
-
-namespace {
 
 using Clock = std::chrono::steady_clock;
 
@@ -192,8 +174,8 @@ class Progress {
 };
 
 /// Records all frames in the film's own time: slow computing or drawing drops none.
-attention::Status recordFilm(const Film& film, double seconds, int framesPerSecond, HeadlessApp& headless,
-                             FrameSink& sink) {
+void recordFilm(const Film& film, double seconds, int framesPerSecond, HeadlessApp& headless,
+                FrameSink& sink) {
   const Index frames = std::max<Index>(1, std::llround(seconds * framesPerSecond));
   const double frameSeconds = 1.0 / framesPerSecond;
   const Index steps = std::max<Index>(film.steps, 1);
@@ -218,70 +200,61 @@ attention::Status recordFilm(const Film& film, double seconds, int framesPerSeco
       waited = 0;
       image = headless.image();
     }
-    if (const auto added = sink.add(image); !added) return added.error();
+    orFail(sink.add(image));
     progress.at(frame + 1);
   }
-  return attention::success();
 }
 
 int runRecord(const RecordOptions& options) {
-  const auto size = parseSize(options.size);
-  if (!size) return usage(size.error());
-  if (options.framesPerSecond < 1 || options.framesPerSecond > 120)
-    return usage({fmt::format("--fps is {}, expected 1 to 120", options.framesPerSecond)});
+  const auto [width, height] = orRefuse(parseSize(options.size));
+  checkRange("--fps", options.framesPerSecond, 1, 120);
   if (options.seconds && !(*options.seconds > 0 && *options.seconds <= kMaxSeconds))
-    return usage({fmt::format("--seconds is {:g}, expected more than 0, at most {:g}", *options.seconds,
-                              kMaxSeconds)});
+    refuse(
+        fmt::format("--seconds is {:g}, expected more than 0, at most {:g}", *options.seconds, kMaxSeconds));
   const auto kind = static_cast<FilmKind>(std::find(kFilmNames.begin(), kFilmNames.end(), options.what) -
                                           kFilmNames.begin());
-  auto film = filmOf(kind, options.file);
-  if (!film) return fail(film.error());
-  auto sink = openRecording({options.output, size->first, size->second, options.framesPerSecond});
-  if (!sink) return fail(sink.error());
-  requireAddressSpace(16.0 * size->first * size->second);
-  HeadlessApp headless(size->first, size->second);
+  Film film = filmOf(kind, options.file);
+  const auto sink = orFail(openRecording({options.output, width, height, options.framesPerSecond}));
+  requireAddressSpace(16.0 * width * height);
+  HeadlessApp headless(width, height);
   View& view = headless.session().view();
   view.preferences.light = options.theme == "light";
   view.preferences.reducedMotion = false;
   view.present = !options.panels;
-  if (const auto begun = beginFilm(*film, kind, headless); !begun) return fail(begun.error());
+  beginFilm(film, kind, headless);
   if (options.seconds && kind == FilmKind::generation)
-    film->steps = std::max<Index>(1, std::lround(*options.seconds / film->stepSeconds));
+    film.steps = std::max<Index>(1, std::lround(*options.seconds / film.stepSeconds));
   const double seconds = options.seconds.value_or(
-      std::min(kMaxSeconds, film->stepSeconds * static_cast<double>(std::max<Index>(film->steps, 1))));
-  const auto recorded = recordFilm(*film, seconds, options.framesPerSecond, headless, **sink);
-  if (!recorded) return fail(recorded.error());
-  const auto written = (*sink)->finish();
-  return written.ok() ? kExitDone : fail(written.error());
+      std::min(kMaxSeconds, film.stepSeconds * static_cast<double>(std::max<Index>(film.steps, 1))));
+  recordFilm(film, seconds, options.framesPerSecond, headless, *sink);
+  orFail(sink->finish());
+  return kExitDone;
 }
 
 }  // namespace
 
-void addRecordCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand(
+Command recordCommand() {
+  const auto o = std::make_shared<RecordOptions>();
+  Command command{
       "record",
-      "Record a decode, a generation, the pipeline, a lesson or a talk as a film, without a display");
-  auto options = std::make_shared<RecordOptions>();
-  command
-      ->add_option(
-          "FILE", options->file,
-          "A scene, a lesson, a model (a folder or a GGUF file) or learned; default: the opening scene")
-      ->check(checkFileName);
-  command
-      ->add_option("-o,--output", options->output,
-                   "An .mp4, .webm or .gif, which ffmpeg writes, or a new folder for PNG frames")
-      ->required()
-      ->check(checkFileName);
-  command->add_option("--what", options->what, "decode, generation, lesson, pipeline or talk; default decode")
-      ->check(CLI::IsMember(std::vector<std::string>(kFilmNames.begin(), kFilmNames.end())));
-  command->add_option("--size", options->size, "Pixels, as WIDTHxHEIGHT; default 1280x720");
-  command->add_option("--fps", options->framesPerSecond, "Frames a second; default 30");
-  command->add_option("--seconds", options->seconds,
-                      "Length of the film; default: 0.8 per token, 3 per pipeline step, 6 per lesson step");
-  command->add_option("--theme", options->theme, "dark or light; default dark")
-      ->check(CLI::IsMember({"dark", "light"}));
-  command->add_flag("--panels", options->panels, "Show the window's panels; default: as presented");
-  command->callback([options, &exitCode] { exitCode = guarded([&] { return runRecord(*options); }); });
+      "Record a decode, a generation, the pipeline, a lesson or a talk as a film, without a display"};
+  command.options = {
+      Option("FILE",
+             "A scene, a lesson, a model (a folder or a GGUF file) or learned; default: the opening scene",
+             &o->file, kFileName),
+      Option("-o,--output", "An .mp4, .webm or .gif, which ffmpeg writes, or a new folder for PNG frames",
+             &o->output, kRequiredFileName),
+      Option("--what", "decode, generation, lesson, pipeline or talk; default decode", &o->what,
+             {.words = wordsOf(kFilmNames)}),
+      Option("--size", "Pixels, as WIDTHxHEIGHT; default 1280x720", &o->size),
+      Option("--fps", "Frames a second; default 30", &o->framesPerSecond),
+      Option("--seconds",
+             "Length of the film; default: 0.8 per token, 3 per pipeline step, 6 per lesson step",
+             &o->seconds),
+      Option("--theme", "dark or light; default dark", &o->theme, {.words = {"dark", "light"}}),
+      Option("--panels", "Show the window's panels; default: as presented", &o->panels)};
+  command.run = [o] { return runRecord(*o); };
+  return command;
 }
 
 }  // namespace headscope::app

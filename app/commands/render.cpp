@@ -14,41 +14,31 @@
 
 namespace headscope::app {
 
-/// A figure without the window around it, as `headscope render --what` draws it.
-struct PictureOptions {
-  PictureKind what = PictureKind::heads;
-  std::string output;
-  std::optional<std::string> width, height;  ///< lengths for parseLength()
-  std::optional<double> dpi, scale;
-  bool dark = false;
-};
-
-/// Draws the picture of a scene; returns the exit code.
-int renderPicture(const Scene& scene, const PictureOptions& options);
-
-using attention::Error;
-using attention::Result;
-
 namespace {
 
-/// Returns an Error if a value is wrong for any scene. The comparisons also refuse NaN.
-Result<PictureSize> sizeFrom(const PictureOptions& options) {
+using attention::Result;
+
+struct RenderOptions {
+  std::string scene, output, page, view;
+  std::optional<std::string> size, theme, what, width, height, image;
+  std::optional<double> scale, dpi;
+  std::optional<Index> layer, head, step;
+  bool present = false;
+};
+
+/// The size of a figure without the window around it. The comparisons also refuse NaN.
+PictureSize sizeFrom(const RenderOptions& options) {
   PictureSize size;
-  for (const auto& [text, length, name] : {std::tuple(&options.width, &size.width, "--width"),
-                                           std::tuple(&options.height, &size.height, "--height")}) {
-    if (!*text) continue;
-    const Result<Length> parsed = parseLength(**text);
-    if (!parsed) return Error{std::string(name) + ": " + parsed.error().message};
-    *length = *parsed;
-  }
+  if (options.width) size.width = orRefuse(parseLength(*options.width), "--width: ");
+  if (options.height) size.height = orRefuse(parseLength(*options.height), "--height: ");
   if (options.scale && (size.width || size.height))
-    return Error{"--scale is given with --width or --height, expected one or the other"};
+    refuse("--scale is given with --width or --height, expected one or the other");
   size.scale = options.scale.value_or(1);
   if (!(size.scale >= 1 && size.scale <= 4))
-    return Error{fmt::format("--scale is {:f}, expected 1 to 4 for a picture of this kind", size.scale)};
+    refuse(fmt::format("--scale is {:f}, expected 1 to 4 for a picture of this kind", size.scale));
   size.dpi = options.dpi.value_or(size.dpi);
   if (!(size.dpi >= 36 && size.dpi <= 2400))
-    return Error{fmt::format("--dpi is {:f}, expected 36 to 2400", size.dpi)};
+    refuse(fmt::format("--dpi is {:f}, expected 36 to 2400", size.dpi));
   return size;
 }
 
@@ -60,25 +50,23 @@ double aspectOf(const PictureSize& size, double otherwise) {
   return std::clamp(inches(*size.width) / inches(*size.height), 0.1, 10.0);
 }
 
-/// Returns an Error if what was computed doesn't contain the cursor's step.
-attention::Status checkStep(const Scene& scene, const Snapshot& snapshot) {
-  const SequenceSnapshot* shown = shownSequence(scene, &snapshot);
-  if (!scene.cursor.decoding || !shown) return attention::success();
-  if (!snapshot.causal)
-    return Error{
-        "--step is given, but this scene can't be decoded step by step: expected causal self-attention"};
-  if (scene.cursor.step > shown->queryLength)
-    return Error{fmt::format("--step is {}, expected 1 to the {} tokens there are", scene.cursor.step,
-                             shown->queryLength)};
-  return attention::success();
+/// Refuses a step that what was computed doesn't have.
+void checkStep(Index step, const SequenceSnapshot* shown, bool decodes) {
+  if (shown && step > shown->queryLength)
+    refuse(fmt::format("--step is {}, expected 1 to the {} tokens there are", step, shown->queryLength));
+  if (!decodes)
+    refuse("--step is given, but this scene can't be decoded step by step: expected causal self-attention");
+}
+
+void warnOfMaskFiles(const Scene& scene) {
+  InputCache inputs{MemoryBudget(defaultLimits().memoryBytes)};
+  for (const std::string& note : maskFileNotes(scene.setup, inputs)) warn(note);
 }
 
 /// Draws the picture as the pages do; the Heads page's with the KV cache below the heads, if there is one.
-Result<Drawing> paintedPicture(HeadlessApp& headless, const Scene& scene, const PictureOptions& options,
-                               double aspect) {
-  const bool page = options.what == PictureKind::page;
-  const PictureKind kind = page ? shownPicture(scene) : options.what;
-  headless.session().view().preferences.light = !options.dark;
+Result<Drawing> paintedPicture(HeadlessApp& headless, const Scene& scene, PictureKind what, double aspect) {
+  const bool page = what == PictureKind::page;
+  const PictureKind kind = page ? shownPicture(scene) : what;
   FigureView how;
   how.aspect = static_cast<float>(aspect);
   how.alone = !page;
@@ -88,37 +76,21 @@ Result<Drawing> paintedPicture(HeadlessApp& headless, const Scene& scene, const 
   return cache ? stacked({*drawing, *cache}) : drawing;
 }
 
-}  // namespace
-
-int renderPicture(const Scene& scene, const PictureOptions& options) {
-  const Result<PictureSize> size = sizeFrom(options);
-  if (!size) return usage(size.error());
-  if (const auto format = pictureFormat(options.output); !format) return usage(format.error());
+int renderPicture(const Scene& scene, PictureKind what, const RenderOptions& options) {
+  const PictureSize size = sizeFrom(options);
+  orRefuse(pictureFormat(options.output));
   const MemoryBudget memory(defaultLimits().memoryBytes);
   requireAddressSpace();
   HeadlessApp headless(64, 64);
-  const Result<Drawing> drawing =
-      paintedPicture(headless, scene, options, aspectOf(*size, FigureView().aspect));
-  const Snapshot* snapshot = headless.session().snapshot();
-  if (drawing && snapshot)
-    if (const auto step = checkStep(scene, *snapshot); !step) return usage(step.error());
-  if (!drawing) return fail(drawing.error());
-  const auto written = writePicture(options.output, *drawing, *size, memory);
-  if (!written) return fail(written.error());
-  InputCache inputs{memory};
-  for (const std::string& note : maskFileNotes(scene.setup, inputs)) warn(note);
+  headless.session().view().preferences.light = options.theme != "dark";
+  const Result<Drawing> drawing = paintedPicture(headless, scene, what, aspectOf(size, FigureView().aspect));
+  if (const Snapshot* snapshot = headless.session().snapshot(); drawing && snapshot && scene.cursor.decoding)
+    if (const SequenceSnapshot* shown = shownSequence(scene, snapshot))
+      checkStep(scene.cursor.step, shown, snapshot->causal);
+  orFail(writePicture(options.output, orFail(drawing), size, memory));
+  warnOfMaskFiles(scene);
   return kExitDone;
 }
-
-namespace {
-
-struct RenderOptions {
-  std::string scene, output, page, view;
-  std::optional<std::string> size, theme, what, width, height, image;
-  std::optional<double> scale, dpi;
-  std::optional<Index> layer, head, step;
-  bool present = false;
-};
 
 constexpr const char* kWindowName = "window";
 
@@ -138,126 +110,110 @@ std::optional<PictureKind> pictureOf(const RenderOptions& options) {
   return static_cast<PictureKind>(at);
 }
 
-/// Returns an Error if an option has no meaning for this kind of picture.
-attention::Status checkMeaning(const RenderOptions& options, bool picture) {
-  const auto refuse = [](const char* option, const char* where) {
-    return attention::Error{fmt::format("{} applies only to {}", option, where)};
+/// Refuses options that have no meaning for this kind of picture, and values that are wrong for any scene.
+/// The comparisons also refuse NaN.
+void checkOptions(const RenderOptions& options, bool picture) {
+  if (const double scale = options.scale.value_or(1); !(scale >= 0.5 && scale <= 4))
+    refuse(fmt::format("--scale is {:f}, expected 0.5 to 4", scale));
+  if (options.step.value_or(1) < 1) refuse(fmt::format("--step is {}, expected at least 1", *options.step));
+  const auto only = [](bool given, const char* option, const char* where) {
+    if (given) refuse(fmt::format("{} applies only to {}", option, where));
   };
   constexpr const char* kPictures =
       "pictures without the window: --what heads, head, mask, cache, map, cost, model, patch, attribution, "
       "lens or page";
-  if (!picture && options.width) return refuse("--width", kPictures);
-  if (!picture && options.height) return refuse("--height", kPictures);
-  if (!picture && options.dpi) return refuse("--dpi", kPictures);
+  only(!picture && options.width, "--width", kPictures);
+  only(!picture && options.height, "--height", kPictures);
+  only(!picture && options.dpi, "--dpi", kPictures);
   constexpr const char* kWindow = "the window's picture, --what window";
-  if (picture && options.size) return refuse("--size", kWindow);
-  if (picture && !options.view.empty()) return refuse("--view", kWindow);
-  if (picture && options.present) return refuse("--present", kWindow);
-  return attention::success();
-}
-
-/// Returns an Error if a value is wrong for any scene. The comparisons also refuse NaN.
-attention::Status checkOptions(const RenderOptions& options) {
-  if (const double scale = options.scale.value_or(1); !(scale >= 0.5 && scale <= 4))
-    return attention::Error{fmt::format("--scale is {:f}, expected 0.5 to 4", scale)};
-  if (options.step.value_or(1) < 1)
-    return attention::Error{fmt::format("--step is {}, expected at least 1", *options.step)};
-  return attention::success();
+  only(picture && options.size, "--size", kWindow);
+  only(picture && !options.view.empty(), "--view", kWindow);
+  only(picture && options.present, "--present", kWindow);
 }
 
 /// Gives the scene's model, or its recorded attention, the picture in the file `image`.
-attention::Status putOnPicture(Scene& scene, const std::string& image) {
+void putOnPicture(Scene& scene, const std::string& image) {
   SubjectSetup& subject = scene.setup.subject;
-  if (!subject.opened) return pictureWithoutModel(image);
-  auto on = withPicture(subject.opened, image);
-  if (!on) return on.error();
-  subject.opened = *std::move(on);
+  if (!subject.opened) failWith(pictureWithoutModel(image).message);
+  subject.opened = orFail(withPicture(subject.opened, image));
   subject.picture = image;
   scene.cursor.cell.query = scene.cursor.cell.key = 0;
-  return attention::success();
 }
 
-/// Shows the layer with this number. Returns an Error if there is none.
-attention::Status showLayer(Scene& scene, Index number) {
+/// Shows the layer with this number.
+void showLayer(Scene& scene, Index number) {
   const Index layers = layerCount(scene.setup);
   Index layer = 0;  // recorded attention may leave numbers out
   while (layer < layers && layerNumber(scene.setup, layer) != number) ++layer;
   if (layer == layers)
-    return attention::Error{fmt::format("--layer is {}, expected one of the scene's, {} to {}", number,
-                                        layerNumber(scene.setup, 0), layerNumber(scene.setup, layers - 1))};
+    refuse(fmt::format("--layer is {}, expected one of the scene's, {} to {}", number,
+                       layerNumber(scene.setup, 0), layerNumber(scene.setup, layers - 1)));
   scene.setup = withLayer(std::move(scene.setup), layer);
   scene.cursor.model.layer = layer;
-  return attention::success();
 }
 
-int runRender(const RenderOptions& options) {
-  const auto size = parseSize(options.size.value_or("1920x1080"));
-  if (!size) return usage(size.error());
-  if (const auto status = checkOptions(options); !status) return usage(status.error());
-  const std::optional<PictureKind> picture = pictureOf(options);
-  if (const auto status = checkMeaning(options, picture.has_value()); !status) return usage(status.error());
-  attention::Result<Scene> scene = sceneOrOpening(options.scene);
-  if (!scene) return fail(scene.error());
-  if (options.image)
-    if (const auto on = putOnPicture(*scene, *options.image); !on) return fail(on.error());
-  if (options.layer)
-    if (const auto status = showLayer(*scene, *options.layer); !status) return usage(status.error());
+/// The scene with what the options choose in it.
+Scene chosenScene(const RenderOptions& options) {
+  Scene scene = orFail(sceneOrOpening(options.scene));
+  Cursor& cursor = scene.cursor;
+  if (options.image) putOnPicture(scene, *options.image);
+  if (options.layer) showLayer(scene, *options.layer);
   if (options.head) {
-    const Index heads = scene->setup.model.heads;
-    if (*options.head < 0 || *options.head >= heads)
-      return usage({fmt::format("--head is {}, expected 0 to {}", *options.head, heads - 1)});
-    scene->cursor.focus = scene->cursor.cell.head = *options.head;
+    checkRange("--head", *options.head, 0, scene.setup.model.heads - 1);
+    cursor.focus = cursor.cell.head = *options.head;
   }
   if (options.step) {
-    scene->cursor.decoding = true;
-    scene->cursor.step = *options.step;
-    scene->cursor.cell.query = *options.step - 1;
+    cursor.decoding = true;
+    cursor.step = *options.step;
+    cursor.cell.query = *options.step - 1;
   }
   const auto chosen = [](const auto& names, const std::string& word) {
     return std::find(names.begin(), names.end(), word) - names.begin();
   };
-  if (!options.page.empty()) scene->cursor.page = options.page;
+  if (!options.page.empty()) cursor.page = options.page;
   if (const auto view = chosen(kTabNames, options.view); view < std::ssize(kTabNames)) {
-    scene->cursor.page = "mask";
-    scene->cursor.studio.tab = static_cast<StudioTab>(view);
+    cursor.page = "mask";
+    cursor.studio.tab = static_cast<StudioTab>(view);
   }
   if (const auto view = chosen(kCacheViewNames, options.view); view < std::ssize(kCacheViewNames)) {
-    scene->cursor.page = "cache";
-    scene->cursor.cacheView = static_cast<CacheView>(view);
+    cursor.page = "cache";
+    cursor.cacheView = static_cast<CacheView>(view);
   }
-  const std::string& page = scene->cursor.page;
+  return scene;
+}
+
+int renderWindow(const Scene& scene, std::pair<int, int> size, const RenderOptions& options) {
+  // A picture is held three times: as drawn, as read back, and as the file's bytes.
+  requireAddressSpace(16.0 * size.first * size.second);
+  HeadlessApp headless(size.first, size.second, static_cast<float>(options.scale.value_or(1)));
+  Session& session = headless.session();
+  session.view().preferences.light = options.theme == "light";
+  session.view().present = options.present;
+  session.setScene(scene, isLink(options.scene) ? "" : options.scene);
+  headless.draw();
+  if (const auto error = session.error()) failWith(*error);
+  if (options.step)
+    checkStep(*options.step, shownSequence(session.scene(), session.snapshot()),
+              session.scene().cursor.decoding);
+  orFail(isVector(options.output)
+             ? writePicture(options.output, headless.drawing(), {}, MemoryBudget(defaultLimits().memoryBytes))
+             : attention::writeFile(options.output, render::encodePng(headless.image())));
+  warnOfMaskFiles(scene);
+  return kExitDone;
+}
+
+int runRender(const RenderOptions& options) {
+  const auto size = orRefuse(parseSize(options.size.value_or("1920x1080")));
+  const std::optional<PictureKind> picture = pictureOf(options);
+  checkOptions(options, picture.has_value());
+  const Scene scene = chosenScene(options);
+  const std::string& page = scene.cursor.page;
   if (options.step && !picture && page != "heads" && page != "cache")
-    return usage({"--step is given, but the page " + page + " shows no decode; heads and cache do"});
-  const auto& opened = scene->setup.subject.opened;
+    refuse("--step is given, but the page " + page + " shows no decode; heads and cache do");
+  const auto& opened = scene.setup.subject.opened;
   if (opened && opened->recorded)
     for (const std::string& note : recordedNotes(*opened->recorded)) warn(note);
-  if (picture)
-    return renderPicture(*scene, {*picture, options.output, options.width, options.height, options.dpi,
-                                  options.scale, options.theme == "dark"});
-  // A picture is held three times: as drawn, as read back, and as the file's bytes.
-  requireAddressSpace(16.0 * size->first * size->second);
-  HeadlessApp headless(size->first, size->second, static_cast<float>(options.scale.value_or(1)));
-  headless.session().view().preferences.light = options.theme == "light";
-  headless.session().view().present = options.present;
-  headless.session().setScene(*scene, isLink(options.scene) ? "" : options.scene);
-  headless.draw();
-  if (const auto error = headless.session().error()) return fail({*error});
-  if (const SequenceSnapshot* shown =
-          shownSequence(headless.session().scene(), headless.session().snapshot());
-      options.step && shown && *options.step > shown->queryLength)
-    return usage({fmt::format("--step is {}, expected 1 to the {} tokens there are", *options.step,
-                              shown->queryLength)});
-  if (options.step && !headless.session().scene().cursor.decoding)
-    return usage(
-        {"--step is given, but this scene can't be decoded step by step: expected causal self-attention"});
-  const auto written =
-      isVector(options.output)
-          ? writePicture(options.output, headless.drawing(), {}, MemoryBudget(defaultLimits().memoryBytes))
-          : attention::writeFile(options.output, render::encodePng(headless.image()));
-  if (!written) return fail(written.error());
-  InputCache cache{MemoryBudget(defaultLimits().memoryBytes)};
-  for (const std::string& note : maskFileNotes(scene->setup, cache)) warn(note);
-  return kExitDone;
+  return picture ? renderPicture(scene, *picture, options) : renderWindow(scene, size, options);
 }
 
 }  // namespace
@@ -276,61 +232,47 @@ attention::Result<std::pair<int, int>> parseSize(const std::string& text) {
   return std::pair(width, height);
 }
 
-void addRenderCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("render", "Draw the window, or a figure, without a display");
-  auto options = std::make_shared<RenderOptions>();
-  command
-      ->add_option(
-          "SCENE", options->scene,
-          "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
-          "default: the opening scene")
-      ->check(checkFileName);
-  command->add_option("-o,--output", options->output, "The PNG, SVG or PDF to write")
-      ->required()
-      ->check(checkFileName);
-  std::vector<std::string> names(kPictureNames.begin(), kPictureNames.end());
-  names.emplace_back(kWindowName);
-  command
-      ->add_option(
-          "--what", options->what,
-          "A figure without the window: heads, head, mask, cache, map or cost; for a model also model "
-          "(all its heads), patch, attribution or lens; or page, what the page shows. Or window, the "
-          "window as you see it, with its lines and text in an SVG or PDF; default for a PNG, and with "
-          "--size, --present or --view")
-      ->check(CLI::IsMember(names));
-  command->add_option("--size", options->size, "Pixels of the window, as WIDTHxHEIGHT; default 1920x1080");
-  command->add_option("--width", options->width,
-                      "Width of a picture without the window: 800 pixels, or 120mm");
-  command->add_option("--height", options->height, "The same");
-  command->add_option("--dpi", options->dpi, "Pixels per inch, for millimetres; default 300");
-  command->add_option(
-      "--scale", options->scale,
-      "Scale of text and controls, 2 for a HiDPI display; in other pictures, pixels per unit");
-  command
-      ->add_option("--theme", options->theme,
-                   "dark or light; default dark for the window, light for other pictures")
-      ->check(CLI::IsMember({"dark", "light"}));
-  std::vector<std::string> pages;
+Command renderCommand() {
+  const auto o = std::make_shared<RenderOptions>();
+  std::vector<std::string> pictures = wordsOf(kPictureNames), pages, views = wordsOf(kTabNames);
+  pictures.emplace_back(kWindowName);
   for (const PageRow& row : pageTable()) pages.emplace_back(row.info.key);
-  command->add_option("--page", options->page, "The page; default: as in the scene")
-      ->check(CLI::IsMember(pages));
-  std::vector<std::string> views(kTabNames.begin(), kTabNames.end());
   views.insert(views.end(), kCacheViewNames.begin(), kCacheViewNames.end());
-  command
-      ->add_option(
-          "--view", options->view,
-          "On Mask: mask, biases or compare; on Cache: growth, shapes, precision, eviction or paging")
-      ->check(CLI::IsMember(views));
-  command->add_option("--room", options->view)->check(CLI::IsMember(views))->group("");  // the old name
-  command->add_option("--layer", options->layer, "Show this layer, counted from 0");
-  command->add_option("--head", options->head, "Enlarge this head");
-  command->add_option("--step", options->step, "Decode this many tokens");
-  command
-      ->add_option("--image", options->image,
-                   "A PNG or JPEG for a model that reads pictures, or for recorded attention of one")
-      ->check(checkFileName);
-  command->add_flag("--present", options->present, "Draw as presented: large type, no panels");
-  command->callback([options, &exitCode] { exitCode = guarded([&] { return runRender(*options); }); });
+  Command command{"render", "Draw the window, or a figure, without a display"};
+  command.options = {
+      Option("SCENE",
+             "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
+             "default: the opening scene",
+             &o->scene, kFileName),
+      Option("-o,--output", "The PNG, SVG or PDF to write", &o->output, kRequiredFileName),
+      Option("--what",
+             "A figure without the window: heads, head, mask, cache, map or cost; for a model also model "
+             "(all its heads), patch, attribution or lens; or page, what the page shows. Or window, the "
+             "window as you see it, with its lines and text in an SVG or PDF; default for a PNG, and with "
+             "--size, --present or --view",
+             &o->what, {.words = pictures}),
+      Option("--size", "Pixels of the window, as WIDTHxHEIGHT; default 1920x1080", &o->size),
+      Option("--width", "Width of a picture without the window: 800 pixels, or 120mm", &o->width),
+      Option("--height", "The same", &o->height),
+      Option("--dpi", "Pixels per inch, for millimetres; default 300", &o->dpi),
+      Option("--scale",
+             "Scale of text and controls, 2 for a HiDPI display; in other pictures, pixels per unit",
+             &o->scale),
+      Option("--theme", "dark or light; default dark for the window, light for other pictures", &o->theme,
+             {.words = {"dark", "light"}}),
+      Option("--page", "The page; default: as in the scene", &o->page, {.words = pages}),
+      Option("--view",
+             "On Mask: mask, biases or compare; on Cache: growth, shapes, precision, eviction or paging",
+             &o->view, {.words = views}),
+      Option("--room", "", &o->view, {.words = views, .isOldName = true}),
+      Option("--layer", "Show this layer, counted from 0", &o->layer),
+      Option("--head", "Enlarge this head", &o->head),
+      Option("--step", "Decode this many tokens", &o->step),
+      Option("--image", "A PNG or JPEG for a model that reads pictures, or for recorded attention of one",
+             &o->image, kFileName),
+      Option("--present", "Draw as presented: large type, no panels", &o->present)};
+  command.run = [o] { return runRender(*o); };
+  return command;
 }
 
 }  // namespace headscope::app

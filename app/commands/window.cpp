@@ -181,8 +181,8 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
 
 int runWindow(const std::string& path) {
   if (isLessonFile(path)) {
-    const auto lesson = readLesson(path);
-    return lesson ? runLesson(path) : fail(lesson.error());
+    orFail(readLesson(path));
+    return runLesson(path);
   }
   // Before it is read: what changes in between is noticed when the scene is saved.
   const auto content = attention::contentMarkOf(path);
@@ -223,19 +223,11 @@ struct ViewOptions {
   Index head = 0, layer = 0;
 };
 
-attention::Status checkRange(const char* option, Index found, Index count) {
-  if (found >= 0 && found < count) return attention::success();
-  return attention::Error{fmt::format("{} is {}, expected 0 to {}", option, found, count - 1)};
-}
-
 int runView(const ViewOptions& options) {
-  const attention::Result<attention::QkFile> file = attention::QkFile::open(options.file);
-  if (!file) return fail(file.error());
-  const auto& layers = file->layers();
-  if (auto status = checkRange("--layer", options.layer, static_cast<Index>(layers.size())); !status)
-    return usage(status.error());
-  const Index heads = layers[static_cast<std::size_t>(options.layer)].config.heads;
-  if (auto status = checkRange("--head", options.head, heads); !status) return usage(status.error());
+  const attention::QkFile file = orFail(attention::QkFile::open(options.file));
+  const auto& layers = file.layers();
+  checkRange("--layer", options.layer, 0, std::ssize(layers) - 1);
+  checkRange("--head", options.head, 0, layers[static_cast<std::size_t>(options.layer)].config.heads - 1);
   Scene scene = openingScene();
   scene.map.source = MapSource::file;
   scene.map.file = std::filesystem::absolute(options.file).string();
@@ -247,17 +239,15 @@ int runView(const ViewOptions& options) {
 
 }  // namespace
 
-void addViewCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand(
-      "view", "Open the map on queries and keys of a safetensors file, up to 131,072 tokens");
-  auto options = std::make_shared<ViewOptions>();
-  command->add_option("FILE", options->file, "Queries and keys, or the dump of a key cache")
-      ->required()
-      ->check(checkFileName);
-  command->add_option("--head", options->head, "The head to show first")->capture_default_str();
-  command->add_option("--layer", options->layer, "The layer to show, if the file has several")
-      ->capture_default_str();
-  command->callback([options, &exitCode] { exitCode = guarded([&] { return runView(*options); }); });
+Command viewCommand() {
+  const auto o = std::make_shared<ViewOptions>();
+  Command command{"view", "Open the map on queries and keys of a safetensors file, up to 131,072 tokens"};
+  command.options = {
+      Option("FILE", "Queries and keys, or the dump of a key cache", &o->file, kRequiredFileName),
+      Option("--head", "The head to show first", &o->head, kShown),
+      Option("--layer", "The layer to show, if the file has several", &o->layer, kShown)};
+  command.run = [o] { return runView(*o); };
+  return command;
 }
 
 }  // namespace headscope::app

@@ -6,6 +6,7 @@
 
 namespace headscope::app {
 
+using attention::asSize;
 using attention::Error;
 using attention::Matrix;
 using attention::Result;
@@ -17,9 +18,105 @@ namespace {
 constexpr int kDigits = 6;
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-std::string dumpedJson(const Json& json, int indent) {
+std::string dumped(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
+
+/// Null if it isn't finite.
+Json numberJson(double value, int digits = kDigits) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::stod(fmt::format("{:.{}g}", value, digits));
+}
+
+template <typename Values>
+Json rowsJson(const Values& values, int digits = kDigits) {
+  Json rows = Json::array();
+  for (Index row = 0; row < values.rows(); ++row) {
+    Json& cells = rows.emplace_back(Json::array());
+    for (Index col = 0; col < values.cols(); ++col)
+      if constexpr (std::is_same_v<typename Values::Scalar, float>)
+        cells.push_back(numberJson(double{values(row, col)}, digits));
+      else
+        cells.push_back(values(row, col));
+  }
+  return rows;
+}
+
+double numberIn(const Json& json) {
+  return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+template <typename Values>
+Values rowsIn(const Json& json) {
+  if (json.empty()) return {};
+  Values values(std::ssize(json), std::ssize(json[0]));
+  for (Index row = 0; row < values.rows(); ++row)
+    for (Index col = 0; col < values.cols(); ++col)
+      values(row, col) = static_cast<typename Values::Scalar>(numberIn(json[asSize(row)].at(asSize(col))));
+  return values;
+}
+
+/// What the columns of a text's patch are.
+std::string patchColumns(const StudiedHeads& text, const std::string& piece) {
+  return text.patchPerHead ? "heads" : piece == "keys" || piece == "values" ? "kv_heads" : "tokens";
+}
+
+}  // namespace
+
+StudiedHeads studiedText(const std::string& line) {
+  const Json json = Json::parse(line);
+  StudiedHeads text;
+  text.asked.line = json.at("line");
+  text.asked.text = json.at("text");
+  text.asked.other = json.value("other", "");
+  text.problem = json.value("problem", "");
+  if (!text.problem.empty()) return text;
+  text.tokens = json.at("tokens").get<std::vector<std::string>>();
+  text.answer = json.at("answer");
+  text.otherAnswer = json.at("other_answer");
+  text.difference = numberIn(json.at("logit_difference"));
+  if (json.contains("other_logit_difference"))
+    text.otherDifference = numberIn(json["other_logit_difference"]);
+  for (const attention::Detector* detector : attention::allDetectors())
+    if (const auto found = json.find(detector->name); found != json.end())
+      text.detectors.push_back(rowsIn<Matrix>(*found));
+  for (const auto& [name, to] :
+       {std::pair("loss", &text.loss), {"attribution", &text.attribution}, {"patch", &text.patch}})
+    if (const auto found = json.find(name); found != json.end()) *to = rowsIn<Matrix>(*found);
+  text.patchPerHead = json.value("patch_columns", "heads") == "heads";
+  if (const auto found = json.find("strongest"); found != json.end()) {
+    text.strongest = rowsIn<Matrix>(found->at("weight"));
+    text.query = rowsIn<decltype(text.query)>(found->at("query"));
+    text.key = rowsIn<decltype(text.key)>(found->at("key"));
+  }
+  return text;
+}
+
+std::string textJson(const StudiedHeads& text, const std::string& piece, int digits) {
+  Json json{{"line", text.asked.line}, {"text", text.asked.text}};
+  if (!text.asked.other.empty()) json["other"] = text.asked.other;
+  if (!text.problem.empty()) {
+    json["problem"] = text.problem;
+    return dumped(json);
+  }
+  json["tokens"] = text.tokens;
+  json["answer"] = text.answer;
+  json["other_answer"] = text.otherAnswer;
+  json["logit_difference"] = numberJson(text.difference, digits);
+  if (!text.asked.other.empty()) json["other_logit_difference"] = numberJson(text.otherDifference, digits);
+  for (const auto& [name, values] : columnsOf(text)) json[name] = rowsJson(*values, digits);
+  if (text.patch.size() > 0) {
+    json["patched"] = piece;
+    json["patch_columns"] = patchColumns(text, piece);
+  }
+  if (text.query.size() > 0)
+    json["strongest"] = {{"weight", rowsJson(text.strongest, digits)},
+                         {"query", rowsJson(text.query, digits)},
+                         {"key", rowsJson(text.key, digits)}};
+  return dumped(json);
+}
+
+namespace {
 
 /// What all finished texts together have.
 struct Studied {
@@ -45,29 +142,13 @@ Result<Studied> overview(const StudyReport& report, const StudyProgress& progres
   return studied;
 }
 
-template <typename Values>
-Json summaryRows(const Values& values) {
-  Json rows = Json::array();
-  for (Index row = 0; row < values.rows(); ++row) {
-    Json& cells = rows.emplace_back(Json::array());
-    for (Index col = 0; col < values.cols(); ++col)
-      if constexpr (!std::is_same_v<typename Values::Scalar, float>)
-        cells.push_back(values(row, col));
-      else if (const float value = values(row, col); std::isfinite(value))
-        cells.push_back(std::stod(fmt::format("{:.{}g}", value, kDigits)));
-      else
-        cells.push_back(nullptr);
-  }
-  return rows;
-}
-
 Json summaryOf(const Studied& studied) {
   Json json = Json::object();
   for (const HeadColumn& column : studied.columns)
-    json[column.name] = {{"mean", summaryRows(column.mean)},
-                         {"standard_deviation", summaryRows(column.spread)},
-                         {"texts", summaryRows(column.texts)},
-                         {"most_at_line", summaryRows(column.most)}};
+    json[column.name] = {{"mean", rowsJson(column.mean)},
+                         {"standard_deviation", rowsJson(column.spread)},
+                         {"texts", rowsJson(column.texts)},
+                         {"most_at_line", rowsJson(column.most)}};
   return json;
 }
 
@@ -141,16 +222,16 @@ Status writeCsv(const std::string& path, const StudyReport& report, const Studie
 Status writeJson(const std::string& path, const StudyReport& report, const Studied& studied,
                  const StudyProgress& progress) {
   return writeText(path, [&](const auto& write) -> Status {
-    std::string front = dumpedJson(Json{{"model", report.model},
-                                        {"layers", report.layers},
-                                        {"heads", report.heads},
-                                        {"summary", summaryOf(studied)}},
-                                   1);
+    std::string front = dumped(Json{{"model", report.model},
+                                    {"layers", report.layers},
+                                    {"heads", report.heads},
+                                    {"summary", summaryOf(studied)}},
+                               1);
     front.resize(front.size() - 2);  // without the end of the object
     (void)write(front + ",\n \"texts\": [");
     std::string_view between = "\n  ";
     const Status status = progress.each([&](const StudiedHeads& text) {
-      return write(std::string(std::exchange(between, ",\n  ")) + textLine(report, text));
+      return write(std::string(std::exchange(between, ",\n  ")) + textJson(text, report.piece));
     });
     (void)write("\n ]\n}\n");
     return status;
@@ -192,7 +273,7 @@ Status writeArrays(const std::string& path, const StudyReport& report, const Stu
   };
   Json front{{"model", report.model}, {"patched", report.piece}};
   if (places) front["patch_columns"] = studied.patchAt;
-  std::string open = dumpedJson(front, -1);
+  std::string open = dumped(front, -1);
   open.back() = ',';
   arrays.put(about, open + "\"texts\":[");
   std::string_view between = "";
@@ -206,7 +287,7 @@ Status writeArrays(const std::string& path, const StudyReport& report, const Stu
       put(columns[i], padded(columnIn(text, studied.columns[i].name), report.layers, report.heads));
     if (places)
       put(patch, padded(text.patchPerHead ? nullptr : &text.patch, studied.patchRows, studied.patchColumns));
-    arrays.put(about, std::string(std::exchange(between, ",")) + dumpedJson(aboutText(text), -1));
+    arrays.put(about, std::string(std::exchange(between, ",")) + dumped(aboutText(text), -1));
     return attention::success();
   });
   if (!status) return status;
@@ -215,10 +296,6 @@ Status writeArrays(const std::string& path, const StudyReport& report, const Stu
 }
 
 }  // namespace
-
-std::string textLine(const StudyReport& report, const StudiedHeads& text) {
-  return textJson(text, report.piece, kDigits);
-}
 
 Status checkStudyFile(const std::string& path) {
   const auto ending = std::filesystem::path(path).extension();

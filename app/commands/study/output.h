@@ -11,8 +11,11 @@ struct StudyReport {
   Index layers = 0, heads = 0;
 };
 
-/// One text as a line of JSON, without a line break.
-std::string textLine(const StudyReport& report, const StudiedHeads& text);
+/// A text's results as one line of JSON, without a line break. Numbers have `digits` significant digits; nine
+/// read back as the same float.
+std::string textJson(const StudiedHeads& text, const std::string& piece, int digits = 6);
+/// The inverse. Throws if the line isn't such a text.
+StudiedHeads studiedText(const std::string& line);
 /// Writes the finished texts in the format of the file's extension: .csv with a row for every text and head,
 /// .npz with arrays [texts, layers, heads], otherwise JSON with the heads' means, spreads and every text. A
 /// patch that isn't per head has rows of its own in .csv, and its own shape in .npz. Returns an Error if

@@ -8,87 +8,20 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/study/output.h"
+
 namespace headscope::app {
 
-using attention::asSize;
 using attention::Error;
-using attention::Matrix;
 using attention::Result;
 using attention::Status;
 using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Null if it isn't finite.
-Json numberJson(double value, int digits) {
-  if (!std::isfinite(value)) return nullptr;
-  return std::stod(fmt::format("{:.{}g}", value, digits));
-}
-
-template <typename Values>
-Json rowsJson(const Values& values, int digits) {
-  Json rows = Json::array();
-  for (Index row = 0; row < values.rows(); ++row) {
-    Json& cells = rows.emplace_back(Json::array());
-    for (Index col = 0; col < values.cols(); ++col)
-      if constexpr (std::is_same_v<typename Values::Scalar, float>)
-        cells.push_back(numberJson(double{values(row, col)}, digits));
-      else
-        cells.push_back(values(row, col));
-  }
-  return rows;
-}
-
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 /// What identifies a text in the file: bytes that aren't UTF-8 are replaced there.
 std::string markOf(const StudiedText& text) {
-  return dumped(Json{text.line, text.text, text.other});
-}
-
-double numberIn(const Json& json) {
-  return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
-}
-
-template <typename Values>
-Values rowsIn(const Json& json) {
-  if (json.empty()) return {};
-  Values values(std::ssize(json), std::ssize(json[0]));
-  for (Index row = 0; row < values.rows(); ++row)
-    for (Index col = 0; col < values.cols(); ++col)
-      values(row, col) = static_cast<typename Values::Scalar>(numberIn(json[asSize(row)].at(asSize(col))));
-  return values;
-}
-
-/// The inverse of textJson().
-StudiedHeads textIn(const Json& json) {
-  StudiedHeads text;
-  text.asked.line = json.at("line");
-  text.asked.text = json.at("text");
-  text.asked.other = json.value("other", "");
-  text.problem = json.value("problem", "");
-  if (!text.problem.empty()) return text;
-  text.tokens = json.at("tokens").get<std::vector<std::string>>();
-  text.answer = json.at("answer");
-  text.otherAnswer = json.at("other_answer");
-  text.difference = numberIn(json.at("logit_difference"));
-  if (json.contains("other_logit_difference"))
-    text.otherDifference = numberIn(json["other_logit_difference"]);
-  for (const attention::Detector* detector : attention::allDetectors())
-    if (const auto found = json.find(detector->name); found != json.end())
-      text.detectors.push_back(rowsIn<Matrix>(*found));
-  for (const auto& [name, to] :
-       {std::pair("loss", &text.loss), {"attribution", &text.attribution}, {"patch", &text.patch}})
-    if (const auto found = json.find(name); found != json.end()) *to = rowsIn<Matrix>(*found);
-  text.patchPerHead = json.value("patch_columns", "heads") == "heads";
-  if (const auto found = json.find("strongest"); found != json.end()) {
-    text.strongest = rowsIn<Matrix>(found->at("weight"));
-    text.query = rowsIn<decltype(text.query)>(found->at("query"));
-    text.key = rowsIn<decltype(text.key)>(found->at("key"));
-  }
-  return text;
+  return Json{text.line, text.text, text.other}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 /// Whether the file can be replaced when the study is done.
@@ -104,34 +37,6 @@ Status checkOutput(const std::filesystem::path& path) {
 }
 
 }  // namespace
-
-std::string patchColumns(const StudiedHeads& text, const std::string& piece) {
-  return text.patchPerHead ? "heads" : piece == "keys" || piece == "values" ? "kv_heads" : "tokens";
-}
-
-std::string textJson(const StudiedHeads& text, const std::string& piece, int digits) {
-  Json json{{"line", text.asked.line}, {"text", text.asked.text}};
-  if (!text.asked.other.empty()) json["other"] = text.asked.other;
-  if (!text.problem.empty()) {
-    json["problem"] = text.problem;
-    return dumped(json);
-  }
-  json["tokens"] = text.tokens;
-  json["answer"] = text.answer;
-  json["other_answer"] = text.otherAnswer;
-  json["logit_difference"] = numberJson(text.difference, digits);
-  if (!text.asked.other.empty()) json["other_logit_difference"] = numberJson(text.otherDifference, digits);
-  for (const auto& [name, values] : columnsOf(text)) json[name] = rowsJson(*values, digits);
-  if (text.patch.size() > 0) {
-    json["patched"] = piece;
-    json["patch_columns"] = patchColumns(text, piece);
-  }
-  if (text.query.size() > 0)
-    json["strongest"] = {{"weight", rowsJson(text.strongest, digits)},
-                         {"query", rowsJson(text.query, digits)},
-                         {"key", rowsJson(text.key, digits)}};
-  return dumped(json);
-}
 
 Result<TextReader> TextReader::open(const std::string& path) {
   auto file = attention::RegularFile::open(path);
@@ -242,7 +147,7 @@ Status StudyProgress::each(const std::function<Status(StudiedHeads)>& take) cons
   std::getline(in, line);
   for (Index i = 0; i < done_; ++i) {
     if (!std::getline(in, line)) return attention::fileError(name_, "has become shorter");
-    if (const Status status = take(textIn(Json::parse(line))); !status) return status;
+    if (const Status status = take(studiedText(line)); !status) return status;
   }
   return attention::success();
 }

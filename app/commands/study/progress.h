@@ -8,12 +8,6 @@
 
 namespace headscope::app {
 
-/// What the columns of a text's patch are: "heads", "kv_heads" or "tokens".
-std::string patchColumns(const StudiedHeads& text, const std::string& piece);
-/// A text's results as one line of JSON. Numbers have `digits` significant digits; nine read back as the same
-/// float.
-std::string textJson(const StudiedHeads& text, const std::string& piece, int digits);
-
 /// The texts of a file, read one after another, so that the file may be larger than memory.
 class TextReader {
  public:

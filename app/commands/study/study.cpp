@@ -53,16 +53,12 @@ Result<std::optional<StudiedText>> nextText(TextReader& reader, const StudyOptio
 }
 
 /// Reads all of the file once, so that a bad line is found before the work. Returns the number of texts.
-Result<Index> countTexts(const std::string& path) {
-  auto reader = TextReader::open(path);
-  if (!reader) return reader.error();
-  for (Index count = 0;; ++count) {
-    const auto text = reader->next();
-    if (!text) return text.error();
-    if (*text) continue;
-    if (count == 0) return Error{attention::shownPath(path) + " has no text, expected one a line"};
-    return count;
-  }
+Index countTexts(const std::string& path) {
+  auto reader = orFail(TextReader::open(path));
+  Index count = 0;
+  while (orFail(reader.next())) ++count;
+  if (count == 0) failWith(attention::shownPath(path) + " has no text, expected one a line");
+  return count;
 }
 
 /// Studies texts on several threads and passes them on in order. Holds only as many as the threads are ahead.
@@ -169,16 +165,13 @@ class StudyRun {
 
   /// `signal` is the one that requested `stop`, or 0.
   int run(std::stop_source& stop, const std::atomic<int>& signal) {
-    const auto count = countTexts(options_.texts);
-    if (!count) return fail(count.error());
-    count_ = *count;
-    auto reader = TextReader::open(options_.texts);
-    if (!reader) return fail(reader.error());
-    if (const Status status = openProgress(*reader); !status) return fail(status.error());
+    count_ = countTexts(options_.texts);
+    auto reader = orFail(TextReader::open(options_.texts));
+    openProgress(reader);
     const TextMeasures measures = measuresOf(options_);
     Resources resources(defaultLimits());
     attention::Matrix copying;
-    TextQueue queue([&] { return nextText(*reader, options_); },
+    TextQueue queue([&] { return nextText(reader, options_); },
                     [&](const StudiedText& text, std::stop_token token) {
                       return studyText(setup_, text, measures, resources, std::move(token), copying);
                     },
@@ -190,22 +183,19 @@ class StudyRun {
 
  private:
   /// Opens the results so far, and skips their texts.
-  Status openProgress(TextReader& reader) {
-    if (options_.output.empty()) return attention::success();
-    auto opened = StudyProgress::open(options_.output, questionOf(options_, report_));
-    if (!opened) return opened.error();
-    progress_.emplace(*std::move(opened));
+  void openProgress(TextReader& reader) {
+    if (options_.output.empty()) return;
+    progress_.emplace(orFail(StudyProgress::open(options_.output, questionOf(options_, report_))));
     done_ = progress_->done();
-    if (const Status same = progress_->check([&] { return nextText(reader, options_); }); !same) return same;
+    orFail(progress_->check([&] { return nextText(reader, options_); }));
     if (done_ > 0) warn(fmt::format("{} of {} texts are already done", done_, count_));
-    return attention::success();
   }
 
   Status take(const StudiedHeads& text) {
     if (!text.problem.empty()) warn(fmt::format("line {}: {}", text.asked.line, text.problem));
     if (progress_) {
       if (const Status status = progress_->add(text, report_.piece); !status) return status;
-    } else if (print(textLine(report_, text) + "\n", Printed::json) != kExitDone) {
+    } else if (print(textJson(text, report_.piece) + "\n", Printed::json) != kExitDone) {
       return Error{"the results can't be written to standard output any more"};
     }
     studied_ += text.problem.empty();
@@ -257,12 +247,10 @@ class StudyRun {
 };
 
 int runStudy(const StudyOptions& options) {
-  if (options.jobs < 1 || options.jobs > 256)
-    return usage({fmt::format("--jobs is {}, expected 1 to 256", options.jobs)});
+  checkRange("--jobs", options.jobs, 1, 256);
   if (options.answers.size() > 2)
-    return usage({fmt::format("--answers has {} words, expected one or two", options.answers.size())});
-  if (!options.output.empty())
-    if (const Status status = checkStudyFile(options.output); !status) return usage(status.error());
+    refuse(fmt::format("--answers has {} words, expected one or two", options.answers.size()));
+  if (!options.output.empty()) orRefuse(checkStudyFile(options.output));
   std::stop_source stop;
   std::atomic<int> signal = 0;
   // Before any other thread. The first signal finishes with what is done, the second ends at once; timeout
@@ -278,66 +266,50 @@ int runStudy(const StudyOptions& options) {
       std::_Exit(128 + which);
     }
   });
-  const auto opened = openModel(options.folder);
-  if (!opened) return fail(opened.error());
-  if (!(*opened)->model) return fail({(*opened)->name + " is recorded attention, expected a model's folder"});
-  const attention::ModelConfig& config = (*opened)->config();
+  const auto opened = orFail(openModel(options.folder));
+  if (!opened->model) failWith(opened->name + " is recorded attention, expected a model's folder");
+  const attention::ModelConfig& config = opened->config();
   Setup setup;
   setup.mask = {};
   setup.model.position = PositionKind::none;
   setup.subject.model = options.folder;
-  setup.subject.opened = *opened;
-  auto off = switchedHeads(options.off, config);
-  if (!off) return usage(off.error());
-  setup.subject.switchedOff = *std::move(off);
-  return StudyRun(options, std::move(setup),
-                  {(*opened)->name, options.piece, config.layerCount(), config.heads})
+  setup.subject.opened = opened;
+  setup.subject.switchedOff = orRefuse(switchedHeads(options.off, config));
+  return StudyRun(options, std::move(setup), {opened->name, options.piece, config.layerCount(), config.heads})
       .run(stop, signal);
 }
 
 }  // namespace
 
-void addStudyCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand(
-      "study", "Measure every head of a model on many texts: detectors, ablation, attribution, patching");
-  auto options = std::make_shared<StudyOptions>();
-  command
-      ->add_option("FOLDER", options->folder,
-                   "A Hugging Face folder or a GGUF file, or learned for the bundled model")
-      ->required();
-  command
-      ->add_option("--texts", options->texts,
-                   "A file with one text per line, or JSON lines with text, other, answer and other_answer")
-      ->required()
-      ->type_name("FILE");
-  command
-      ->add_option("--measure", options->measures,
-                   "Any of detectors, loss, attribution and patch; default all")
-      ->delimiter(',')
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kMeasures), std::end(kMeasures))));
+Command studyCommand() {
+  const auto o = std::make_shared<StudyOptions>();
   std::vector<std::string> pieces;
   for (const PieceName& one : kPieces) pieces.emplace_back(one.name);
-  command
-      ->add_option(
-          "--patch", options->piece,
-          "The piece of one text to put into the other: heads, patterns, queries, keys, values, mlps or "
-          "stream")
-      ->capture_default_str()
-      ->check(CLI::IsMember(pieces));
-  command
-      ->add_option("--off", options->off,
-                   "Heads to switch off, as 1.2,3.4: layer 1's head 2, layer 3's head 4")
-      ->delimiter(',');
-  command
-      ->add_option(
-          "--answers", options->answers,
-          "One or two words whose logits to compare, for texts that name none; default: the most likely")
-      ->expected(1, 2);
-  command->add_option("--jobs", options->jobs, "Number of texts to process at once")->capture_default_str();
-  command->add_option(
-      "-o,--output", options->output,
-      "The JSON, CSV or NPZ to write; default: print a line of JSON for each text as it finishes");
-  command->callback([options, &exitCode] { exitCode = guarded([&] { return runStudy(*options); }); });
+  Command command{"study",
+                  "Measure every head of a model on many texts: detectors, ablation, attribution, patching"};
+  command.options = {
+      Option("FOLDER", "A Hugging Face folder or a GGUF file, or learned for the bundled model", &o->folder,
+             {.required = true}),
+      Option("--texts FILE",
+             "A file with one text per line, or JSON lines with text, other, answer and other_answer",
+             &o->texts, {.required = true}),
+      Option("--measure", "Any of detectors, loss, attribution and patch; default all", &o->measures,
+             {.words = wordsOf(kMeasures), .commas = true}),
+      Option("--patch",
+             "The piece of one text to put into the other: heads, patterns, queries, keys, values, mlps or "
+             "stream",
+             &o->piece, {.words = pieces, .shown = true}),
+      Option("--off", "Heads to switch off, as 1.2,3.4: layer 1's head 2, layer 3's head 4", &o->off,
+             {.commas = true}),
+      Option("--answers",
+             "One or two words whose logits to compare, for texts that name none; default: the most likely",
+             &o->answers, {.most = 2}),
+      Option("--jobs", "Number of texts to process at once", &o->jobs, kShown),
+      Option("-o,--output",
+             "The JSON, CSV or NPZ to write; default: print a line of JSON for each text as it finishes",
+             &o->output)};
+  command.run = [o] { return runStudy(*o); };
+  return command;
 }
 
 }  // namespace headscope::app

@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
+#include "app/commands/commands.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/support/golden.h"
@@ -313,15 +313,14 @@ TEST_F(Attend, SuggestsTheIntendedFlag) {
   expectFailure(attend({"--widnow=3"}), 2, "did you mean --window?");
 }
 
-TEST_F(Attend, RegistersItsSubcommand) {
+TEST_F(Attend, RunsFromItsCommandLine) {
   put(test::smallProblem());
-  CLI::App app;
-  int exitCode = -1;
-  addAttendCommand(app, exitCode);
-  app.parse("attend " + in_.string() + " --output " + out_.string());
-  EXPECT_EQ(exitCode, 0);
+  const std::string in = in_.string(), out = out_.string();
+  const char* const words[] = {"headscope", "attend", in.c_str(), "--output", out.c_str()};
+  const Program program{{"headscope", ""}, "0.1", {attendCommand()}};
+  EXPECT_EQ(runCommandLine(program, 5, words), 0);
   EXPECT_TRUE(fs::exists(out_));
-  EXPECT_THAT(app.get_subcommand("attend")->help(), HasSubstr("--cache-length"));
+  EXPECT_THAT(commandHelp(program, "attend"), HasSubstr("--cache-length"));
 }
 
 TEST(AttendBudget, IsWithinPlausibleBounds) {
