@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -67,5 +69,14 @@ int runCommandLine(const Program& program, int argc, const char* const* argv);
 
 /// What `headscope COMMAND --help` prints.
 std::string commandHelp(const Program& program, const std::string& command);
+
+/// Returns the man pages of section 1, for the program and for each command, by file name:
+/// "headscope-render.1".
+std::map<std::string, std::string> manPages(const Program& program);
+
+inline constexpr std::string_view kShells[] = {"bash", "zsh", "fish"};
+/// Returns the script with which a shell, one of kShells, completes commands, options, and values if there
+/// are only a few. Throws std::invalid_argument for another shell.
+std::string completionScript(const Program& program, std::string_view shell);
 
 }  // namespace headscope::app

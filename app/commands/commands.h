@@ -15,6 +15,7 @@
 #include "attention/core/result.h"
 #include "attention/core/tensor.h"
 #include "attention/formats/quote.h"
+#include "attention/masks/pattern.h"
 
 namespace headscope::app {
 
@@ -24,7 +25,6 @@ Command snapshotCommand();
 Command sceneCommand();
 Command viewCommand();
 Command maskCommand();
-Command benchCommand();
 Command modelCommand();
 Command studyCommand();
 Command tokenizeCommand();
@@ -116,6 +116,9 @@ int fail(const attention::Error& error);
 
 /// Prints a command's progress on standard error, on a terminal in the same line until the last.
 void printProgress(const std::string& line, bool last);
+
+/// Describes a pattern's parameter: "size: 1 to 1073741824, default 128; keys that are seen".
+std::string parameterText(const attention::ParameterInfo& parameter);
 
 /// Checks options that take a path: returns what is wrong, or "".
 std::string checkFileName(const std::string& path);

@@ -1,5 +1,3 @@
-#include "app/commands/help.h"
-
 #include "app/commands/commands.h"
 #include "app/platform/assets.h"
 #include "app/scene/fields.h"

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include "app/commands/commands.h"
-#include "app/commands/help.h"
 #include "app/compute/jobs/memory_budget.h"
 #include "app/compute/layer/mask_inputs.h"
 #include "app/compute/mask/mask_study.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/masks/mask_file.h"
 #include "attention/masks/code.h"
+#include "attention/masks/compile.h"
 #include "attention/masks/statistics.h"
 #include "attention/text/ascii.h"
 
@@ -17,6 +17,7 @@ namespace headscope::app {
 namespace {
 
 using attention::MaskFormula;
+using attention::MaskStatistics;
 
 /// More tokens than any model reads; the block map grows with their square.
 constexpr Index kMaxTokens = Index{1} << 20, kMaxHeads = 1024;
@@ -33,7 +34,7 @@ std::string endingOf(const std::string& path) {
   return attention::lowerCase(std::filesystem::path(path).extension().string());
 }
 
-/// Wrong usage if an option's value is wrong for any mask.
+/// Refuses options whose values are wrong for any mask.
 void checkOptions(const MaskOptions& options) {
   if (!options.expression) refuse("EXPR is missing: a mask such as \"causal & window(128)\", or --list");
   if (options.text && (options.queries || options.keys))
@@ -158,61 +159,6 @@ attention::MaskCode languageOf(const std::string& word) {
   return word == "numpy" ? attention::MaskCode::numpy : attention::MaskCode::flexAttention;
 }
 
-int runMask(const MaskOptions& options) {
-  if (options.list) return print(patternList());
-  checkOptions(options);
-  const attention::MaskGeometry geometry = geometryOf(options);
-  const attention::ParsedMask parsed = attention::parseMask(*options.expression);
-  if (parsed.error)
-    return fail(
-        {parsed.error->message + "\n" + attention::caretText(*options.expression, parsed.error->offset)});
-  orFail(attention::checkHeads(parsed.layers, geometry.heads, geometry.kvHeads));
-  const attention::MaskSources sources = readSources(parsed.layers);
-  const auto mask = orFail(attention::compileMask(parsed.layers, geometry, sources));
-  const bool written = !options.output.empty() || !options.code.empty();
-  if (written && geometry.queries != geometry.keys && !options.cache)
-    warn(attention::positionRule(geometry.queries, geometry.keys, geometry.cacheLength) +
-         " (--cache is not given)");
-  if (!options.output.empty()) return writeMask(options, *mask);
-  if (options.code.empty())
-    return print(maskReport(parsed.layers, geometry, *mask, options.head, options.cache.has_value()));
-  return print(orFail(attention::maskCode(languageOf(options.code), parsed.layers, geometry, sources)));
-}
-
-}  // namespace
-
-Command maskCommand() {
-  const auto o = std::make_shared<MaskOptions>();
-  Command command{"mask", "Summarise a mask, or write it as a file or as code"};
-  command.options = {
-      Option("EXPR", "The mask, such as \"causal & (window(128) | sinks(4))\"", &o->expression),
-      Option("--queries N", "Number of queries", &o->queries),
-      Option("--keys M", "Number of keys; default: same as queries", &o->keys),
-      Option("--cache C", "Cached tokens before the first query; default 0", &o->cache),
-      Option("--text",
-             "A line of text in place of --queries: its words are the tokens and "
-             "define documents, prefix, images …",
-             &o->text),
-      Option("--heads H", "Query heads", &o->heads, kShown),
-      Option("--kv-heads G", "Key and value heads; default: same as heads", &o->kvHeads),
-      Option("--head h", "Only this head", &o->head),
-      Option("-o,--output FILE", "Write a .npy, .csv, .safetensors or .png", &o->output, kFileName),
-      Option("--convention",
-             "Meaning of the file's numbers: visible (true = visible), masked (true = masked) or "
-             "additive (0 and -inf); default visible",
-             &o->convention, {.words = {"visible", "masked", "additive"}}),
-      Option("--code", "Print code that builds the mask: flex, torch or numpy", &o->code,
-             {.words = {"flex", "torch", "numpy"}}),
-      Option("--list", "Print every pattern with its formula and parameters", &o->list)};
-  command.run = [o] { return runMask(*o); };
-  return command;
-}
-
-namespace {
-
-using attention::Index;
-using attention::MaskStatistics;
-
 constexpr Index kBlockSize = 128;
 
 std::string countOf(Index value) {
@@ -276,30 +222,9 @@ std::string headsText(const std::vector<Index>& heads) {
   return text;
 }
 
-}  // namespace
-
-std::string parameterText(const attention::ParameterInfo& parameter) {
-  using Kind = attention::ParameterKind;
-  std::string text(parameter.name);
-  if (parameter.kind == Kind::count) {
-    text += parameter.step == 1 ? fmt::format(": {} to {}", parameter.low, parameter.high)
-                                : fmt::format(": {}, {}, … {}", parameter.low, parameter.low + parameter.step,
-                                              parameter.high);
-    if (!parameter.notAbove.empty()) text += fmt::format(" and at most {}", parameter.notAbove);
-    if (!parameter.fromText) text += fmt::format(", default {}", parameter.defaultValue);
-  } else if (parameter.kind == Kind::positions) {
-    text += ": [0, 11]";
-  } else if (parameter.kind == Kind::spans) {
-    text += ": [0-3, 8-11]";
-  } else if (parameter.kind == Kind::parents) {
-    text += ": [-1, 0, 0]";
-  } else {
-    text += parameter.kind == Kind::convention ? ": visible, masked or additive" : ": \"…\"";
-  }
-  if (parameter.fromText) text += ", default: from the text";
-  return text + "; " + std::string(parameter.meaning);
-}
-
+/// Everything printed about a mask: its text, omitted layers, and for every group of heads with the same mask
+/// (only `head`'s if given) formula, density, empty rows, unseen keys, future pairs and blocks. If
+/// `cacheGiven` is false and queries and keys differ in number, also the first query's position.
 std::string maskReport(const attention::MaskLayers& layers, const attention::MaskGeometry& geometry,
                        const attention::MaskFormula& mask, std::optional<Index> head, bool cacheGiven) {
   std::string size = countedText(mask.queries(), "query") + " × " + countedText(mask.keys(), "key") + ", " +
@@ -322,6 +247,7 @@ std::string maskReport(const attention::MaskLayers& layers, const attention::Mas
   return text;
 }
 
+/// Lists all patterns with their formulas, parameters and limits.
 std::string patternList() {
   std::string text;
   for (const attention::PatternInfo& info : attention::patternTable()) {
@@ -333,6 +259,78 @@ std::string patternList() {
     if (!info.example.empty()) text += "  for example " + std::string(info.example) + "\n";
   }
   return text;
+}
+
+int runMask(const MaskOptions& options) {
+  if (options.list) return print(patternList());
+  checkOptions(options);
+  const attention::MaskGeometry geometry = geometryOf(options);
+  const attention::ParsedMask parsed = attention::parseMask(*options.expression);
+  if (parsed.error)
+    return fail(
+        {parsed.error->message + "\n" + attention::caretText(*options.expression, parsed.error->offset)});
+  orFail(attention::checkHeads(parsed.layers, geometry.heads, geometry.kvHeads));
+  const attention::MaskSources sources = readSources(parsed.layers);
+  const auto mask = orFail(attention::compileMask(parsed.layers, geometry, sources));
+  const bool written = !options.output.empty() || !options.code.empty();
+  if (written && geometry.queries != geometry.keys && !options.cache)
+    warn(attention::positionRule(geometry.queries, geometry.keys, geometry.cacheLength) +
+         " (--cache is not given)");
+  if (!options.output.empty()) return writeMask(options, *mask);
+  if (options.code.empty())
+    return print(maskReport(parsed.layers, geometry, *mask, options.head, options.cache.has_value()));
+  return print(orFail(attention::maskCode(languageOf(options.code), parsed.layers, geometry, sources)));
+}
+
+}  // namespace
+
+Command maskCommand() {
+  const auto o = std::make_shared<MaskOptions>();
+  Command command{"mask", "Summarise a mask, or write it as a file or as code"};
+  command.options = {
+      Option("EXPR", "The mask, such as \"causal & (window(128) | sinks(4))\"", &o->expression),
+      Option("--queries N", "Number of queries", &o->queries),
+      Option("--keys M", "Number of keys; default: same as queries", &o->keys),
+      Option("--cache C", "Cached tokens before the first query; default 0", &o->cache),
+      Option("--text",
+             "A line of text in place of --queries: its words are the tokens and "
+             "define documents, prefix, images …",
+             &o->text),
+      Option("--heads H", "Query heads", &o->heads, kShown),
+      Option("--kv-heads G", "Key and value heads; default: same as heads", &o->kvHeads),
+      Option("--head h", "Only this head", &o->head),
+      Option("-o,--output FILE", "Write a .npy, .csv, .safetensors or .png", &o->output, kFileName),
+      Option("--convention",
+             "Meaning of the file's numbers: visible (true = visible), masked (true = masked) or "
+             "additive (0 and -inf); default visible",
+             &o->convention, {.words = {"visible", "masked", "additive"}}),
+      Option("--code", "Print code that builds the mask: flex, torch or numpy", &o->code,
+             {.words = {"flex", "torch", "numpy"}}),
+      Option("--list", "Print every pattern with its formula and parameters", &o->list)};
+  command.run = [o] { return runMask(*o); };
+  return command;
+}
+
+std::string parameterText(const attention::ParameterInfo& parameter) {
+  using Kind = attention::ParameterKind;
+  std::string text(parameter.name);
+  if (parameter.kind == Kind::count) {
+    text += parameter.step == 1 ? fmt::format(": {} to {}", parameter.low, parameter.high)
+                                : fmt::format(": {}, {}, … {}", parameter.low, parameter.low + parameter.step,
+                                              parameter.high);
+    if (!parameter.notAbove.empty()) text += fmt::format(" and at most {}", parameter.notAbove);
+    if (!parameter.fromText) text += fmt::format(", default {}", parameter.defaultValue);
+  } else if (parameter.kind == Kind::positions) {
+    text += ": [0, 11]";
+  } else if (parameter.kind == Kind::spans) {
+    text += ": [0-3, 8-11]";
+  } else if (parameter.kind == Kind::parents) {
+    text += ": [-1, 0, 0]";
+  } else {
+    text += parameter.kind == Kind::convention ? ": visible, masked or additive" : ": \"…\"";
+  }
+  if (parameter.fromText) text += ", default: from the text";
+  return text + "; " + std::string(parameter.meaning);
 }
 
 }  // namespace headscope::app

@@ -76,7 +76,8 @@ void openStandardStreams() {
 
 }  // namespace
 
-int runProgram(int argc, const char* const* argv, const std::string& version) {
+int runProgram(int argc, const char* const* argv, const std::string& version,
+               const std::vector<Command>& more) {
   openStandardStreams();
   attention::removeTemporaryFilesOnSignals();
   render::setSoftwareThreads();
@@ -97,11 +98,12 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
              &scene, kFileName),
       Option("--send", "Open it in the window opened last, if there is one", &sends)};
   program.own.run = [&] { return sends && sendToWindow(scene) ? kExitDone : runWindow(scene); };
-  program.commands = {renderCommand(), attendCommand(),     snapshotCommand(), sceneCommand(),
-                      maskCommand(),   modelCommand(),      studyCommand(),    viewCommand(),
-                      benchCommand(),  tokenizeCommand(),   costCommand(),     lessonCommand(),
-                      linkCommand(),   exportHtmlCommand(), handoutCommand(),  recordCommand(),
-                      pythonCommand(), helpCommand(program)};
+  program.commands = {renderCommand(),     attendCommand(),  snapshotCommand(), sceneCommand(),
+                      maskCommand(),       modelCommand(),   studyCommand(),    viewCommand(),
+                      tokenizeCommand(),   costCommand(),    lessonCommand(),   linkCommand(),
+                      exportHtmlCommand(), handoutCommand(), recordCommand(),   pythonCommand(),
+                      helpCommand(program)};
+  program.commands.insert(program.commands.end(), more.begin(), more.end());
   return runCommandLine(program, argc, argv);
 }
 

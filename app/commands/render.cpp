@@ -83,11 +83,11 @@ int renderPicture(const Scene& scene, PictureKind what, const RenderOptions& opt
   requireAddressSpace();
   HeadlessApp headless(64, 64);
   headless.session().view().preferences.light = options.theme != "dark";
-  const Result<Drawing> drawing = paintedPicture(headless, scene, what, aspectOf(size, FigureView().aspect));
+  Result<Drawing> drawing = paintedPicture(headless, scene, what, aspectOf(size, FigureView().aspect));
   if (const Snapshot* snapshot = headless.session().snapshot(); drawing && snapshot && scene.cursor.decoding)
     if (const SequenceSnapshot* shown = shownSequence(scene, snapshot))
       checkStep(scene.cursor.step, shown, snapshot->causal);
-  orFail(writePicture(options.output, orFail(drawing), size, memory));
+  orFail(writePicture(options.output, orFail(std::move(drawing)), size, memory));
   warnOfMaskFiles(scene);
   return kExitDone;
 }

@@ -1,8 +1,10 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cctype>
 
-#include "app/commands/help.h"
+#include "app/commands/command_line.h"
+#include "attention/core/result.h"
 
 namespace headscope::app {
 

@@ -8,7 +8,7 @@ import sys
 SLOWER = 1.05  # ratios above this count as slower, below its inverse as faster
 SHOWN = 20  # cases with more lines than this show only the changed ones and the total
 TOGETHER = "all lines together"
-# Case -> arguments of `headscope bench`.
+# Case -> arguments of `headscope_measure bench`.
 CASES = {
     "512 wide, n = 512": [],
     "512 wide, n = 128": ["--only", "forward", "--tokens", "128"],
@@ -28,7 +28,10 @@ def build(root, revision):
         sys.exit(f"compare.py: {revision} is no revision of this repository")
     commit = found.stdout.strip()
     folder = os.path.join(root, "build-against", commit[:12])
-    source, binary = os.path.join(folder, "source"), os.path.join(folder, "build", "headscope")
+    # Up to November 2026, bench was a command of the program itself.
+    separate = not subprocess.run([*git, "cat-file", "-e", commit + ":tests/bench/measure"], capture_output=True).returncode
+    program = "headscope_measure" if separate else "headscope"
+    source, binary = os.path.join(folder, "source"), os.path.join(folder, "build", program)
     if os.access(binary, os.X_OK):
         return binary, commit
     print(f"Building {commit[:12]} in {folder}", file=sys.stderr)
@@ -37,7 +40,7 @@ def build(root, revision):
         archive = subprocess.run([*git, "archive", commit], check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x", "-C", source], input=archive, check=True)
     for words in (["-S", source, "-B", os.path.dirname(binary), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"],
-                  ["--build", os.path.dirname(binary), "--target", "headscope"]):
+                  ["--build", os.path.dirname(binary), "--target", program]):
         if subprocess.run(["cmake", *words], stdout=sys.stderr).returncode:
             sys.exit(f"compare.py: {commit[:12]} could not be built")
     return binary, commit

@@ -5,10 +5,10 @@
 
 #include <cstring>
 
-#include "app/commands/bench/bench.h"
 #include "attention/core/random.h"
 #include "attention/kernels/ceilings.h"
 #include "attention/kernels/gemm.h"
+#include "tests/bench/measure/bench.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares Headscope with PyTorch and matplotlib: runs the same work alternately and prints a table of ratios.
 
-    /usr/bin/python3 tests/bench/compare.py [--binary build/headscope] [--rounds 5] [--case NAME ...]
+    /usr/bin/python3 tests/bench/compare.py [--binary build/headscope_measure] [--rounds 5] [--case NAME ...]
 
 Needs Debian's python3-torch with libopenblas0-openmp, and python3-matplotlib. Both sides use two threads. Each round
 starts a separate process for each side, one after the other; the ratio is the median over the rounds of the other's
@@ -260,7 +260,7 @@ def child(work, shape, environment):
 
 
 def bench(binary, shape, part):
-    """Rows of `headscope bench` by name."""
+    """Rows of `headscope_measure bench` by name."""
     model, heads, kv_heads, n = shape
     command = [binary, "bench", "--model-dim", model, "--heads", heads, "--kv-heads", kv_heads, "--tokens", n,
                "--causal", "--only", part, "--rounds", 3, "--json"]
@@ -378,7 +378,7 @@ def arguments():
     everything = [*FORWARD, *MODELS, *SLIDERS, FIRST_PICTURE]
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--binary", default=os.path.join(root, "build", "headscope"))
+    parser.add_argument("--binary", default=os.path.join(root, "build", "headscope_measure"))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--case", action="append", choices=everything, help="only this; may be given again")
     parser.add_argument("--against", metavar="REVISION", help="an earlier revision of Headscope")
@@ -400,7 +400,7 @@ def main():
         work = {"torch": torch_forward, "gpt2": torch_gpt2, "matplotlib": matplotlib_slider}[options.child[0]]
         return print(json.dumps(work(*json.loads(options.child[1]))))
     if not os.access(options.binary, os.X_OK):
-        sys.exit(f"compare.py: {options.binary} is no program, expected headscope")
+        sys.exit(f"compare.py: {options.binary} is no program, expected headscope_measure")
     start, before = time.perf_counter(), busy_seconds()
     said = lambda: others_text(others_share(before, busy_seconds(), time.perf_counter() - start, os.cpu_count()))
     if options.against:

@@ -1,12 +1,12 @@
 // The speed of the mathematics: a layer's forward pass keeping more or less of it, one linear map, parts of
 // one long head, a decode step. Counters are floating-point operations or bytes per second. Run it as
-// described in snapshot_bench.cpp; `headscope bench` compares with what the machine can do.
+// described in snapshot_bench.cpp; `headscope_measure bench` compares with what the machine can do.
 #include <benchmark/benchmark.h>
 
-#include "app/commands/bench/bench.h"
 #include "attention/cache/kv_cache.h"
 #include "attention/core/attention.h"
 #include "attention/core/head_map.h"
+#include "tests/bench/measure/bench.h"
 
 namespace {
 

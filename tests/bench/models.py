@@ -95,7 +95,7 @@ def measure(binary, folder, rounds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--binary", default=os.path.join(HERE, "..", "..", "build", "headscope"))
+    parser.add_argument("--binary", default=os.path.join(HERE, "..", "..", "build", "headscope_measure"))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--folder", help="where the models are kept")
     o = parser.parse_args()

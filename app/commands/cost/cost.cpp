@@ -48,7 +48,7 @@ attention::Result<ModelShape> shapeNamed(const std::string& model, const CostCat
                attention::nearestModel(catalogue.shapes, model)};
 }
 
-/// Returns the word's place in a table. Wrong usage if it isn't there.
+/// Sets `value` to the word's place in a table. Refuses a word that isn't there.
 template <typename Value>
 void choose(Value& value, const char* option, const std::string& word,
             std::span<const std::string_view> names) {

@@ -60,10 +60,10 @@ PassRequest requestOf(const ModelOptions& options, const attention::Model& model
 }
 
 /// Names the tensor because of which the numbers of that text aren't finite.
-Error notFinite(const ModelOptions& options, const std::shared_ptr<const attention::Model>& model,
-                std::span<const Index> ids) {
-  return Error{modelFault({.name = options.folder, .model = model}, ids,
-                          {.layers = model->config().layerCount(), .head = true}, {})};
+std::string notFinite(const ModelOptions& options, const std::shared_ptr<const attention::Model>& model,
+                      std::span<const Index> ids) {
+  return modelFault({.name = options.folder, .model = model}, ids,
+                    {.layers = model->config().layerCount(), .head = true}, {});
 }
 
 bool isFinite(const attention::PassResult& pass) {
@@ -94,7 +94,7 @@ void writeOn(const ModelOptions& options, const PassRequest& asked,
   orFail(attention::generate(session, run.pass.logits, *options.generate, options.sampling, request, take));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   run.tokensPerSecond = static_cast<double>(run.generatedIds->size()) / std::max(seconds.count(), 1e-9);
-  if (!finite) failWith(notFinite(options, model, session.tokens()).message);
+  if (!finite) failWith(notFinite(options, model, session.tokens()));
 }
 
 /// Opens the folder's tokenizer, if there is one. A text needs it; ids are shown with it.
@@ -179,7 +179,7 @@ int runModel(const ModelOptions& options) {
   checkMemory(*model, std::ssize(run.inputIds), request);
   attention::ModelSession session(model);
   run.pass = orFail(session.append(run.inputIds, request));
-  if (!isFinite(run.pass)) failWith(notFinite(options, model, run.inputIds).message);
+  if (!isFinite(run.pass)) failWith(notFinite(options, model, run.inputIds));
   if (options.generate) writeOn(options, request, model, session, run);
   if (options.composition) run.compositions = orFail(allCompositions(*model));
   if (!options.output.empty())

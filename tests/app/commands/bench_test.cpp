@@ -1,4 +1,4 @@
-#include "app/commands/bench/bench.h"
+#include "tests/bench/measure/bench.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/commands/bench/growth.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/bench/measure/growth.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 using test::Outcome;
-using test::runHeadscope;
+using test::runMeasure;
 
 const std::vector<std::string> kSmallBench{
     "bench",    "--model-dim", "32", "--heads",      "4",   "--kv-heads", "2", "--tokens", "24",
@@ -24,7 +24,7 @@ const std::vector<std::string> kSmallBench{
 
 Outcome bench(std::vector<std::string> more) {
   more.insert(more.begin(), kSmallBench.begin(), kSmallBench.end());
-  return runHeadscope(more);
+  return runMeasure(more);
 }
 
 TEST(BenchMedian, ReturnsTheMiddleValue) {
@@ -46,21 +46,21 @@ TEST(BenchGrowth, MeasuresUpToGivenLengthAndDrawsFigure) {
   test::TemporaryFolder folder;
   const std::string file = (folder / "growth.svg").string();
   const Outcome outcome =
-      runHeadscope({"bench", "--growth", "128", "--only", "forward,decode,map", "-o", file});
+      runMeasure({"bench", "--growth", "128", "--only", "forward,decode,map", "-o", file});
   ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
   for (const char* line : {"forward, all weights", "forward, output alone", "decode step", "exact overview"})
     EXPECT_THAT(outcome.output, HasSubstr(line));
   const std::string svg = test::fileText(file);
   for (const char* words : {"Seconds by tokens, 8 heads", "Bytes by tokens", "Seconds by heads, 128 tokens"})
     EXPECT_THAT(svg, HasSubstr(words));
-  EXPECT_EQ(runHeadscope({"bench", "-o", file}).exitCode, 2);
-  EXPECT_EQ(runHeadscope({"bench", "--growth", "1"}).exitCode, 2);
+  EXPECT_EQ(runMeasure({"bench", "-o", file}).exitCode, 2);
+  EXPECT_EQ(runMeasure({"bench", "--growth", "1"}).exitCode, 2);
 }
 
 TEST(BenchThreads, ListsPowersOfTwoThreadCounts) {
   std::vector<std::string> words = kSmallBench;
   words.insert(words.end(), {"--by-threads", "--only", "forward,decode,map"});
-  const Outcome outcome = runHeadscope(words, "export HEADSCOPE_THREADS=5; ");
+  const Outcome outcome = runMeasure(words, "export HEADSCOPE_THREADS=5; ");
   ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
   for (const char* name :
        {"forward, all weights stored", "forward, output alone", "decode step over the cache",
@@ -185,8 +185,8 @@ TEST(BenchCommand, CountsCacheBytesByNumberFormat) {
 }
 
 TEST(BenchCommand, SkipsWindowWhenTextIsTooLong) {
-  const Outcome outcome = runHeadscope({"bench", "--model-dim", "16", "--heads", "1", "--tokens", "2049",
-                                        "--cached", "8", "--map-tokens", "32", "--rounds", "1"});
+  const Outcome outcome = runMeasure({"bench", "--model-dim", "16", "--heads", "1", "--tokens", "2049",
+                                      "--cached", "8", "--map-tokens", "32", "--rounds", "1"});
   EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, HasSubstr("The window was not measured: "));
   EXPECT_THAT(outcome.output, HasSubstr("2049"));
@@ -209,7 +209,7 @@ TEST(BenchCommand, WrongUsageExitsWithCode2) {
   for (const auto& [options, part] : wrong) {
     std::vector<std::string> arguments{"bench"};
     arguments.insert(arguments.end(), options.begin(), options.end());
-    const Outcome outcome = runHeadscope(arguments);
+    const Outcome outcome = runMeasure(arguments);
     EXPECT_EQ(outcome.exitCode, 2) << part;
     EXPECT_EQ(outcome.output, "");
     EXPECT_THAT(outcome.errors, testing::AllOf(StartsWith("headscope: "), HasSubstr(part)));
@@ -218,14 +218,14 @@ TEST(BenchCommand, WrongUsageExitsWithCode2) {
 }
 
 TEST(BenchCommand, RefusesSizesOverBudget) {
-  const Outcome outcome = runHeadscope({"bench", "--tokens", "200000", "--only", "forward"});
+  const Outcome outcome = runMeasure({"bench", "--tokens", "200000", "--only", "forward"});
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_EQ(outcome.output, "");
   EXPECT_THAT(outcome.errors, HasSubstr("the budget is"));
 }
 
 TEST(BenchCommand, ReportsFullDevice) {
-  const Outcome outcome = runHeadscope(
+  const Outcome outcome = runMeasure(
       {"bench", "--model-dim", "8", "--heads", "1", "--only", "decode", "--cached", "8", "--rounds", "1"}, "",
       ">/dev/full");
   EXPECT_EQ(outcome.exitCode, 1);

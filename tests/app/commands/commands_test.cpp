@@ -59,7 +59,7 @@ TEST_F(Commands, HelpListsEveryCommandAndOption) {
   const Outcome help = runHeadscope({"--help"});
   EXPECT_EQ(help.exitCode, 0);
   EXPECT_EQ(help.errors, "");
-  for (const char* command : {"render", "attend", "snapshot", "scene", "bench", "--version"})
+  for (const char* command : {"render", "attend", "snapshot", "scene", "cost", "--version"})
     EXPECT_THAT(help.output, HasSubstr(command));
   const Outcome render = runHeadscope({"render", "--help"});
   EXPECT_EQ(render.exitCode, 0);

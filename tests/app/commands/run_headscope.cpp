@@ -24,13 +24,11 @@ constexpr const char* kQuiet = "export ASAN_OPTIONS=detect_leaks=0; ";
 constexpr const char* kQuiet = "";
 #endif
 
-}  // namespace
-
-Outcome runHeadscope(const std::vector<std::string>& arguments, const std::string& before,
-                     const std::string& after) {
+Outcome run(const std::string& program, const std::vector<std::string>& arguments, const std::string& before,
+            const std::string& after) {
   const TemporaryFolder folder;
   const auto errors = folder / "errors";
-  std::string line = before + kQuiet + "env -u DISPLAY -u WAYLAND_DISPLAY timeout 60 '" HEADSCOPE_BINARY "'";
+  std::string line = before + kQuiet + "env -u DISPLAY -u WAYLAND_DISPLAY timeout 60 '" + program + "'";
   for (const std::string& argument : arguments) line += " '" + argument + "'";
   line += " " + after + " 2>'" + errors.string() + "'";
   Outcome outcome;
@@ -43,6 +41,18 @@ Outcome runHeadscope(const std::vector<std::string>& arguments, const std::strin
   if (WIFEXITED(status)) outcome.exitCode = WEXITSTATUS(status);
   outcome.errors = fileText(errors);
   return outcome;
+}
+
+}  // namespace
+
+Outcome runHeadscope(const std::vector<std::string>& arguments, const std::string& before,
+                     const std::string& after) {
+  return run(HEADSCOPE_BINARY, arguments, before, after);
+}
+
+Outcome runMeasure(const std::vector<std::string>& arguments, const std::string& before,
+                   const std::string& after) {
+  return run(HEADSCOPE_MEASURE, arguments, before, after);
 }
 
 Outcome runHeadscopeOnTerminal(const std::vector<std::string>& arguments, const std::string& before) {

@@ -15,6 +15,10 @@ struct Outcome {
 Outcome runHeadscope(const std::vector<std::string>& arguments, const std::string& before = "",
                      const std::string& after = "");
 
+/// The same for tests/bench's program, which has the command bench too.
+Outcome runMeasure(const std::vector<std::string>& arguments, const std::string& before = "",
+                   const std::string& after = "");
+
 /// The same with a terminal as standard output; `output` is what the terminal received.
 Outcome runHeadscopeOnTerminal(const std::vector<std::string>& arguments, const std::string& before = "");
 

@@ -1,4 +1,4 @@
-#include "app/commands/bench/bench.h"
+#include "tests/bench/measure/bench.h"
 
 #include <fmt/core.h>
 

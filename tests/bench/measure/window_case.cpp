@@ -1,12 +1,12 @@
 #include <fmt/core.h>
 
-#include "app/commands/bench/bench.h"
 #include "app/pages/heads/heads_page.h"
 #include "app/pages/map/map_job.h"
 #include "app/platform/process.h"
 #include "app/scene/fields.h"
 #include "app/scene/mask_rules.h"
 #include "app/session/headless.h"
+#include "tests/bench/measure/bench.h"
 
 namespace headscope::app {
 namespace {

@@ -1,10 +1,10 @@
 #include <cmath>
 
-#include "app/commands/bench/bench.h"
 #include "app/pages/map/map_job.h"
 #include "attention/cache/kv_cache.h"
 #include "attention/core/random.h"
 #include "attention/masks/plain_rules.h"
+#include "tests/bench/measure/bench.h"
 
 namespace headscope::app {
 namespace {

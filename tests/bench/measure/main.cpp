@@ -1,11 +1,13 @@
-#include "app/commands/bench/bench.h"
+// The program with the command bench, which measures how fast this machine computes and draws.
 
 #include <fmt/core.h>
 
-#include "app/commands/bench/growth.h"
 #include "app/commands/commands.h"
+#include "app/commands/program.h"
 #include "app/compute/figures/picture_file.h"
 #include "app/compute/layer/snapshot.h"
+#include "tests/bench/measure/bench.h"
+#include "tests/bench/measure/growth.h"
 
 namespace headscope::app {
 
@@ -100,8 +102,6 @@ int runBenchCommand(const BenchOptions& options) {
   return printReport(runBench(shape, parts, options.rounds), options.json);
 }
 
-}  // namespace
-
 Command benchCommand() {
   const auto o = std::make_shared<BenchOptions>();
   Command command{"bench", "Measure how fast this machine computes and draws a layer"};
@@ -134,4 +134,9 @@ Command benchCommand() {
   return command;
 }
 
+}  // namespace
 }  // namespace headscope::app
+
+int main(int argc, char** argv) {
+  return headscope::app::runProgram(argc, argv, HEADSCOPE_VERSION, {headscope::app::benchCommand()});
+}

@@ -1,15 +1,15 @@
-#include "app/commands/bench/growth.h"
+#include "tests/bench/measure/growth.h"
 
 #include <fmt/core.h>
 
 #include <exception>
 
-#include "app/commands/bench/bench.h"
 #include "app/scene/text/number_text.h"
 #include "app/session/headless.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/plot.h"
+#include "tests/bench/measure/bench.h"
 
 namespace headscope::app {
 namespace {

@@ -22,7 +22,7 @@ namespace headscope::app {
 
 constexpr int kBenchWidth = 1920, kBenchHeight = 1080;  ///< size of the frames that are measured
 
-/// What `headscope bench` measures.
+/// What the command bench measures.
 struct BenchShape {
   attention::AttentionConfig config;
   bool causal = false;

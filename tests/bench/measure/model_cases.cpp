@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include "app/commands/bench/bench.h"
 #include "app/compute/model/pair_study.h"
 #include "app/pages/lessons/lessons_page.h"
 #include "app/platform/process.h"
@@ -11,6 +10,7 @@
 #include "attention/expressions/expression.h"
 #include "attention/models/config/families.h"
 #include "attention/models/session.h"
+#include "tests/bench/measure/bench.h"
 
 namespace headscope::app {
 

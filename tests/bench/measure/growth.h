@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/commands/bench/bench.h"
 #include "app/compute/figures/drawing.h"
 #include "app/compute/plots/plot_data.h"
+#include "tests/bench/measure/bench.h"
 
 namespace headscope::app {
 
