@@ -145,7 +145,7 @@ SentFiles::~SentFiles() {
 
 std::vector<fs::path> SentFiles::take() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(come_, {});
+  return std::exchange(arrived_, {});
 }
 
 /// Whether there is something to read. False after `seconds` (0 = no limit), and when stopping.
@@ -183,7 +183,7 @@ void SentFiles::receive(int from) {
   if (::send(from, "1", 1, MSG_NOSIGNAL) != 1) return;
   {
     const std::lock_guard lock(mutex_);
-    come_.push_back(path);
+    arrived_.push_back(path);
   }
   wake_();
 }

@@ -42,7 +42,7 @@ class SentFiles {
   attention::Descriptor folder_, socket_{-1}, stopRead_{-1}, stopWrite_{-1};
   std::string name_;  ///< of the socket in its folder
   std::mutex mutex_;
-  std::vector<std::filesystem::path> come_;
+  std::vector<std::filesystem::path> arrived_;
   std::thread thread_;
 };
 

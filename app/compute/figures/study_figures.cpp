@@ -156,7 +156,7 @@ double studyMean(const HeadColumn& column, std::pair<Index, Index> head) {
 }
 
 /// Capitalizes the first letter, for titles.
-std::string begun(std::string words) {
+std::string capitalized(std::string words) {
   if (!words.empty())
     words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
   return words;
@@ -214,7 +214,7 @@ HeadScatter headScatter(const TextsStudy& study, const std::string& x, const std
   HeadScatter scatter;
   const HeadColumn *const across = study.column(x), *const up = study.column(y);
   if (!across || !up) return scatter;
-  scatter.title = begun(up->title) + " against " + across->title;
+  scatter.title = capitalized(up->title) + " against " + across->title;
   Plot& plot = scatter.plot;
   for (Index layer = 0; layer < up->mean.rows(); ++layer)
     for (Index head = 0; head < up->mean.cols(); ++head) {
@@ -332,7 +332,7 @@ GridFigure studyMap(const TextsStudy& study, const std::string& column) {
   GridFigure figure;
   const HeadColumn* const of = study.column(column);
   if (!of) return figure;
-  figure.title = begun(of->title);
+  figure.title = capitalized(of->title);
   figure.note = studyNote(study);
   figure.columnTitle = "head";
   figure.values = of->mean;

@@ -121,7 +121,7 @@ WayOn wayOn(const State& page) {
 }
 
 /// The Back and Next buttons, always visible.
-void ways(State& page, const ImRect& area) {
+void backAndNext(State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList(), back = *ImGui::GetBackgroundDrawList();
@@ -234,7 +234,7 @@ void lessonColumn(State& page, const ImRect& area) {
       fadeEdges(view, width);
     }
     compat::endChild();
-    ways(page, ImRect(area.Min.x, area.Max.y - bottom, area.Max.x, area.Max.y));
+    backAndNext(page, ImRect(area.Min.x, area.Max.y - bottom, area.Max.x, area.Max.y));
   }
   endPanel();
 }

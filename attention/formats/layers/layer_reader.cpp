@@ -66,7 +66,8 @@ std::string LayerReader::module() const {
 
 Status LayerReader::checkUnread(const AttentionConfig& config) {
   const std::string inside = module();
-  for (const auto& [tensor, entry] : reader_.all()) {
+  for (const auto& entry : reader_.all()) {
+    const std::string& tensor = entry.first;
     if (!tensor.starts_with(inside.empty() ? place_.prefix : inside) || reader_.wasRequested(tensor))
       continue;
     const auto endsIt = [&](std::string_view end) { return tensor.ends_with(end); };
