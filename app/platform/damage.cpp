@@ -234,14 +234,21 @@ class CutList {
       else
         addTriangles(command, boxes, finder, height);
     }
-    if (commands_.empty()) list_.VtxBuffer.swap(vertices_);  // so that the vertices aren't uploaded either
+    // Vertices that nothing draws aren't uploaded either. One is: WebGL takes an upload of 0 bytes for one of
+    // all the memory that follows.
+    spared_ = indices_.empty();
+    if (spared_) {
+      vertices_.push_back({});
+      indices_.push_back(0);
+      list_.VtxBuffer.swap(vertices_);
+    }
     list_.CmdBuffer.swap(commands_);
     list_.IdxBuffer.swap(indices_);
   }
   ~CutList() {
     list_.CmdBuffer.swap(commands_);
     list_.IdxBuffer.swap(indices_);
-    if (!vertices_.empty()) list_.VtxBuffer.swap(vertices_);
+    if (spared_) list_.VtxBuffer.swap(vertices_);
   }
   CutList(const CutList&) = delete;
   CutList& operator=(const CutList&) = delete;
@@ -294,6 +301,7 @@ class CutList {
   ImVector<ImDrawCmd> commands_;
   ImVector<ImDrawIdx> indices_;
   ImVector<ImDrawVert> vertices_;
+  bool spared_ = false;                       ///< no triangle is drawn
   std::vector<std::vector<ImDrawIdx>> kept_;  ///< indices of one command, per box
 };
 

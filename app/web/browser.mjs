@@ -57,7 +57,7 @@ export class Browser {
     const { method, params } = message;
     if (method === 'Network.requestWillBeSent') this.requests.push(params.request.url);
     if (method === 'Runtime.exceptionThrown') this.problems.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
-    if (method === 'Log.entryAdded' && params.entry.level === 'error') this.problems.push(params.entry.text);
+    if (method === 'Log.entryAdded' && (params.entry.level === 'error' || /WebGL|GL_/.test(params.entry.text))) this.problems.push(params.entry.text);
     if (method === 'Page.downloadWillBegin' || method === 'Browser.downloadWillBegin') this.downloads.push(params.suggestedFilename);
     if (method === 'Page.fileChooserOpened') this.chooser?.(params);
     if (method === 'Page.javascriptDialogOpening') {

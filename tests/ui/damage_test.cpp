@@ -89,5 +89,23 @@ TEST(Damage, UnchangedFrameDrawsNothing) {
     ASSERT_TRUE(still.rgba[i] == 255 && still.rgba[i + 1] == 0) << "at byte " << i;
 }
 
+TEST(Damage, NoListIsUploadedEmpty) {
+  UiDriver ui(960, 600);
+  ui.draw();
+  ImDrawData& drawn = *ImGui::GetDrawData();
+  ASSERT_GT(drawn.CmdListsCount, 0);
+  std::vector<int> before;
+  for (int i = 0; i < drawn.CmdListsCount; ++i) before.push_back(drawn.CmdLists[i]->VtxBuffer.Size);
+  const render::PixelBox corner{0, 0, 1, 1};
+  app::withinBoxes(drawn, {&corner, 1}, [&] {
+    for (int i = 0; i < drawn.CmdListsCount; ++i) {
+      EXPECT_GT(drawn.CmdLists[i]->VtxBuffer.Size, 0);
+      EXPECT_GT(drawn.CmdLists[i]->IdxBuffer.Size, 0);
+    }
+  });
+  for (int i = 0; i < drawn.CmdListsCount; ++i)
+    EXPECT_EQ(drawn.CmdLists[i]->VtxBuffer.Size, before[static_cast<std::size_t>(i)]);
+}
+
 }  // namespace
 }  // namespace headscope::test
