@@ -51,7 +51,7 @@ bool renameAll(Tensors& tensors, const std::function<std::string(const std::stri
 bool hasLayers(const Tensors& tensors, const TensorNaming& naming, const std::string& outer) {
   std::string layer(naming.names.layer);
   layer.replace(layer.find('N'), 1, "0");
-  return std::ranges::any_of(naming.prefixes, [&part = part](std::string_view prefix) {
+  return std::ranges::any_of(naming.prefixes, [&](std::string_view prefix) {
     const std::string start = outer + std::string(prefix) + layer;
     const auto first = tensors.lower_bound(start);
     return first != tensors.end() && first->first.starts_with(start);

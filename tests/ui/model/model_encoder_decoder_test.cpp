@@ -237,7 +237,7 @@ class ModelOfEncoder : public ModelEncoderDecoder {
 };
 
 TEST_F(ModelOfEncoder, OffersNoOtherKindsOfAttention) {
-  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_TRUE(page().ready()) << page().study.problem();
   EXPECT_EQ(page().model.config->group, attention::HeadGroup::encoder);
   EXPECT_FALSE(ui.has("model.group"));
   expectNoFlaws("encoder alone");

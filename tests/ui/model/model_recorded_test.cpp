@@ -164,8 +164,8 @@ TEST_F(ModelHeads, ExplainsRecordedWeightsBesideASink) {
     shared.save(folder / "sink.safetensors", true);
     open(folder / "sink.safetensors");
     rest();
-    ASSERT_TRUE(page().head.recorded && page().head.recorded->value);
-    const app::RecordedRule& rule = *page().head.recorded->value;
+    ASSERT_TRUE(page().recorded);
+    const app::RecordedRule& rule = *page().recorded;
     EXPECT_TRUE(rule.explains() && rule.sink);
     EXPECT_NEAR(rule.scale, static_cast<double>(scale), 1e-3);
     const app::RecordedReceipt receipt = app::recordedReceipt(*page().layer(0), 1, 3, 2, rule);
