@@ -34,7 +34,7 @@ ModelConfig stackConfig(const Setup& setup, Index depth) {
   kind.scale = *layer.scale;
   if (layer.ropeTheta) {
     config.rotations = {
-        {layer.headDim, attention::ropeFrequencies(layer.headDim, *layer.ropeTheta), {}, 0, 1}};
+        {.dims = layer.headDim, .frequencies = attention::ropeFrequencies(layer.headDim, *layer.ropeTheta)}};
     kind.rotation = 0;
   }
   config.layers.assign(static_cast<std::size_t>(depth), kind);

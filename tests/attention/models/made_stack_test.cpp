@@ -29,7 +29,8 @@ std::shared_ptr<const Model> modelOf(const AttentionConfig& sizes, const std::sh
   config.headDim = sizes.headDim;
   config.norm = NormKind::rms;
   config.causal = false;  // the edits define what is visible
-  if (theta) config.rotations = {{sizes.headDim, ropeFrequencies(sizes.headDim, *theta), {}, 0, 1}};
+  if (theta)
+    config.rotations = {{.dims = sizes.headDim, .frequencies = ropeFrequencies(sizes.headDim, *theta)}};
   LayerKind kind;
   kind.scale = *sizes.scale;
   if (theta) kind.rotation = 0;
