@@ -212,9 +212,9 @@ void Exports::saveShown(const std::filesystem::path& path, const Outcome& outcom
 void Exports::save(const std::filesystem::path& path, std::vector<Drawing> pages, const PictureSize& size) {
   services_.files.write(
       path,
-      [path, pages = std::move(pages), size, &memory = services_.resources.memory] {
-        return pages.size() == 1 ? writePicture(path, pages.front(), size, memory)
-                                 : writePdf(path, pages, size);
+      [path, pages = std::move(pages), size, &memory = services_.resources.memory, fonts = fonts_] {
+        return pages.size() == 1 ? writePicture(path, pages.front(), size, memory, fonts)
+                                 : writePdf(path, pages, size, fonts);
       },
       [path, outcome = Outcome(services_.view)](attention::Status written) {
         written.ok() ? outcome.tell("Saved " + path.filename().string())

@@ -97,6 +97,7 @@ class Exports {
   PageServices& services_;
   std::function<void()> wake_;
   std::function<LessonEntry()> lesson_;
+  std::shared_ptr<PictureFonts> fonts_ = pictureFonts();  ///< of all pictures, on the file thread
   std::unique_ptr<ChildProgram> child_;
   std::filesystem::path input_;  ///< temporary scene file, removed with the child
   std::string name_, told_;      ///< the file being written, and the last progress shown

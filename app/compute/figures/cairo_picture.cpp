@@ -26,8 +26,12 @@ attention::Status checked(cairo_status_t status) {
 class CairoPainter {
  public:
   /// `dotsPerUnit`: resolution of large matrices. `vector`: the surface keeps lines and text.
-  CairoPainter(cairo_t* cairo, const Drawing& drawing, double dotsPerUnit, bool vector)
-      : cairo_(cairo), dotsPerUnit_(dotsPerUnit), vector_(vector), rectangles_(drawsRectangles(drawing)) {
+  CairoPainter(cairo_t* cairo, PictureFonts& fonts, const Drawing& drawing, double dotsPerUnit, bool vector)
+      : cairo_(cairo),
+        fonts_(fonts),
+        dotsPerUnit_(dotsPerUnit),
+        vector_(vector),
+        rectangles_(drawsRectangles(drawing)) {
     const CairoOwned<cairo_font_options_t> options(cairo_font_options_create());
     cairo_font_options_set_hint_style(options.get(), CAIRO_HINT_STYLE_NONE);
     cairo_font_options_set_hint_metrics(options.get(), CAIRO_HINT_METRICS_OFF);
@@ -65,7 +69,7 @@ class CairoPainter {
 
   void paint(const TextRun& text) {
     if (text.text.empty() || !(text.size > 0)) return;
-    ShapedLine line = PictureFonts::all().shaped(text);
+    ShapedLine line = fonts_.shaped(text);
     // Moves letters apart, then all by the anchor; in ems of the shaped line.
     const double scale = text.size / PictureFonts::kEm;
     const auto spacing = static_cast<float>(text.spacing / scale);
@@ -92,7 +96,7 @@ class CairoPainter {
 
   void show(const TextPiece& piece, const std::string& text, double scale) {
     if (piece.glyphs.empty()) return;
-    cairo_set_font_face(cairo_, PictureFonts::all().face(piece.typeface));
+    cairo_set_font_face(cairo_, fonts_.face(piece.typeface));
     std::vector<cairo_glyph_t> glyphs;
     for (const ShapedGlyph& glyph : piece.glyphs)
       glyphs.push_back({glyph.glyph, glyph.x * scale, glyph.y * scale});
@@ -283,6 +287,7 @@ class CairoPainter {
   }
 
   cairo_t* const cairo_;
+  PictureFonts& fonts_;
   const double dotsPerUnit_;
   const bool vector_, rectangles_;
   bool clipped_ = false;
@@ -295,7 +300,8 @@ void pauseWithoutThreads() {
 
 }  // namespace
 
-Result<std::string> pdfFile(const std::vector<Drawing>& pages, double width, double height, double dpi) {
+Result<std::string> pdfFile(const std::vector<Drawing>& pages, double width, double height, double dpi,
+                            const std::shared_ptr<PictureFonts>& fonts) {
   constexpr double kPointsPerInch = 72;
   std::string file;
   const auto append = [](void* to, const unsigned char* bytes, unsigned count) {
@@ -312,7 +318,7 @@ Result<std::string> pdfFile(const std::vector<Drawing>& pages, double width, dou
   for (const Drawing& drawing : pages) {
     const CairoOwned<cairo_t> cairo(cairo_create(surface.get()));
     cairo_scale(cairo.get(), width / drawing.width, height / drawing.height);
-    CairoPainter(cairo.get(), drawing, dpi / kPointsPerInch * width / drawing.width, true);
+    CairoPainter(cairo.get(), *fonts, drawing, dpi / kPointsPerInch * width / drawing.width, true);
     cairo_show_page(cairo.get());
     if (const auto status = checked(cairo_status(cairo.get())); !status) return status.error();
     pauseWithoutThreads();  // pages with many cells take long
@@ -322,7 +328,8 @@ Result<std::string> pdfFile(const std::vector<Drawing>& pages, double width, dou
   return file;
 }
 
-Result<Image> pixelImage(const Drawing& drawing, int width, int height) try {
+Result<Image> pixelImage(const Drawing& drawing, int width, int height,
+                         const std::shared_ptr<PictureFonts>& fonts) try {
   Image image{width, height, {}};
   image.rgba.resize(std::size_t{4} * static_cast<std::size_t>(width) * static_cast<std::size_t>(height), 255);
   const CairoOwned<cairo_surface_t> surface(
@@ -330,7 +337,7 @@ Result<Image> pixelImage(const Drawing& drawing, int width, int height) try {
   {
     const CairoOwned<cairo_t> cairo(cairo_create(surface.get()));
     cairo_scale(cairo.get(), width / drawing.width, height / drawing.height);
-    CairoPainter(cairo.get(), drawing, width / drawing.width, false);
+    CairoPainter(cairo.get(), *fonts, drawing, width / drawing.width, false);
     if (const auto status = checked(cairo_status(cairo.get())); !status) return status.error();
   }
   cairo_surface_finish(surface.get());

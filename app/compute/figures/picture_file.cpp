@@ -5,7 +5,6 @@
 #include <charconv>
 #include <iterator>
 
-#include "app/compute/figures/picture_formats.h"
 #include "app/scene/fields.h"
 #include "app/scene/text/number_text.h"
 #include "attention/text/ascii.h"
@@ -80,7 +79,7 @@ attention::Status writeSvg(const std::filesystem::path& path, const Drawing& dra
 }
 
 attention::Status writePng(const std::filesystem::path& path, const Drawing& drawing, const PictureSize& size,
-                           const MemoryBudget& memory) {
+                           const MemoryBudget& memory, const std::shared_ptr<PictureFonts>& fonts) {
   const Result<PixelSize> pixels = pixelSizeOf(drawing, size);
   if (!pixels) return pixels.error();
   // The image, and at most twice as much for the file.
@@ -92,7 +91,7 @@ attention::Status writePng(const std::filesystem::path& path, const Drawing& dra
                              pixels->width, pixels->height, bytesText(static_cast<double>(needed)),
                              bytesText(static_cast<double>(memory.used())),
                              bytesText(static_cast<double>(memory.total())))};
-  const Result<render::Image> image = pixelImage(drawing, pixels->width, pixels->height);
+  const Result<render::Image> image = pixelImage(drawing, pixels->width, pixels->height, fonts);
   if (!image) return Error{path.filename().string() + ": " + image.error().message};
   std::vector<std::uint8_t> png = render::encodePng(*image);
   if ((size.width && size.width->millimetres) || (size.height && size.height->millimetres))
@@ -136,7 +135,7 @@ Result<PictureFormat> pictureFormat(const std::filesystem::path& path) {
 }
 
 attention::Status writePdf(const std::filesystem::path& path, const std::vector<Drawing>& pages,
-                           const PictureSize& size) {
+                           const PictureSize& size, const std::shared_ptr<PictureFonts>& fonts) {
   if (pages.empty()) return Error{path.filename().string() + " would have no page, expected at least one"};
   const Drawing& drawing = pages.front();
   constexpr double kPointsPerInch = 72, kPixelsPerInch = 96;
@@ -150,13 +149,14 @@ attention::Status writePdf(const std::filesystem::path& path, const std::vector<
     return Error{fmt::format("the page would be {:.0f} × {:.0f} points, expected 1 to {} a side", width,
                              height, countText(static_cast<Index>(kMaxPoints)))};
   // `dpi` is the resolution of large matrices, which are images.
-  const Result<std::string> file = pdfFile(pages, width, height, size.dpi);
+  const Result<std::string> file = pdfFile(pages, width, height, size.dpi, fonts);
   if (!file) return Error{path.filename().string() + ": " + file.error().message};
   return attention::writeFile(path, *file);
 }
 
 attention::Status writePicture(const std::filesystem::path& path, const Drawing& drawing,
-                               const PictureSize& size, const MemoryBudget& memory) {
+                               const PictureSize& size, const MemoryBudget& memory,
+                               const std::shared_ptr<PictureFonts>& fonts) {
   const Result<PictureFormat> format = pictureFormat(path);
   if (!format) return format.error();
   const bool both = size.width && size.height;
@@ -166,11 +166,11 @@ attention::Status writePicture(const std::filesystem::path& path, const Drawing&
     case PictureFormat::svg:
       return writeSvg(path, page, size);
     case PictureFormat::pdf:
-      return writePdf(path, {page}, size);
+      return writePdf(path, {page}, size, fonts);
     case PictureFormat::png:
       break;
   }
-  return writePng(path, page, size, memory);
+  return writePng(path, page, size, memory, fonts);
 }
 
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/compute/figures/drawing.h"
+#include "app/compute/figures/picture_formats.h"
 
 namespace headscope::app {
 
@@ -40,11 +40,13 @@ attention::Result<PictureFormat> pictureFormat(const std::filesystem::path& path
 /// resolution. In a PDF a pixel is 1/96 inch, as in CSS. For a PNG, the pixels count in `memory` while they
 /// are drawn.
 attention::Status writePicture(const std::filesystem::path& path, const Drawing& drawing,
-                               const PictureSize& size, const MemoryBudget& memory);
+                               const PictureSize& size, const MemoryBudget& memory,
+                               const std::shared_ptr<PictureFonts>& fonts = pictureFonts());
 
 /// Writes a PDF with one page per drawing; all pages have the size of the first.
 attention::Status writePdf(const std::filesystem::path& path, const std::vector<Drawing>& pages,
-                           const PictureSize& size);
+                           const PictureSize& size,
+                           const std::shared_ptr<PictureFonts>& fonts = pictureFonts());
 
 /// The subject of a picture.
 enum class PictureKind { heads, head, mask, cache, map, cost, model, patch, attribution, lens, page };

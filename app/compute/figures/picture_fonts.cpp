@@ -2,16 +2,14 @@
 
 #include <cairo-ft.h>
 
+#include <utility>
+
 #include "app/platform/assets.h"
 
 namespace headscope::app {
 
-PictureFonts& PictureFonts::all() {
-  static PictureFonts fonts;
-  return fonts;
-}
-
-PictureFonts::PictureFonts() {
+void PictureFonts::load() {
+  if (std::exchange(loaded_, true)) return;
   lookup_.addFolder((assetFolder() / "fonts").string());
   const auto font = [this](const char* family, const char* fallback, FontWeight weight) {
     return open({lookup_.face(family, fallback, weight).file, 0});
@@ -22,7 +20,7 @@ PictureFonts::PictureFonts() {
 }
 
 ShapedLine PictureFonts::shaped(const TextRun& text) {
-  const std::scoped_lock lock(mutex_);
+  load();
   const Typeface* const own = text.mono ? tokens_ : text.bold ? bold_ : words_;
   if (!own) return {};
   return shapeLine(legibleText(text.text), Direction::label,
@@ -30,7 +28,6 @@ ShapedLine PictureFonts::shaped(const TextRun& text) {
 }
 
 cairo_font_face_t* PictureFonts::face(const Typeface* typeface) {
-  const std::scoped_lock lock(mutex_);
   return faces_.at(typeface).get();
 }
 
@@ -72,6 +69,10 @@ FontChoice PictureFonts::choose(const Typeface* own, std::span<const std::uint32
     if (showsAll(found->second)) return {TextPiece::Kind::glyphs, found->second};
   }
   return plain;
+}
+
+std::shared_ptr<PictureFonts> pictureFonts() {
+  return std::make_shared<PictureFonts>();
 }
 
 }  // namespace headscope::app

@@ -2,8 +2,6 @@
 
 #include <cairo.h>
 
-#include <mutex>
-
 #include "app/compute/figures/drawing.h"
 #include "app/platform/fonts.h"
 
@@ -18,12 +16,9 @@ struct CairoRelease {
 template <typename T>
 using CairoOwned = std::unique_ptr<T, CairoRelease>;
 
-/// The fonts of pictures: those of the window, and installed ones for characters that these lack. Cairo keeps
-/// what it has drawn of a font beyond a picture, so all pictures share them. Thread-safe.
+/// The fonts of the window, and installed ones for characters that these lack.
 class PictureFonts {
  public:
-  static PictureFonts& all();
-
   static constexpr float kEm = 1000;  ///< of shaped lines
   /// Returns the text as glyphs of typefaces; nothing if the window's fonts are missing.
   ShapedLine shaped(const TextRun& text);
@@ -31,11 +26,11 @@ class PictureFonts {
   cairo_font_face_t* face(const Typeface* typeface);
 
  private:
-  PictureFonts();
+  void load();
   const Typeface* open(const FontPlace& place);
   FontChoice choose(const Typeface* own, std::span<const std::uint32_t> codes);
 
-  std::mutex mutex_;  ///< guards all below
+  bool loaded_ = false;
   FontLookup lookup_;
   std::map<std::pair<std::string, int>, const Typeface*> opened_;
   std::map<const Typeface*, CairoOwned<cairo_font_face_t>> faces_;  ///< own their typefaces

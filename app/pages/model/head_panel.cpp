@@ -251,7 +251,7 @@ const char* undefinedNote(const attention::ModelConfig& config) {
     case attention::HeadGroup::decoder:
       return "Cross heads read these as queries only; nothing here reads the encoder's heads.";
     case attention::HeadGroup::encoder:
-      return config.groups.size() > 1 ? "Which cross heads read these is shown under cross heads." : nullptr;
+      return config.groups.size() > 1 ? "Which cross heads read these is shown under cross heads." : "";
     case attention::HeadGroup::only:
       break;
   }
