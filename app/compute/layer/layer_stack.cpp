@@ -33,8 +33,9 @@ ModelConfig stackConfig(const Setup& setup, Index depth) {
   attention::LayerKind kind;
   kind.scale = *layer.scale;
   if (layer.ropeTheta) {
-    config.rotations = {
-        {.dims = layer.headDim, .frequencies = attention::ropeFrequencies(layer.headDim, *layer.ropeTheta)}};
+    attention::Rotation& rotation = config.rotations.emplace_back();
+    rotation.dims = layer.headDim;
+    rotation.frequencies = attention::ropeFrequencies(layer.headDim, *layer.ropeTheta);
     kind.rotation = 0;
   }
   config.layers.assign(static_cast<std::size_t>(depth), kind);

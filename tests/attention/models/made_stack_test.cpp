@@ -29,8 +29,11 @@ std::shared_ptr<const Model> modelOf(const AttentionConfig& sizes, const std::sh
   config.headDim = sizes.headDim;
   config.norm = NormKind::rms;
   config.causal = false;  // the edits define what is visible
-  if (theta)
-    config.rotations = {{.dims = sizes.headDim, .frequencies = ropeFrequencies(sizes.headDim, *theta)}};
+  if (theta) {
+    Rotation& rotation = config.rotations.emplace_back();
+    rotation.dims = sizes.headDim;
+    rotation.frequencies = ropeFrequencies(sizes.headDim, *theta);
+  }
   LayerKind kind;
   kind.scale = *sizes.scale;
   if (theta) kind.rotation = 0;
