@@ -1,7 +1,6 @@
 #include "app/platform/frame_recorder.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace headscope::app {
 
@@ -11,10 +10,9 @@ void FrameRecorder::add(const ImDrawList& list, int first, FrameShape shape, ImU
 }
 
 void FrameRecorder::align(const ImDrawList& list, int first, float anchor) {
-  for (Note& note : notes_[&list] | std::views::reverse) {
-    if (note.first < first) return;
-    if (FrameText* const text = std::get_if<FrameText>(&note.piece.shape)) text->anchor = anchor;
-  }
+  std::vector<Note>& notes = notes_[&list];
+  for (auto note = notes.rbegin(); note != notes.rend() && note->first >= first; ++note)
+    if (FrameText* const text = std::get_if<FrameText>(&note->piece.shape)) text->anchor = anchor;
 }
 
 void FrameRecorder::turn(const ImDrawList& list, int first, const FrameTurn& turn) {

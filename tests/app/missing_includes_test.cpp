@@ -58,7 +58,7 @@ TEST(MissingIncludes, ProgramAndTestsHaveNone) {
   EXPECT_THAT(missingIncludes(sources), IsEmpty());
 }
 
-/// The browser's standard library has no algorithms over ranges; it uses those of this file.
+/// The browser's standard library has no algorithms over ranges and no views; it uses those of this file.
 TEST(BrowserLibrary, HasTheRangeAlgorithmsInUse) {
   const Sources sources = sourcesIn({"app", "attention", "render"});
   const std::string& library = sources.at("app/platform/web/polyfills/ranges.h");
@@ -66,6 +66,7 @@ TEST(BrowserLibrary, HasTheRangeAlgorithmsInUse) {
   std::size_t uses = 0;
   for (const auto& [file, text] : sources) {
     if (file.starts_with("app/commands/")) continue;  // not in the browser's page
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr("std::views::"))) << file;
     for (std::sregex_iterator each(text.begin(), text.end(), use), end; each != end; ++each, ++uses)
       EXPECT_THAT(library, testing::HasSubstr(" " + (*each)[1].str() + "(")) << file;
   }
