@@ -80,6 +80,7 @@ std::string cellFault(const LayerSummary& layer, const Cell& cell) {
 }  // namespace
 
 void recordedPanel(Rows& rows, const Scene& scene, State& page) {
+  if (page.view.present) return;  // the rest is for reading
   const Cell& cell = scene.cursor.cell;
   const Index at = scene.cursor.model.layer;
   const LayerSummary& layer = *page.layer(at);
