@@ -54,7 +54,6 @@ void addOptions(CLI::App& app, const Command& command) {
     option->required(rules.required);
     if (!each.value.empty() || rules.isSwitch) option->type_name(each.value);
     if (rules.check) option->check(rules.check);
-    if (rules.notNegative) option->check(CLI::NonNegativeNumber);
     if (!rules.words.empty()) option->check(CLI::IsMember(rules.words));
     if (rules.commas) option->delimiter(',');
     if (rules.most > 0) option->expected(1, rules.most);
@@ -72,7 +71,10 @@ std::string meantOption(const CLI::App& app, const CLI::Error& error) {
   if (begin == std::string::npos) return "";
   const std::string word = message.substr(begin + 1, message.find_first_of(" =", begin + 1) - begin - 1);
   std::vector<std::string> options;
-  for (const CLI::App* command : app.get_subcommands())
+  std::vector<CLI::App*> chosen = app.get_subcommands();
+  std::vector<const CLI::App*> asked(chosen.begin(), chosen.end());
+  if (asked.empty()) asked.push_back(&app);
+  for (const CLI::App* command : asked)
     for (const CLI::Option* option : command->get_options())
       for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
   return attention::suggestion(word, std::vector<std::string_view>(options.begin(), options.end()));

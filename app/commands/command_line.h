@@ -27,8 +27,7 @@ struct OptionRules {
   std::vector<std::string> words = {};                        ///< the values there are; empty for any
   std::function<std::string(const std::string&)> check = {};  ///< returns what is wrong, or ""
   bool required = false;
-  bool shown = false;  ///< help shows the default
-  bool notNegative = false;
+  bool shown = false;      ///< help shows the default
   bool commas = false;     ///< each value may be several, with commas between them
   int most = 0;            ///< the most values after the name; 0 for any number
   bool isSwitch = false;   ///< a text that may be left out: --causal means --causal=true

@@ -259,7 +259,7 @@ Command exportHtmlCommand() {
   command.options = {
       Option("SCENE", "A scene, a link, a lesson, learned or recorded attention; default: the opening scene",
              &o->scene, kFileName),
-      Option("-o,--output FILE", "The HTML file to write", &o->output, {.required = true}),
+      Option("-o,--output FILE", "The HTML file to write", &o->output, kRequiredFileName),
       Option("--page FILE",
              "Headscope's page for browsers; default: the one installed, or built next to the sources",
              &o->page, kFileName)};

@@ -122,9 +122,11 @@ int listTopics(const std::vector<Chapter>& manual) {
 /// Prints a chapter, or else a command's --help.
 int printTopic(const std::vector<Chapter>& manual, const Program& program, const std::string& topic) {
   if (const Chapter* chapter = findChapter(manual, topic)) return print(chapter->text);
-  for (const Command& command : program.commands)
-    if (command.name == topic) return print(commandHelp(program, topic));
   std::vector<std::string_view> names;
+  for (const Command& command : program.commands) {
+    if (command.name == topic) return print(commandHelp(program, topic));
+    names.push_back(command.name);
+  }
   for (const Chapter& each : manual) names.push_back(each.key);
   refuse("no chapter is named " + attention::quotedText(topic) + attention::suggestion(topic, names) +
          "; headscope help lists them");

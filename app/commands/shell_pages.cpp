@@ -97,7 +97,10 @@ std::string programPage(const Program& program) {
 std::string commandPage(const Program& program, const Command& command) {
   std::string synopsis = " " + roff(command.name) + "\n[\\fIOPTIONS\\fR]";
   for (const Option& option : command.options)
-    if (isArgument(option)) synopsis += " [\\fI" + roff(option.names) + "\\fR]";
+    if (isArgument(option)) {
+      const std::string name = "\\fI" + roff(option.names) + "\\fR";
+      synopsis += option.rules.required ? " " + name : " [" + name + "]";
+    }
   return pageStart(program, command, "headscope-" + command.name, synopsis) + kExitStatus +
          ".BR headscope (1)\n";
 }

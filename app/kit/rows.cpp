@@ -109,8 +109,9 @@ bool Rows::option(const std::string& name, const std::string& label, const std::
     list.AddRectFilled(ImVec2(place.Min.x - view_.px(8), place.Min.y),
                        ImVec2(place.Max.x + view_.px(8), place.Max.y), theme().raised, view_.px(5));
   const float y = place.GetCenter().y;
-  const float taken =
-      paintText(list, view_.fonts->mono, ImVec2(place.Max.x, y), theme().secondary, value, Align::right);
+  const float taken = std::min(textWidth(view_.fonts->mono, value), place.GetWidth() * 0.45f);
+  paintFitted(view_, list, view_.fonts->mono, ImVec2(place.Max.x - taken, y), taken + 1, theme().secondary,
+              value);
   paintFitted(view_, list, chosen ? view_.fonts->bold : view_.fonts->text, ImVec2(place.Min.x, y),
               place.GetWidth() - taken - view_.px(8), lit ? theme().text : theme().secondary, label);
   if (ImGui::IsItemHovered() && !help.empty()) tooltip(view_, help);
@@ -179,20 +180,26 @@ void Rows::line(Type type, const std::vector<Span>& parts, const std::string& na
                                             : wordsIn(*view_.fonts, type);
   };
   const float spaced = view_.px(1.2f), apart = view_.px(10);
-  std::vector<float> widths;
+  std::vector<float> widths, words;
   float room = place.GetWidth(), end = place.Max.x, x = place.Min.x;
   for (const Span& part : parts) {
     widths.push_back(textWidth(fontOf(part), part.text));
     if (part.kind == Span::Kind::heading) widths.back() += spaced * static_cast<float>(part.text.size());
     if (part.kind == Span::Kind::badge) widths.back() += apart + view_.px(12);
     if (part.atEnd) room -= apart;
+    if (part.kind == Span::Kind::words)
+      words.push_back(widths.back());
+    else
+      room -= widths.back();
   }
-  const float most = widestThatFits(widths, room);
+  const float most = std::max(0.0f, widestThatFits(std::move(words), room));
   for (std::size_t i = 0; i < parts.size(); ++i)
-    if (parts[i].atEnd) end -= std::min(widths[i], most) + (end < place.Max.x ? apart : 0);
+    if (parts[i].kind == Span::Kind::words) widths[i] = std::min(widths[i], most);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (parts[i].atEnd) end -= widths[i] + (end < place.Max.x ? apart : 0);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Span& part = parts[i];
-    const float wide = std::min(widths[i], most);
+    const float wide = widths[i];
     float& at = part.atEnd ? end : x;
     const ImVec2 middle(at, place.GetCenter().y);
     const std::uint32_t color = part.color ? part.color : theme().text;

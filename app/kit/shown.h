@@ -140,7 +140,11 @@ class Shown : public ShownPart {
   /// The question that the value answers. Requires a value.
   const Request& request() const { return shown_->request; }
   /// Why a newer question than the value's has none; "" if the value is the newest answer.
-  std::string problem() const { return taken() && !newest_->value ? newest_->value.error().message : ""; }
+  std::string problem() const {
+    return newest_ && !newest_->value && !partial_ ? newest_->value.error().message : "";
+  }
+  /// Why `request` has no value; "" if the newest answer isn't to it.
+  std::string problem(const Request& request) const { return answers(request) ? problem() : ""; }
   /// The value unless a newer question has none; else null.
   const Value* newest() const { return problem().empty() ? get() : nullptr; }
   /// The value if it answers this question; else null.
@@ -149,8 +153,6 @@ class Shown : public ShownPart {
   }
   /// Whether the newest answer, be it an error, is to `request`.
   bool answers(const Request& request) const { return newest_ && newest_->request == request; }
-  /// Whether there is an answer, be it an error.
-  bool taken() const { return newest_ != nullptr; }
   /// A picture of the value, in the order given.
   const EasedTextures& picture(std::size_t which = 0) const { return textures_[which]; }
   EasedTextures& picture(std::size_t which = 0) { return textures_[which]; }
@@ -158,15 +160,18 @@ class Shown : public ShownPart {
   bool take() override {
     const auto now = answer_.current();
     const bool isNew = now != newest_;
+    if (isNew) partial_ = false;
     if (isNew && (newest_ = now) && now->value) show(now);
     const auto part = soFar_.take();
     if (!part || (now && now->request == (*part)->request)) return isNew;
+    partial_ = true;
     show(*part);
     return true;
   }
   void forget() override {
     answer_.forget();
     soFar_.take();
+    partial_ = false;
     shown_.reset();
     newest_.reset();
   }
@@ -231,6 +236,7 @@ class Shown : public ShownPart {
   Taken onTaken_;
   One newest_, shown_;              // shown_ has a value
   Arriving<One> soFar_;             // has a value
+  bool partial_ = false;            // what is shown is newer than newest_, and not whole yet
   Answer<Request, Shared> answer_;  // last member: destroyed first, so that its work ends before the rest
 };
 

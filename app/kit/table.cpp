@@ -63,6 +63,8 @@ void TableView::place(float header) {
     taken += widths.back();
     shares += each.width == 0 ? 1 : 0;
   }
+  if (taken > area_.GetWidth())
+    for (float& width : widths) width *= area_.GetWidth() / taken;
   const float share = std::floor(std::max(area_.GetWidth() - taken, 0.0f) / std::max(shares, 1.0f));
   edges_ = {area_.Min.x};
   for (const float width : widths) edges_.push_back(edges_.back() + (width > 0 ? width : share));
@@ -251,8 +253,8 @@ void TableView::note(const std::string& rows, const std::string& text) {
   paintText(*ImGui::GetWindowDrawList(), font, ImVec2(area_.Min.x + view_.px(20), y), view_.theme->secondary,
             fitted(font,
                    whole ? text
-                         : fmt::format("{} {}–{} of {}; PgUp and PgDn for more", rows, first_ + 1,
-                                       first_ + shown_, spec_.rows),
+                         : fmt::format("{} {}–{} of {}; PgUp and PgDn for more", rows,
+                                       spec_.pinned + first_ + 1, spec_.pinned + first_ + shown_, spec_.rows),
                    area_.GetWidth() - view_.px(20)));
 }
 

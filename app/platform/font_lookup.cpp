@@ -70,7 +70,15 @@ struct FontLookup::State {};
 FontLookup::FontLookup() = default;
 FontLookup::~FontLookup() = default;
 
+/// Once for the process: other threads may be looking fonts up.
 void FontLookup::addFolder(const std::string& folder) {
+  if (const FcFontSet* const added = FcConfigGetFonts(nullptr, FcSetApplication))
+    for (int i = 0; i < added->nfont; ++i) {
+      FcChar8* file = nullptr;
+      if (FcPatternGetString(added->fonts[i], FC_FILE, 0, &file) == FcResultMatch &&
+          std::string_view(reinterpret_cast<const char*>(file)).starts_with(folder))
+        return;
+    }
   FcConfigAppFontAddDir(nullptr, reinterpret_cast<const FcChar8*>(folder.c_str()));
 }
 

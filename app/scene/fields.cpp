@@ -325,7 +325,7 @@ std::string changeName(const Scene& before, const Scene& now) {
   for (std::size_t i = 0; i < std::min(kNamed, changes.size()); ++i)
     name +=
         (i == 0 ? "" : ", ") + fmt::format("{} {} → {}", changes[i].label, changes[i].before, changes[i].now);
-  name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+  name = capitalized(name);
   return changes.size() > kNamed ? name + fmt::format(", and {} more", changes.size() - kNamed) : name;
 }
 

@@ -122,12 +122,6 @@ using attention::Layer;
 using attention::ParameterInfo;
 using attention::ParameterKind;
 
-std::string capitalized(std::string_view text) {
-  std::string result(text);
-  if (!result.empty() && result.front() >= 'a' && result.front() <= 'z') result.front() -= 32;
-  return result;
-}
-
 namespace {
 
 /// Returns the slider's stops: every value while they are few, then coarser.

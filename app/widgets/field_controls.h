@@ -31,9 +31,6 @@ bool fieldChoice(View& view, Scene& scene, std::string_view path,
 SliderSpec sliderSpec(const Field& field, const SliderState& state = {});
 std::vector<Choice> choicesOf(const Field& field, const std::vector<std::string>& disabledReasons = {});
 
-/// "prefix" → "Prefix".
-std::string capitalized(std::string_view text);
-
 /// The text that a mask applies to, for the sliders of its patterns.
 struct MaskedText {
   Index longest = 64;  ///< tokens along the longer side, the most that a window needs to reach

@@ -151,6 +151,7 @@ Status writeSafetensors(const std::filesystem::path& path, std::vector<TensorPie
     bool more = sink(*start);
     for (const TensorPieces& tensor : tensors)
       for (const auto& piece : tensor.pieces) more = more && sink(piece);
+    return success();
   });
 }
 

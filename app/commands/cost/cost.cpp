@@ -70,6 +70,8 @@ CostSetup setupOf(const CostOptions& options, const ModelShape& shape, const Cos
   setup.batch = options.batch;
   setup.block = options.block;
   setup.gpus = options.tensorParallel;
+  if (!(options.price >= 0 && std::isfinite(options.price)))
+    refuse(fmt::format("--price is {}, expected a number from 0", options.price));
   setup.price = options.price;
   if (!options.device.empty()) setup.device = options.device;
   if (const auto known = checkDevice(setup, catalogue); !known)
@@ -119,8 +121,7 @@ Command costCommand() {
              "A machine's name (--devices) or the start of it; default H200. If you name one and the "
              "model doesn't fit, the exit code is 3",
              &o->device),
-      Option("--price AMOUNT", "Price of a GPU per hour, for the cost of a million tokens", &o->price,
-             {.notNegative = true}),
+      Option("--price AMOUNT", "Price of a GPU per hour, for the cost of a million tokens", &o->price),
       Option("--block TOKENS", "Tokens per cache block", &o->block, count),
       Option("--tensor-parallel T", "GPUs that share every layer", &o->tensorParallel, count),
       Option("--list", "Print the named shapes", &o->list),

@@ -211,7 +211,7 @@ Command modelCommand() {
       Option("--top-k", "Sample from this many tokens; 0 for all", &o->sampling.topK, kShown),
       Option("--top-p", "Sample from the tokens that reach this probability", &o->sampling.topP, kShown),
       Option("--seed", "Seed of the sampling", &o->sampling.seed, kShown),
-      Option("-o,--output OUT.safetensors", "The safetensors file to write", &o->output),
+      Option("-o,--output OUT.safetensors", "The safetensors file to write", &o->output, kFileName),
       Option("--layers", "Only arrays of these layers", &o->layers),
       Option("--only", "Only these arrays: any of attention, q, k, v, hidden and logits", &o->only,
              {.words = wordsOf(kModelArrays), .commas = true}),

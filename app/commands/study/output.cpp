@@ -193,17 +193,16 @@ std::string csvRows(const StudyReport& report, const Studied& studied, const Stu
   return csv;
 }
 
-/// Calls `produce(sink)` with a sink for text, and returns its error or that of writing.
+/// Calls `produce(write)` with a function that writes text, and stops at its error or that of writing.
 template <typename Produce>
 Status writeText(const std::string& path, const Produce& produce) {
-  Status made = attention::success();
-  const Status written = attention::writeFileInParts(path, [&](const attention::FileSink& sink) {
-    made = produce([&](const std::string& text) {
-      sink({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-      return attention::success();
+  return attention::writeFileInParts(path, [&](const attention::FileSink& sink) {
+    return produce([&](const std::string& text) -> Status {
+      if (sink({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}))
+        return attention::success();
+      return Error{"the file cannot be written"};  // writeFileInParts says why
     });
   });
-  return made ? written : made;
 }
 
 Status writeCsv(const std::string& path, const StudyReport& report, const Studied& studied,

@@ -248,8 +248,6 @@ class StudyRun {
 
 int runStudy(const StudyOptions& options) {
   checkRange("--jobs", options.jobs, 1, 256);
-  if (options.answers.size() > 2)
-    refuse(fmt::format("--answers has {} words, expected one or two", options.answers.size()));
   if (!options.output.empty()) orRefuse(checkStudyFile(options.output));
   std::stop_source stop;
   std::atomic<int> signal = 0;
@@ -307,7 +305,7 @@ Command studyCommand() {
       Option("--jobs", "Number of texts to process at once", &o->jobs, kShown),
       Option("-o,--output",
              "The JSON, CSV or NPZ to write; default: print a line of JSON for each text as it finishes",
-             &o->output)};
+             &o->output, kFileName)};
   command.run = [o] { return runStudy(*o); };
   return command;
 }

@@ -230,9 +230,7 @@ std::string speedReason(const CostFigures& figures) {
 std::string costNotes(const CostFigures& figures) {
   std::string all;
   for (const std::string& note : figures.shape.notes) all += (all.empty() ? "" : "; ") + note;
-  if (!all.empty() && static_cast<unsigned char>(all[0]) < 0x80)
-    all[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(all[0])));
-  return all.empty() ? all : all + ".";
+  return all.empty() ? all : capitalized(all) + ".";
 }
 
 std::string costSentence(const CostFigures& figures) {

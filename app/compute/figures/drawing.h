@@ -158,7 +158,7 @@ struct CellImage {
   attention::Matrix values;  ///< max-pooled to the visible resolution
   render::Image image;       ///< with enough pixels per value to keep its edges sharp
 };
-/// `pixelsPerUnit`: resolution of the page; 0 = unknown, keeps every cell.
+/// `pixelsPerUnit`: resolution of the page; 0 = an SVG, which keeps every cell.
 CellImage cellImage(const Cells& cells, double pixelsPerUnit);
 
 /// Returns `count` colours of a style from its low to its high end.

@@ -155,13 +155,6 @@ double studyMean(const HeadColumn& column, std::pair<Index, Index> head) {
   return double{column.mean(head.first, head.second)};
 }
 
-/// Capitalizes the first letter, for titles.
-std::string capitalized(std::string words) {
-  if (!words.empty())
-    words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
-  return words;
-}
-
 /// Splits a title into two lines: "previous", "token".
 std::pair<std::string, std::string> titleLines(const std::string& title) {
   constexpr std::size_t kLine = 12;

@@ -56,7 +56,8 @@ Eigen::VectorXd dots(const LayerSummary& layer, Index head, Index row) {
 
 /// The first rows of a head, of which a rule is to explain the weights.
 struct RuledRows {
-  const LayerSummary& layer;
+  const LayerSummary& layer;  ///< its q and k
+  attention::MatrixView weights;
   Index head, rows;
   const std::stop_token& stop;
 };
@@ -65,8 +66,8 @@ struct RuledRows {
 template <typename Each>
 void forRows(const RuledRows& of, const Each& each) {
   std::vector<Index> keys;
-  for (Index row = 0; row < std::min(of.rows, of.layer.weights.rows()) && !of.stop.stop_requested(); ++row) {
-    const auto weights = of.layer.weights[of.head].row(row);
+  for (Index row = 0; row < std::min(of.rows, of.weights.rows()) && !of.stop.stop_requested(); ++row) {
+    const auto weights = of.weights.row(row);
     keys.clear();
     for (Index j = 0; j < weights.size(); ++j)
       if (weights[j] > 0) keys.push_back(j);
@@ -122,7 +123,7 @@ RecordedRule ruleOf(const RuledRows& of) {
   const double fitted = fittedScale(of);
   if (const double apart = largestDifference(of, fitted, false); apart < rule.apart)
     rule = {fitted, false, false, apart};
-  const attention::WeightFaults faults = attention::faultsOf(of.layer.weights[of.head]);
+  const attention::WeightFaults faults = attention::faultsOf(of.weights);
   if (rule.explains() || faults.rows == 0 || faults.negative > 0 || attention::isAboveOne(faults.maxSum))
     return rule;
   for (const double scale : {usual, fitted})
@@ -133,10 +134,11 @@ RecordedRule ruleOf(const RuledRows& of) {
 }
 
 /// What q and k show about rows that don't sum to 1: "" unless a sink takes the rest.
-std::string sinkNote(const LayerSummary& layer, Index head, const std::stop_token& stop) {
+std::string sinkNote(const LayerSummary& layer, const attention::MatrixView& weights, Index head,
+                     const std::stop_token& stop) {
   constexpr Index kRows = 64;
-  return ruleOf({layer, head, kRows, stop}).sink
-             ? "softmax(q · k) times each row’s sum gives the weights: the rest of each row goes to an "
+  return ruleOf({layer, weights, head, kRows, stop}).sink
+             ? "softmax(q · k) times each row's sum gives the weights: the rest of each row goes to an "
                "attention sink, which q and k leave out."
              : "";
 }
@@ -248,7 +250,7 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
     if (notUsed.empty()) notUsed = layer->notUsed;
     const LayerSummary& summary = *layer->summary;
     if (!sink && layer->faults.unsummed >= 0 && summary.q.size() > 0 && summary.k.size() > 0)
-      sink = sinkNote(summary, layer->faults.unsummed, stop);
+      sink = sinkNote(summary, summary.weights[layer->faults.unsummed], layer->faults.unsummed, stop);
     if (onLayer) onLayer(at, layer->summary);
   }
   study.unweighed = faults.notFinite > 0 || (faults.above > 0 && study.aroundZero == 0);
@@ -269,18 +271,20 @@ std::vector<std::string> recordedNotes(const RecordedAttention& file) {
   std::string notUsed;
   for (Index at = 0; at < std::ssize(file.layers()); ++at) {
     const auto found = readHeads(file, at, {}, [](Index, const attention::Matrix&) {});
-    if (!found) continue;
+    if (!found) {
+      notes.push_back(found.error().message);
+      continue;
+    }
     faults.add(found->all);
     const attention::RecordedLayer& layer = file.layers()[static_cast<std::size_t>(at)];
     if (sink || found->unsummed < 0 || !layer.q || !layer.k) continue;
     LayerSummary read;
     read.q = arrayOf(file, layer.q, notUsed);
     read.k = arrayOf(file, layer.k, notUsed);
-    read.weights = Stack(layer.attention.heads, file.queries(), file.keys());
     const auto weights = file.readWeights(at, found->unsummed);
     if (!weights || read.q.size() == 0 || read.k.size() == 0) continue;
-    read.weights[found->unsummed] = weights->weights;
-    sink = sinkNote(read, found->unsummed, {});
+    const attention::Matrix& of = weights->weights;
+    sink = sinkNote(read, {of.data(), of.rows(), of.cols()}, found->unsummed, {});
   }
   for (const std::string& found : {faults.describe(), sink.value_or("")})
     if (!found.empty()) notes.push_back(found);
@@ -342,7 +346,8 @@ Snapshot recordedSnapshot(const Setup& setup, Resources& resources, std::stop_to
 Result<RecordedRule> recordedRule(const RecordedQuestion& question, std::stop_token stop) {
   const LayerSummary& layer = *question.study->layers[static_cast<std::size_t>(question.layer)];
   if (layer.q.size() == 0 || layer.k.size() == 0) return Error{"The file has no q and k"};
-  const RecordedRule rule = ruleOf({layer, question.head, layer.weights.rows(), stop});
+  const RecordedRule rule =
+      ruleOf({layer, layer.weights[question.head], question.head, layer.weights.rows(), stop});
   if (stop.stop_requested()) return Error{"stopped"};
   return rule;
 }

@@ -2,6 +2,7 @@
 
 #include "app/kit/rows.h"
 #include "app/pages/cost/cost_page.h"
+#include "app/platform/outside_files.h"
 #include "app/scene/text/number_text.h"
 
 namespace headscope::app::cost_page {
@@ -117,7 +118,10 @@ void requestSection(Rows& rows, Scene& scene, const CostFigures& figures) {
 }
 
 void machineSection(Rows& rows, Scene& scene, const State& page) {
-  rows.section("MACHINE", {"machines.edit", "Edit…", "cost.machines"});
+  if (hasOutsideFiles())
+    rows.section("MACHINE");
+  else
+    rows.section("MACHINE", {"machines.edit", "Edit…", "cost.machines"});
   std::vector<Choice> choices;
   int chosen = 0;
   for (const attention::Machine& machine : page.catalogue.machines) {

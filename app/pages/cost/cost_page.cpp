@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "app/platform/outside_files.h"
 #include "app/scene/text/number_text.h"
 
 namespace headscope::app::cost_page {
@@ -35,9 +36,13 @@ void Page::loadCatalogue() {
       folder / kModelsFile, [folder] { return app::loadCatalogue(folder); },
       [this](Result<CostCatalogue> catalogue) {
         if (!catalogue) return services_.view.messages.fail(catalogue.error().message);
-        page_.catalogue = *std::move(catalogue);
-        if (!page_.catalogue.problems.empty())
-          services_.view.messages.fail(problemText(page_.catalogue.problems));
+        const std::vector<std::string> before =
+            std::exchange(page_.catalogue, *std::move(catalogue)).problems;
+        const std::vector<std::string>& now = page_.catalogue.problems;
+        std::string& error = services_.view.messages.error;
+        if (now == before) return;
+        if (!before.empty() && error == problemText(before)) error.clear();
+        if (!now.empty()) services_.view.messages.fail(problemText(now));
       });
 }
 
@@ -226,15 +231,20 @@ std::vector<Action> Page::actions() {
                scene.cursor.page = "cost";
                page_.plotTab = i;
              });
-  list.add({.id = "cost.machines",
-            .name = "Show where your own machines are kept",
-            .whileTyping = true,
-            .words = "edit add gpu hardware settings"},
-           [this](Scene& scene) {
-             scene.cursor.page = "cost";
-             services_.view.say(fmt::format("Your machines are in {}; the manual shows how to add one.",
-                                            attention::shownPath(configurationFolder() / kMachinesFile)));
-           });
+  if (!hasOutsideFiles())  // a browser keeps no file that a person can write
+    list.add({.id = "cost.machines",
+              .name = "Show where your own machines are kept",
+              .whileTyping = true,
+              .words = "edit add gpu hardware settings"},
+             [this](Scene& scene) {
+               scene.cursor.page = "cost";
+               const std::filesystem::path folder = configurationFolder();
+               if (folder.empty())
+                 return services_.view.messages.fail(
+                     "There is no folder for settings: neither XDG_CONFIG_HOME nor HOME is set.");
+               services_.view.say(fmt::format("Your machines are in {}; the manual shows how to add one.",
+                                              attention::shownPath(folder / kMachinesFile)));
+             });
   list.add({.id = "cost.next_plot", .name = "Show the next plot", .shortcut = {Key::pageDown}},
            [this](Scene&) { showNext(1); });
   list.add({.id = "cost.previous_plot", .name = "Show the previous plot", .shortcut = {Key::pageUp}},

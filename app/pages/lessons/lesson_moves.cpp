@@ -256,8 +256,8 @@ void lessonCaption(State& page, const ImRect& area) {
     Rows rows(view);
     const ImVec2 from = ImGui::GetCursorScreenPos();
     if (!page.here.study) {
-      const std::string& problem = page.here.problem;
-      rows.line(Type::title, {{problem.empty() ? "Computing…" : problem, theme.secondary}});
+      rows.problem(page.here.problem);
+      if (page.here.problem.empty()) rows.line(Type::title, {{"Computing…", theme.secondary}});
     } else if (!page.at().question || page.explains()) {
       RichFonts title = richFonts(view);
       title.plain = view.fonts->title;

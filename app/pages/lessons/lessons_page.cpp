@@ -190,11 +190,13 @@ void Page::ask(const Scene&) {
   library_.ask(files_.question(), Lane::front);
   if (!page_.list.library) return;
   if (!placed_.lesson) {
-    const auto& covers = page_.list.covers;
+    auto& covers = page_.list.covers;
     const auto missing = std::find(covers.begin(), covers.end(), std::nullopt);
     if (missing == covers.end()) return;
-    const auto at = asSize(missing - covers.begin());
-    return cover_.ask(page_.list.library->lessons[at].lesson, Lane::back);
+    const auto& lesson = page_.list.library->lessons[asSize(missing - covers.begin())].lesson;
+    if (cover_.problem(lesson).empty()) return cover_.ask(lesson, Lane::back);
+    *missing = attention::Matrix();  // no cover, and on to the next
+    return services_.view.redraw();
   }
   const StepQuestion now{placed_.lesson, placed_.step}, next{placed_.lesson, placed_.step + 1};
   if (studied_ != now) return study_.ask(now, Lane::front);

@@ -3,6 +3,7 @@
 #include "app/compute/layer/mask_inputs.h"
 #include "app/pages/mask/mask_page.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 

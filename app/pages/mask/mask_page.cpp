@@ -50,10 +50,11 @@ Page::Page(PageServices& services) : services_(services), page_(services) {}
 bool Page::take(const Scene&) {
   const bool studied = page_.shown.take(), computed = page_.snapshot != services_.layer.snapshot();
   page_.snapshot = services_.layer.snapshot();
-  if (studied)
-    for (const std::string& problem :
-         {page_.study.problem(), page_.headStudy.problem(), page_.reach.problem()})
-      if (!problem.empty()) services_.view.messages.fail(problem);
+  const std::array<std::string, 3> problems{page_.study.problem(), page_.headStudy.problem(),
+                                            page_.reach.problem()};
+  for (std::size_t i = 0; i < problems.size(); ++i)
+    if (std::exchange(told_[i], problems[i]) != problems[i] && !problems[i].empty())
+      services_.view.messages.fail(problems[i]);
   return studied || computed;
 }
 

@@ -271,6 +271,7 @@ class Page : public app::Page {
                            std::shared_ptr<const HeadStudy>, std::shared_ptr<const ReachStudy>, Index, Index,
                            float, bool, bool>;
   Drawn drawn_;
+  std::array<std::string, 3> told_;  ///< the problems of the answers that were reported last
 };
 
 }  // namespace headscope::app::mask_page

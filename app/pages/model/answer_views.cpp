@@ -39,7 +39,8 @@ void answerChoice(ControlLine& bar, Scene& scene, State& page, bool other) {
 void differences(ControlLine& bar, const View& view, const PairStudy& pair, ImFont* font) {
   const auto figure = [&](const char* name, const RecordedText& text, const char* tracked) {
     const std::string words = logitText(text.difference);
-    if (textWidth(view.fonts->text, name) + view.px(6) + textWidth(font, words) > bar.room()) return;
+    const float named = *name ? textWidth(view.fonts->text, name) + view.px(8) : 0;
+    if (named + textWidth(font, words) > bar.room()) return;
     bar.words(name, view.theme->secondary, view.fonts->text);
     bar.words(words, view.theme->text, font, tracked);
     bar.space(12);

@@ -144,7 +144,8 @@ void keptPatches(Scene& scene, State& page, const ImRect& area) {
     return;
   }
   const PatchSides sides{page.pair.shared(), scene.compare.intoA};
-  const PatchSum* sum = page.sum.of({sides, patches});
+  const PatchSumQuestion asked{sides, patches};
+  const PatchSum* sum = page.sum.of(asked);
   const auto percent = [&](double difference) {
     return fmt::format("{:.0f} %", 100 * sides.recovered(difference));
   };
@@ -159,7 +160,7 @@ void keptPatches(Scene& scene, State& page, const ImRect& area) {
   if (removed)
     scene.compare.patches.erase(scene.compare.patches.begin() + static_cast<std::ptrdiff_t>(*removed));
   if (!sum) {
-    const std::string problem = page.sum.problem();
+    const std::string problem = page.sum.problem(asked);
     return problem.empty() ? below.words("…", theme.faint, font) : below.words(problem, theme.error, font);
   }
   below.words("Together ", theme.secondary, font);

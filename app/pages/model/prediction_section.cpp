@@ -112,15 +112,15 @@ void forecastLines(Rows& rows, State& page, const TokenPredictions& predictions)
   if (asked.empty()) return;
   rows.section("IF SWITCHED OFF", "probability of “" + page.word(asked.front().question.id) + "”");
   const std::vector<float>* left = page.forecast.of(asked);
-  const bool failed = !left && page.forecast.answers(asked);
+  const std::string problem = page.forecast.problem(asked);
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const float share = left && i < left->size() ? (*left)[i] : 0;
-    ShareBar bar{asked[i].words, left ? probabilityText(share) : failed ? "–" : "…", share};
+    ShareBar bar{asked[i].words, left ? probabilityText(share) : problem.empty() ? "…" : "–", share};
     if (!predictions.lens.empty()) bar.before = predictions.lens.back().probability;
     bar.labels = 0.56f;
     rows.bar("", bar, false);
   }
-  if (failed) rows.hint(page.forecast.problem());
+  rows.hint(problem);
 }
 
 }  // namespace
@@ -141,7 +141,7 @@ void predictionSection(Rows& rows, Scene& scene, State& page) {
                          page.token(scene.cursor.cell.query) + "”",
                where);
   const TokenPredictions* predictions = page.predictions.newest();
-  if (!predictions) return rows.hint(page.predictions.taken() ? page.predictions.problem() : "…");
+  if (!predictions) return rows.hint(page.predictions.problem().empty() ? "…" : page.predictions.problem());
   if (predictions->best.empty()) return;
   const bool presents = page.view.present;
   const std::vector<std::pair<Index, Prediction>> lines = guessesShown(*predictions, presents ? 3 : 6);

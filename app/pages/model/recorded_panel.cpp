@@ -77,6 +77,30 @@ std::string cellFault(const LayerSummary& layer, const Cell& cell) {
                           : fmt::format("This query’s weights sum to {}, not 1.", numberText(faults.maxSum));
 }
 
+/// How q and k give the weight, or why the file doesn't tell.
+void steps(Rows& rows, const State& page, const LayerSummary& layer, Index at, const Cell& cell) {
+  const bool noQ = layer.q.size() == 0, noK = layer.k.size() == 0;
+  if (noQ || noK)
+    return rows.hint(
+        fmt::format("The file has no {}, so the weights can't be traced to scores.", noQ && noK ? "q and k"
+                                                                                     : noQ      ? "q"
+                                                                                                : "k"));
+  const RecordedQuestion asked{page.study.shared(), at, cell.head};
+  const RecordedRule* const rule = page.recorded.of(asked);
+  if (!rule) {
+    const std::string problem = page.recorded.problem(asked);
+    return rows.hint(problem.empty() ? "…" : problem);
+  }
+  if (!rule->explains())
+    return rows.hint(
+        fmt::format("No single scale of q · k reproduces this head's weights; the closest, {}, differs by up "
+                    "to {}. A bias, soft-cap or rotation is missing from the file, so there is no receipt.",
+                    scaleText(*rule, layer.q.cols()), numberText(rule->apart, 2)));
+  const RecordedReceipt receipt = recordedReceipt(layer, cell.head, cell.query, cell.key, *rule);
+  weightLines(rows, *rule, receipt);
+  valueLines(rows, receipt);
+}
+
 }  // namespace
 
 void recordedPanel(Rows& rows, const Scene& scene, State& page) {
@@ -86,23 +110,7 @@ void recordedPanel(Rows& rows, const Scene& scene, State& page) {
   const LayerSummary& layer = *page.layer(at);
   rows.hint(fmt::format("entropy {}", fixedText(page.summary(at, cell.head)->entropy, 2)));
   rows.problem(cellFault(layer, cell), "recorded.fault");
-  if (layer.q.size() == 0 || layer.k.size() == 0) {
-    rows.hint(fmt::format("The file has no {}, so the weights can't be traced to scores.",
-                          layer.q.size() == 0 && layer.k.size() == 0 ? "q and k"
-                          : layer.q.size() == 0                      ? "q"
-                                                                     : "k"));
-  } else if (const RecordedRule* rule = page.recorded.of({page.study.shared(), at, cell.head}); !rule) {
-    rows.hint(page.recorded.problem().empty() ? "…" : page.recorded.problem());
-  } else if (rule->explains()) {
-    const RecordedReceipt receipt = recordedReceipt(layer, cell.head, cell.query, cell.key, *rule);
-    weightLines(rows, *rule, receipt);
-    valueLines(rows, receipt);
-  } else {
-    rows.hint(
-        fmt::format("No single scale of q · k reproduces this head's weights; the closest, {}, differs by up "
-                    "to {}. A bias, soft-cap or rotation is missing from the file, so there is no receipt.",
-                    scaleText(*rule, layer.q.cols()), numberText(rule->apart, 2)));
-  }
+  steps(rows, page, layer, at, cell);
   if (page.head.held) rows.actions({kUnpin});
   rows.hint("Imported attention (view only): no model to edit or predict with.");
 }

@@ -329,4 +329,10 @@ std::string settingText(const PreferenceRow& row, const Preferences& preferences
   return roundedText(100 * preferences.*std::get<FactorSetting>(row.kind).value) + " %";
 }
 
+std::string capitalized(std::string_view text) {
+  std::string result(text);
+  if (!result.empty() && result.front() >= 'a' && result.front() <= 'z') result.front() -= 'a' - 'A';
+  return result;
+}
+
 }  // namespace headscope::app

@@ -84,4 +84,7 @@ NumberStyle numberStyleOf(const Preferences& preferences);
 /// The row's value: "on", "Dark", "112.5 %".
 std::string settingText(const PreferenceRow& row, const Preferences& preferences);
 
+/// "prefix" → "Prefix"; other first letters than a to z stay.
+std::string capitalized(std::string_view text);
+
 }  // namespace headscope::app

@@ -363,20 +363,23 @@ Status Replacement::complete() {
 }
 
 Status writeFileInParts(const std::filesystem::path& path,
-                        const std::function<void(const FileSink&)>& produce) {
+                        const std::function<Status(const FileSink&)>& produce) {
   auto file = Replacement::of(path);
   if (!file) return file.error();
   int code = 0;
-  produce([&](std::span<const std::uint8_t> bytes) {
+  const Status produced = produce([&](std::span<const std::uint8_t> bytes) {
     if (code == 0) code = writeAll(file->descriptor(), bytes);
     return code == 0;
   });
   if (code != 0) return fileError(path, "cannot be written: " + systemText(code));
-  return file->complete();
+  return produced ? file->complete() : produced;
 }
 
 Status writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
-  return writeFileInParts(path, [&](const FileSink& sink) { sink(bytes); });
+  return writeFileInParts(path, [&](const FileSink& sink) {
+    sink(bytes);
+    return success();
+  });
 }
 
 Status writeFile(const std::filesystem::path& path, std::string_view text) {

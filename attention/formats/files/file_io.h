@@ -148,8 +148,9 @@ Status writeFile(const std::filesystem::path& path, std::string_view text);
 
 /// Takes the next bytes of a file. Returns false once writing has failed; further calls do nothing.
 using FileSink = std::function<bool(std::span<const std::uint8_t>)>;
-/// Like writeFile(), for files too large for memory: `produce` passes the bytes to the sink in parts.
+/// Like writeFile(), for files too large for memory: `produce` passes the bytes to the sink in parts. If it
+/// returns an Error, the old file stays.
 Status writeFileInParts(const std::filesystem::path& path,
-                        const std::function<void(const FileSink&)>& produce);
+                        const std::function<Status(const FileSink&)>& produce);
 
 }  // namespace headscope::attention

@@ -133,7 +133,10 @@ Status writeMaskFile(const std::filesystem::path& path, const MaskFormula& mask,
   if (!format) return format.error();
   MaskWriter writer(mask, *format, convention);
   if (const auto status = writer.check(); !status) return fileError(path, status.error().message);
-  return writeFileInParts(path, [&](const FileSink& sink) { writer.write(sink); });
+  return writeFileInParts(path, [&](const FileSink& sink) {
+    writer.write(sink);
+    return success();
+  });
 }
 
 }  // namespace headscope::attention

@@ -191,6 +191,11 @@ TEST(CostCommand, ExitCodeTellsWhetherModelFits) {
   EXPECT_GT(cost["cost_per_million_tokens"], 0);
   EXPECT_EQ(runCost({"--model", "Llama-3.3-70B", "--tensor-parallel", "1"}, home).exitCode, 0)
       << "nobody asked";
+  for (const char* price : {"-1", "nan", "inf"}) {
+    outcome = runCost({"--model", "GPT-2", "--price", price}, home);
+    EXPECT_EQ(outcome.exitCode, 2);
+    EXPECT_EQ(outcome.errors, std::string("headscope: --price is ") + price + ", expected a number from 0\n");
+  }
   outcome = runCost({"--model", "GPT-2", "--device", "H1000"}, home);
   EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(outcome.errors, HasSubstr("--device is \"H1000\", expected one of"));

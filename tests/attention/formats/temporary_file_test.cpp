@@ -100,12 +100,27 @@ TEST(WriteFile, CleansUpWhenSignalKillsProcess) {
                 (void)writeFileInParts(folder / "a.bin", [&](const FileSink& sink) {
                   sink(bytes);
                   ::raise(signal);
+                  return success();
                 });
               }),
               signal);
     EXPECT_EQ(folder.count(), 1u) << ::strsignal(signal);
     EXPECT_EQ(fileText(folder / "a.bin"), "old");
   }
+}
+
+TEST(WriteFile, KeepsOldFileWhenItsPartsCannotBeMade) {
+  const TemporaryFolder folder;
+  putFile(folder / "a.txt", "old");
+  const std::vector<std::uint8_t> half(100, 7);
+  const Status written = writeFileInParts(folder / "a.txt", [&](const FileSink& sink) -> Status {
+    sink(half);
+    return Error{"the source has become shorter"};
+  });
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().message, "the source has become shorter");
+  EXPECT_EQ(fileText(folder / "a.txt"), "old");
+  EXPECT_EQ(folder.count(), 1u);
 }
 
 }  // namespace

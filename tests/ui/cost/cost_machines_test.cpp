@@ -45,7 +45,14 @@ TEST_F(MachinesOnScreen, ReportsFileThatIsNotAList) {
 
 TEST_F(MachinesOnScreen, EditTellsWhereTheFileIs) {
   ui.click("machines.edit");
-  EXPECT_THAT(ui.view().messages.notice, HasSubstr("machines.json"));
+  EXPECT_THAT(ui.view().messages.notice, HasSubstr(attention::shownPath(file())));
+}
+
+TEST_F(MachinesOnScreen, ErrorGoesWhenTheFileIsMended) {
+  put("{\"machines\": 3}");
+  ASSERT_NE(ui.view().messages.error, "");
+  put(kMine);
+  EXPECT_EQ(ui.view().messages.error, "");
 }
 
 }  // namespace

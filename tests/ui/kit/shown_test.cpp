@@ -68,6 +68,25 @@ TEST_F(ShownAnswers, ShowsWhatThereIsSoFar) {
   EXPECT_EQ(all.busySeconds(), 0);
 }
 
+TEST_F(ShownAnswers, PartAfterAnErrorReplacesIt) {
+  ShownSum sum(all, [&](const int& of, const ShownSum::SoFar& soFar, const std::stop_token& stop) {
+    if (of < 0) return tenfold(of, stop);
+    EXPECT_EQ(sum.problem(), "is negative");
+    EXPECT_EQ(sum.problem(of), "") << "not of this question";
+    soFar({of});
+    EXPECT_TRUE(all.take());
+    EXPECT_EQ(sum.problem(), "");
+    EXPECT_NE(sum.newest(), nullptr);
+    return tenfold(of, stop);
+  });
+  sum.ask(-1, Lane::front);
+  finish();
+  EXPECT_EQ(sum.problem(-1), "is negative");
+  sum.ask(2, Lane::front);
+  finish();
+  EXPECT_EQ(sum->value, 20);
+}
+
 TEST_F(ShownAnswers, ShowsAnAnswerAgainThatAPartReplaced) {
   ShownSum sum(all, [&](const int& of, const ShownSum::SoFar& soFar, const std::stop_token& stop) {
     soFar({of});

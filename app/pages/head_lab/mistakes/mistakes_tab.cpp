@@ -220,8 +220,8 @@ void wrongSide(Scene& scene, State& page, const ImRect& area) {
     y += view.px(14);
   };
   heading("SYMPTOM");
-  std::string symptom = study.result.symptom.empty() ? std::string(info.symptom) : study.result.symptom;
-  symptom.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(symptom.front())));
+  const std::string symptom =
+      capitalized(study.result.symptom.empty() ? std::string(info.symptom) : study.result.symptom);
   y += paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.text,
                       symptom + ".") +
        view.px(small ? 14 : 30);

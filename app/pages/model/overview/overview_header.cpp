@@ -102,7 +102,7 @@ void headline(const Scene& scene, State& page, const ImRect& area) {
     says = page.model.opened && page.model.opened->isCrossAttention
                ? "no head differs much between these texts"
                : "no head stands out on this text";
-  if (start.empty()) says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));
+  if (start.empty()) says = capitalized(says);
   const float y = area.Min.y + view.px(24);
   const float wide = paintText(list, view.fonts->hero, ImVec2(area.Min.x, y), view.theme->text, start);
   paintText(list, view.fonts->hero, ImVec2(area.Min.x + wide, y), view.theme->secondary, says);
