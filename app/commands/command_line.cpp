@@ -71,12 +71,9 @@ std::string meantOption(const CLI::App& app, const CLI::Error& error) {
   if (begin == std::string::npos) return "";
   const std::string word = message.substr(begin + 1, message.find_first_of(" =", begin + 1) - begin - 1);
   std::vector<std::string> options;
-  std::vector<CLI::App*> chosen = app.get_subcommands();
-  std::vector<const CLI::App*> asked(chosen.begin(), chosen.end());
-  if (asked.empty()) asked.push_back(&app);
-  for (const CLI::App* command : asked)
-    for (const CLI::Option* option : command->get_options())
-      for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  const std::vector<CLI::App*> chosen = app.get_subcommands();  // at most one
+  for (const CLI::Option* option : (chosen.empty() ? app : *chosen.front()).get_options())
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
   return attention::suggestion(word, std::vector<std::string_view>(options.begin(), options.end()));
 }
 
