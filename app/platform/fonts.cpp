@@ -206,6 +206,8 @@ void FontBook::fill(float scale, float largest) {
   fonts_.mono = builder.add(mono, 15);
   fonts_.monoTitle = builder.add(mono, 17);
   fonts_.monoHero = builder.add(mono, 22);
+  fonts_.sentence = builder.addLatin(regular, 28);
+  fonts_.sentenceSmall = builder.addLatin(regular, 23);
   fonts_.display = builder.addLatin(semibold, 56);
   fonts_.displaySmall = builder.addLatin(semibold, 40);
   compat::buildAtlas(*atlas_);

@@ -228,15 +228,17 @@ struct Fonts {
   ImFont* smallBold = nullptr;
   ImFont* text = nullptr;  ///< 15
   ImFont* bold = nullptr;
-  ImFont* reading = nullptr;       ///< 17, for longer texts
-  ImFont* title = nullptr;         ///< 17, semibold
-  ImFont* hero = nullptr;          ///< 22, semibold
-  ImFont* monoSmall = nullptr;     ///< 12
-  ImFont* mono = nullptr;          ///< 15
-  ImFont* monoTitle = nullptr;     ///< 17
-  ImFont* monoHero = nullptr;      ///< 22
-  ImFont* display = nullptr;       ///< 56, basic Latin and digits only: one large figure per page
-  ImFont* displaySmall = nullptr;  ///< 40, the same for small windows
+  ImFont* reading = nullptr;        ///< 17, for longer texts
+  ImFont* title = nullptr;          ///< 17, semibold
+  ImFont* hero = nullptr;           ///< 22, semibold
+  ImFont* monoSmall = nullptr;      ///< 12
+  ImFont* mono = nullptr;           ///< 15
+  ImFont* monoTitle = nullptr;      ///< 17
+  ImFont* monoHero = nullptr;       ///< 22
+  ImFont* sentence = nullptr;       ///< 28, words of a sentence; from the sheet of glyphs beyond Latin
+  ImFont* sentenceSmall = nullptr;  ///< 23, the same for longer sentences
+  ImFont* display = nullptr;        ///< 56, basic Latin and digits only: one large figure per page
+  ImFont* displaySmall = nullptr;   ///< 40, the same for small windows
 };
 
 /// Dear ImGui's font atlas for a scale, with Latin and the interface's symbols. The Typesetter handles all
