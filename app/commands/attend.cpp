@@ -73,7 +73,7 @@ constexpr LayerOption kLayerOptions[] = {
     {"alibi", "--alibi", checkSwitch, "Linear position biases; --alibi=false for none"},
     {"softcap", "--softcap NUMBER", orNone<checkNumber>, "Soft limit of the scores"},
     {"scale", "--scale NUMBER", orNone<checkNumber>, "Factor on q·k; default 1/sqrt(head_dim)"},
-    {"dropout", "--dropout NUMBER", checkNumber, "Probability with which a weight is dropped"},
+    {"dropout", "--dropout NUMBER", checkNumber, "Probability of dropping a weight"},
     {"dropout_seed", "--dropout-seed N", checkCount, "Seed of the dropout"}};
 
 struct AttendOptions {

@@ -106,7 +106,7 @@ Command linkCommand() {
   Command command{"link", "Print a link that holds a whole scene, or opens a lesson"};
   command.options = {Option("SCENE", "A scene, a link, a lesson or learned; default: the opening scene",
                             &o->scene, kFileName),
-                     Option("--base ADDRESS", "The address in front of the #", &o->base, kShown),
+                     Option("--base ADDRESS", "The address before the #", &o->base, kShown),
                      Option("--lesson ID", "A lesson by its id or number, in place of a scene", &o->lesson),
                      Option("--step N", "For --lesson: which step, from 1", &o->step)};
   command.run = [o] { return runLink(*o); };

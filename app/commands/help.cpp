@@ -101,7 +101,7 @@ std::string manualTable(std::string_view name, const Program& program) {
   if (name == "commands") return commands(program);
   if (name == "keys") return keys();
   if (name == "settings") return preferencesMarkdown();
-  throw std::invalid_argument("the manual asks for a table " + std::string(name) + ", which doesn't exist");
+  throw std::invalid_argument("the manual names a table " + std::string(name) + ", which doesn't exist");
 }
 
 using attention::Result;

@@ -74,7 +74,7 @@ int checkLesson(const std::string& file, Resources& resources) {
   }
   tally.report += fmt::format("  {}, {}, {}: {}\n", countedText(tally.steps, "step"),
                               countedText(tally.claims, "claim"), countedText(tally.questions, "question"),
-                              tally.wrong == 0 ? "all holds" : fmt::format("{} wrong", tally.wrong));
+                              tally.wrong == 0 ? "all hold" : fmt::format("{} wrong", tally.wrong));
   const int printed = print(tally.report);
   return tally.wrong == 0 ? printed : kExitFailed;
 }

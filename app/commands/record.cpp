@@ -247,7 +247,7 @@ Command recordCommand() {
       Option("--what", "decode, generation, lesson, pipeline or talk; default decode", &o->what,
              {.words = wordsOf(kFilmNames)}),
       Option("--size", "Pixels, as WIDTHxHEIGHT; default 1280x720", &o->size),
-      Option("--fps", "Frames a second; default 30", &o->framesPerSecond),
+      Option("--fps", "Frames per second; default 30", &o->framesPerSecond),
       Option("--seconds",
              "Length of the film; default: 0.8 per token, 3 per pipeline step, 6 per lesson step",
              &o->seconds),

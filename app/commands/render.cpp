@@ -53,7 +53,7 @@ double aspectOf(const PictureSize& size, double otherwise) {
 /// Refuses a step that what was computed doesn't have.
 void checkStep(Index step, const SequenceSnapshot* shown, bool decodes) {
   if (shown && step > shown->queryLength)
-    refuse(fmt::format("--step is {}, expected 1 to the {} tokens there are", step, shown->queryLength));
+    refuse(fmt::format("--step is {}, expected 1 to {}, the number of tokens", step, shown->queryLength));
   if (!decodes)
     refuse("--step is given, but this scene can't be decoded step by step: expected causal self-attention");
 }

@@ -228,7 +228,7 @@ void visionLine(const View& view, ColourVision vision, render::Colormap colormap
   x += view.px(172);
   const bool marks = leastDifference(vision, meaning) >= kToldApart,
              map = leastStep(vision, colormap) >= kToldApart;
-  const char* verdict = marks && map ? "told apart"
+  const char* verdict = marks && map ? "all distinguishable"
                         : marks      ? "two values of the colormap look alike"
                         : map        ? "two colours look alike; only their positions tell them apart"
                                      : "marks and values look alike";

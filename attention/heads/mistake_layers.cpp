@@ -96,11 +96,11 @@ constexpr std::array<MistakeInfo, 13> kMistakes{{
      "score and passes almost no gradient back.",
      "A dot product spreads like √dₖ; unscaled, softmax puts the whole row on one score.", "softmax(Q·Kᵀ)",
      "softmax(Q·Kᵀ ÷ √dₖ)", "scores = q @ k.transpose(-2, -1)", "/ math.sqrt(d_k)", ""},
-    {modelScale, "model_scale", "Scale", "√d for √dₖ", "rows too even",
+    {modelScale, "model_scale", "Scale", "√d for √dₖ", "rows too uniform",
      "Each head adds up dₖ products, not d, the model dim. Dividing by √d makes the scores too small, and "
      "the "
-     "rows too even.",
-     "Each head adds up dₖ products, not d: ÷√d makes scores too small, and rows too even.",
+     "rows too uniform.",
+     "Each head adds up dₖ products, not d: ÷√d makes scores too small, and rows too uniform.",
      "softmax(Q·Kᵀ ÷ √d)", "softmax(Q·Kᵀ ÷ √dₖ)", "scores = q @ k.transpose(-2, -1) / math.sqrt(",
      "q.size(-1)", ")"},
     {wrongAxis, "wrong_axis", "Softmax", "Over the wrong axis", "columns sum to 1, rows don’t",

@@ -184,7 +184,7 @@ class Maker {
     out_.wrongWeights = softmaxRows(out_.wrongScores);
     measure("largest weight of a row, on average", meanLargestWeight(out_.wrongWeights, in_.visible),
             meanLargestWeight(out_.rightWeights, in_.visible));
-    measure("entropy of a row, 1 = even", meanEntropy(out_.wrongWeights, in_.visible),
+    measure("entropy of a row, 1 = uniform", meanEntropy(out_.wrongWeights, in_.visible),
             meanEntropy(out_.rightWeights, in_.visible));
   }
 

@@ -73,8 +73,8 @@ CostReport costReport(CostFigures figures, const CostCatalogue& catalogue) {
   const Index tokens = report.figures.request.tokens;
   for (const std::string& note : shape.notes) report.warnings.push_back(shape.name + ": " + note);
   if (shape.contextKnown && tokens > shape.context)
-    report.warnings.push_back(fmt::format("{} was trained to {} tokens; computing {} anyway", shape.name,
-                                          count(shape.context), count(tokens)));
+    report.warnings.push_back(fmt::format("{} was trained on up to {} tokens; computing {} anyway",
+                                          shape.name, count(shape.context), count(tokens)));
   if (!shape.decodes)
     report.warnings.push_back(shape.name + " is an encoder: it reads all tokens at once and keeps no cache");
   if (cost.total >= attention::kTooManyBytes || cost.reserved >= attention::kTooManyBytes)

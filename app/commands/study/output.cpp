@@ -299,7 +299,7 @@ Status writeArrays(const std::string& path, const StudyReport& report, const Stu
 Status checkStudyFile(const std::string& path) {
   const auto ending = std::filesystem::path(path).extension();
   if (ending == ".json" || ending == ".csv" || ending == ".npz") return attention::success();
-  return Error{attention::quotedText(path) + " ends in none of .json, .csv and .npz"};
+  return Error{attention::quotedText(path) + " doesn't end in .json, .csv or .npz"};
 }
 
 Status writeStudy(const std::string& path, const StudyReport& report, const StudyProgress& progress) {

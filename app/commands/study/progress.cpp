@@ -30,7 +30,7 @@ Status checkOutput(const std::filesystem::path& path) {
   const auto kind = std::filesystem::status(path, none).type();
   if (kind == std::filesystem::file_type::not_found) return attention::success();
   if (kind != std::filesystem::file_type::regular)
-    return attention::fileError(path, "is no file, expected the name of one to write");
+    return attention::fileError(path, "is not a file, expected the name of a file to write");
   if (::access(path.c_str(), W_OK) != 0)
     return attention::fileError(path, "cannot be written: " + attention::systemText(errno));
   return attention::success();
@@ -136,7 +136,7 @@ Status StudyProgress::check(const std::function<Result<std::optional<StudiedText
     if (markOf(done.asked) == markOf(**text)) return attention::success();
     return attention::fileError(
         name_,
-        fmt::format("holds the results of other texts (line {} differs); move or remove it to start anew",
+        fmt::format("holds the results of other texts (line {} differs); move or remove it to start again",
                     (*text)->line));
   });
 }

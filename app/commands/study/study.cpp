@@ -57,7 +57,7 @@ Index countTexts(const std::string& path) {
   auto reader = orFail(TextReader::open(path));
   Index count = 0;
   while (orFail(reader.next())) ++count;
-  if (count == 0) failWith(attention::shownPath(path) + " has no text, expected one a line");
+  if (count == 0) failWith(attention::shownPath(path) + " has no text, expected one per line");
   return count;
 }
 
@@ -223,7 +223,7 @@ class StudyRun {
     if (progress_ && done_ == 0)
       progress_->remove();
     else if (progress_)
-      warn(fmt::format("{} of {} texts are done and kept in {}; the same command goes on after them", done_,
+      warn(fmt::format("{} of {} texts are done and kept in {}; run the same command to continue", done_,
                        count_, attention::quotedText(progress_->name())));
     return exitCode;
   }

@@ -106,7 +106,7 @@ CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
                 : shape.window > 0
                     ? (shape.globalLayers > 0 ? "Windows flatten the curve; full layers keep growing"
                                               : "Windows flatten the curve: no layer keeps all tokens")
-                : shape.isLatent() ? "A latent grows too, but slower"
+                : shape.isLatent() ? "A latent grows more slowly"
                                    : "Memory grows with every token";
   Plot& plot = shown.plot;
   plot.x = tokenAxis(figures);
@@ -255,7 +255,7 @@ CostPlot decodePlot(const CostFigures& figures) {
   plot.rules.push_back({doubleOf(figures.request.tokens), true, ""});
   plot.labelRoom = 130;
   const double slope = at(1 << 20) > at(1 << 19) ? 1 : 0;
-  shown.title = slope > 0 ? "A step grows with what is cached, not with its square"
+  shown.title = slope > 0 ? "A step's cost grows with the cache, not its square"
                           : "Windows make a step's cost constant";
   shown.notes = {
       figures.request.batch == 1

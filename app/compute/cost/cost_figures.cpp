@@ -55,8 +55,7 @@ attention::Result<ModelShape> costShape(const Scene& scene, const CostCatalogue&
   if (cost.model == kOpenedModel && scene.setup.subject.opened) {
     const OpenModel& opened = *scene.setup.subject.opened;
     if (opened.config().reads() && !opened.pairShape)
-      return Error{
-          "The opened model's config.json doesn't say what its encoder has: nothing can be counted."};
+      return Error{"The opened model's config.json doesn't describe its encoder, so nothing can be counted."};
     ModelShape shape = opened.pairShape ? *opened.pairShape
                        : opened.model   ? attention::shapeOf(*opened.model)
                                         : attention::shapeOf(opened.config());
@@ -167,7 +166,7 @@ std::string exceptText(const attention::WeightStorage& stored) {
                  ? ", embeddings and head in 16"
                  : fmt::format(", embeddings in 16, head in {}", roundedText(stored.headBits, 4));
     case Covers::experts:
-      return ", of experts alone";
+      return ", for experts only";
   }
   return "";
 }

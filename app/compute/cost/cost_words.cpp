@@ -213,7 +213,7 @@ std::string speedText(const CostFigures& figures) {
 
 std::string speedReason(const CostFigures& figures) {
   const attention::Serving& serving = figures.serving;
-  if (!figures.shape.decodes) return "at best, of one text";
+  if (!figures.shape.decodes) return "at best, for one text";
   static constexpr const char* kWaits[] = {"reading weights", "reading the cache", "computing", "the link"};
   std::string text = "at most";
   if (figures.request.batch > 1)

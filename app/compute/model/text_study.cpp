@@ -183,7 +183,7 @@ Result<std::vector<StudiedText>> parseStudiedTexts(std::string_view bytes, const
     if (!text) return text.error();
     if (*text) texts.push_back(**std::move(text));
   }
-  if (texts.empty()) return Error{name + " has no text, expected one a line"};
+  if (texts.empty()) return Error{name + " has no text, expected one per line"};
   return texts;
 }
 

@@ -246,7 +246,7 @@ TEST(CostCommand, WarnsAboutLongContextsAndHugeCaches) {
   const test::TemporaryFolder home;
   Outcome outcome = runCost({"--model", "GPT-2", "--tokens", "2048", "--json"}, home);
   EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_THAT(outcome.errors, HasSubstr("GPT-2 was trained to 1,024 tokens; computing 2,048 anyway"));
+  EXPECT_THAT(outcome.errors, HasSubstr("GPT-2 was trained on up to 1,024 tokens; computing 2,048 anyway"));
   EXPECT_EQ(json::parse(outcome.output)["warnings"].size(), 1u);
   outcome = runCost({"--model", "GPT-3 175B", "--tokens", "9000000000000000000", "--json"}, home);
   EXPECT_EQ(outcome.exitCode, 0);

@@ -28,7 +28,7 @@ TEST_F(LessonCommand, ChecksClaimsAndQuestions) {
   EXPECT_EQ(good.exitCode, 0) << good.errors;
   EXPECT_EQ(
       good.output,
-      "good.json: A lesson\n  one: 2 claims, B of 2 is right\n  1 step, 2 claims, 1 question: all holds\n");
+      "good.json: A lesson\n  one: 2 claims, B of 2 is right\n  1 step, 2 claims, 1 question: all hold\n");
 }
 
 TEST_F(LessonCommand, ReportsFailedClaimsWithFoundValues) {
@@ -39,7 +39,7 @@ TEST_F(LessonCommand, ReportsFailedClaimsWithFoundValues) {
       bad.output,
       HasSubstr("  one: 2 claims, 1 wrong, B of 2 is right\n    visible==77 does not hold; found 78\n"));
   EXPECT_THAT(bad.output, HasSubstr("1 question: 1 wrong\ngood.json"));
-  EXPECT_THAT(bad.output, HasSubstr("all holds"));
+  EXPECT_THAT(bad.output, HasSubstr("all hold"));
 }
 
 TEST_F(LessonCommand, RefusesInvalidLessons) {

@@ -150,7 +150,7 @@ TEST_F(StudyCommand, TriesOutputFirstAndTakesAnyName) {
   const Outcome directory = run({"-o", (folder / "out.csv").string()});
   EXPECT_EQ(directory.exitCode, 1);
   EXPECT_THAT(directory.errors,
-              AllOf(HasSubstr("expected the name of one to write"), Not(HasSubstr("text 1"))));
+              AllOf(HasSubstr("expected the name of a file to write"), Not(HasSubstr("text 1"))));
   // A byte-order mark is not a token.
   test::putFile(folder / "texts", "\xEF\xBB\xBFMia lost\n");
   const Outcome marked = run({"--measure", "attribution"});
@@ -249,7 +249,7 @@ TEST_F(StudyCommand, SignalsKeepWhatIsDone) {
 }
 
 TEST_F(StudyCommand, ReportsErrors) {
-  EXPECT_THAT(run({"-o", "out.txt"}).errors, HasSubstr("ends in none of .json, .csv and .npz"));
+  EXPECT_THAT(run({"-o", "out.txt"}).errors, HasSubstr("doesn't end in .json, .csv or .npz"));
   EXPECT_THAT(run({"--off", "1"}).errors, HasSubstr("expected LAYER.HEAD such as 1.2"));
   EXPECT_THAT(run({"--off", "9.1"}).errors, HasSubstr("this model has layers 0 to 3 and heads 0 to 5"));
   EXPECT_EQ(run({"--jobs", "0"}).exitCode, 2);

@@ -191,7 +191,7 @@ TEST(StudiedTexts, ReadsPlainLinesAndJsonObjects) {
     const auto read = parseStudiedTexts(bytes, "t.txt");
     return read ? "no error" : read.error().message;
   };
-  EXPECT_EQ(message(""), "t.txt has no text, expected one a line");
+  EXPECT_EQ(message(""), "t.txt has no text, expected one per line");
   EXPECT_EQ(message("a\n{\"other\": \"b\"}"), "t.txt, line 2: \"text\" is missing or empty");
   EXPECT_THAT(message("{\"text\": 3}"), testing::HasSubstr("line 1"));
   EXPECT_THAT(message("{\"text\": \"a\", \"clean\": \"b\"}"), testing::HasSubstr("clean"));
