@@ -43,7 +43,7 @@ struct SentenceWords {
   }
 };
 
-/// Where everything stands in a sentence.
+/// The places of everything in a sentence.
 struct SentenceLayout {
   SentenceWords keys, queries;  ///< equal in self-attention
   std::vector<Index> most;      ///< of each head: the key that it reads most; −1 = evenly, or none

@@ -82,6 +82,11 @@ void Ui::showPointer() {
   if (std::exchange(pointerHidden_, false)) compat::feedMouse(ImGui::GetIO(), pointer_.x, pointer_.y);
 }
 
+void Ui::restPointer() {
+  if (pointerHidden_ || std::exchange(pointerRests_, true)) return;
+  compat::feedMouse(ImGui::GetIO(), -FLT_MAX, -FLT_MAX);
+}
+
 void Ui::feed(const FrameInput& frame) {
   ImGuiIO& io = ImGui::GetIO();
   KeyboardFocus& focus = state_.focus;
@@ -89,12 +94,18 @@ void Ui::feed(const FrameInput& frame) {
   for (const InputEvent& event : frame.events) {
     const bool ofMouse = event.kind == InputEvent::Kind::mouseMove ||
                          event.kind == InputEvent::Kind::mouseButton || event.kind == InputEvent::Kind::wheel;
+    const bool moves =
+        event.kind == InputEvent::Kind::mouseMove && (event.x != pointer_.x || event.y != pointer_.y);
+    const bool presses = event.kind == InputEvent::Kind::mouseButton && event.down;
     if (event.kind == InputEvent::Kind::mouseMove) pointer_ = ImVec2(event.x, event.y);
     if (ofMouse && focus.on()) focus.release();
-    if (ofMouse && std::exchange(pointerHidden_, false)) compat::feedMouse(io, pointer_.x, pointer_.y);
+    const bool shows = ofMouse && std::exchange(pointerHidden_, false);
+    const bool wakes = pointerRests_ && (moves || presses || event.kind == InputEvent::Kind::wheel);
+    if (wakes) pointerRests_ = false;
+    if (shows || wakes) compat::feedMouse(io, pointer_.x, pointer_.y);
     switch (event.kind) {
       case InputEvent::Kind::mouseMove:
-        compat::feedMouse(io, event.x, event.y);
+        if (!pointerRests_) compat::feedMouse(io, event.x, event.y);
         break;
       case InputEvent::Kind::wheel:
         compat::feedMods(io, event.mods);

@@ -54,6 +54,9 @@ class Ui {
   /// Undoes hidePointer(): the pointer is back where it rests.
   void showPointer();
   bool pointerHidden() const { return pointerHidden_; }
+  /// Lets the pointer point at nothing until it moves or presses, although it stays visible: what comes up
+  /// under a resting pointer wasn't pointed at.
+  void restPointer();
   /// Magnifies the picture by `factor` around that point from now on; 1 = off.
   void magnify(ImVec2 about, float factor) {
     magnified_.about = about;
@@ -98,7 +101,7 @@ class Ui {
   InputQueue input_;
   float fontsAt_ = 0;                   ///< scale of the fonts in use
   ImVec2 pointer_{-FLT_MAX, -FLT_MAX};  ///< the mouse's position, even if hidden
-  bool pointerHidden_ = false;
+  bool pointerHidden_ = false, pointerRests_ = false;
   bool wasFocused_ = false;  ///< a control had the keyboard, and with it the pointer
   struct Magnified {
     ImVec2 about;

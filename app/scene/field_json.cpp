@@ -171,6 +171,8 @@ void readField(ObjectReader& reader, const char* key, const Field& field, Scene&
         }
       },
       field.access);
+  // Older files name a key that somebody chose, newer ones say next whether it was chosen.
+  if (field.path == "cursor.key" && reader.has(key)) scene.cursor.keyChosen = true;
   // Names of these tabs in older files.
   std::string& tab = scene.cursor.lab.tab;
   if (tab == "many") tab = "head_count";

@@ -136,7 +136,7 @@ std::string fieldsMarkdown() {
   std::string table =
       "| field | values | what it is |\n|---|---|---|\n"
       "| `format` | `headscope scene` | What the file is. |\n"
-      "| `version` | 2, or 1 of older files | Version of the format. |\n";
+      "| `version` | 2, or 1 in older files | Version of the format. |\n";
   table += "| `talk` | a list of views | The talk's views; see [Talks](talk.md). |\n";
   for (const Field& field : allFields())
     table += "| `" + std::string(field.path) + "` | " + valuesWith(field, "`") + " | " + field.help + " |\n";
@@ -163,7 +163,7 @@ std::string brokenRule(const Setup& setup) {
   const ModelSetup& model = setup.model;
   const std::string headDim = std::to_string(model.headDim);
   if (model.heads < 1 || model.kvHeads < 1 || model.headDim < 1 || model.modelDim < 1)
-    return "the sizes of model are at least 1";
+    return "the sizes in model must be at least 1";
   if (model.heads % model.kvHeads != 0)
     return fmt::format("model.kv_heads is {}, expected a divisor of the {} heads", model.kvHeads,
                        model.heads);

@@ -80,6 +80,9 @@ class ObjectReader {
       for (JsonText::Member& member : json.members()) members_.push_back({std::move(member), false});
   }
 
+  bool has(std::string_view key) const {
+    return std::ranges::any_of(members_, [&](const Field& field) { return field.member.name == key; });
+  }
   void read(const char* key, std::string& to) {
     if (const auto value = scalar(key, "text", [](const Json& j) { return j.is_string(); })) to = *value;
   }

@@ -106,6 +106,8 @@ Json patchJson(const Scene& before, const Scene& now, const std::filesystem::pat
     if (fieldJson(field, base) != fieldJson(field, now))
       patch[std::string(field.path)] = fieldJson(field, named);
   }
+  // A key alone means, as in older files, that somebody chose it.
+  if (patch.contains("cursor.key")) patch["cursor.key_chosen"] = now.cursor.keyChosen;
   return patch;
 }
 

@@ -72,6 +72,11 @@ void takeDocument(Scene& scene, const Scene& from) {
   scene.cursor.lab.patchText = from.cursor.lab.patchText;
 }
 
+void choose(Cursor& cursor, const Cell& cell) {
+  cursor.keyChosen = !(cursor.keyChosen && cursor.cell == cell);
+  cursor.cell = cell;
+}
+
 void shareSubject(Scene& scene) {
   Cursor& cursor = scene.cursor;
   SubjectSetup& subject = scene.setup.subject;

@@ -236,12 +236,18 @@ struct Cursor {
   Index view = 0;      ///< view of the talk that is on the stage of Talk
   Index sequence = 0;  ///< line of the batch that is shown
   Index focus = -1;    ///< head shown large; −1 = the grid
-  Cell cell{0, 7, 6};  ///< the cell that the receipt explains
+  Cell cell{0, 7, 6};  ///< the selected cell, which the receipt explains
+  /// Whether a person chose the cell's key. Otherwise it is the row's largest weight.
+  bool keyChosen = false;
   CacheView cacheView = CacheView::growth;
   bool decoding = false;
   Index step = 0;  ///< tokens in the cache while decoding
   bool operator==(const Cursor&) const = default;
 };
+
+/// Selects a cell as a click does: its key stays, whatever its weight becomes. Choosing the selected cell
+/// again lets it go: the key is then the row's largest weight.
+void choose(Cursor& cursor, const Cell& cell);
 
 struct Scene {
   Setup setup;

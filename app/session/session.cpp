@@ -154,7 +154,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
                 !view.preferences.captions    ? std::vector<CaptionPart>()
                 : stage && page.stagesViews() ? stage->caption(scene())
                                               : page.caption(own().scene()),
-                status().notFinite);
+                stage ? stage->legend(scene()) : page.legend(own().scene()), status().notFinite);
   else if (!view.figure)
     statusLine(view, layout, window, status());
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
@@ -191,6 +191,12 @@ void Session::act(Page* page, Page* stage) {
         fade_.begin(presentation_.state().width, presentation_.state().height, view.time, view.walkSeconds);
     }
     perform(id);
+  }
+  const Cursor& cursor = own().scene().cursor;
+  const auto shown = std::tuple(cursor.page, cursor.lesson.lesson, cursor.lesson.step, cursor.view);
+  if (std::exchange(cameUp_, shown) != shown) {
+    ui_.restPointer();
+    services_.view.hover = services_.view.nextHover = {};
   }
   for (Page* left : {page, stage})
     if (left && left != &workspace_.shown() && left != workspace_.onStage()) left->leave();
@@ -319,8 +325,7 @@ bool Session::settle() {
   constexpr int kLeast = 4, kMax = 20'000;
   for (int round = 0, still = 0; round < kLeast || still < 2; ++round) {
     if (round == kMax)
-      throw std::runtime_error(
-          fmt::format("The page isn't complete after {} answers, expected an end.", kMax));
+      throw std::runtime_error(fmt::format("The page isn't complete after {} answers.", kMax));
     ask();
     services_.files.finish();
     services_.folders.finish();

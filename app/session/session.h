@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -131,6 +132,7 @@ class Session {
   ContextMenu menu_;         ///< opened by a right click
   bool layerShown_ = false;  ///< the page shown requests the layer
   double drawSeconds_ = 0;
+  std::tuple<std::string, std::string, Index, Index> cameUp_;  ///< page, lesson, its step, view of the talk
 };
 
 }  // namespace headscope::app

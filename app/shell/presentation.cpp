@@ -54,7 +54,7 @@ void Presentation::nextExample() {
   std::vector<std::string> ids;
   for (const Action& action : actions_.all())
     if (action.id.starts_with("model.example.")) ids.push_back(action.id);
-  if (ids.empty()) return view_.messages.fail("The example texts aren't read yet.");
+  if (ids.empty()) return view_.messages.fail("The example texts aren't loaded yet.");
   view_.request(ids[state_.example++ % ids.size()]);
 }
 
@@ -95,8 +95,8 @@ std::vector<Action> Presentation::actions() {
           "grouped multi-query share keys"),
       action("stage.blank", "Darken or show the screen", 'B', onStage(&StageState::blank),
              "black blank pause"),
-      action("stage.freeze", "Freeze the audience's picture, or show yours", 'F',
-             onStage(&StageState::frozen), "freeze hold still"),
+      action("stage.freeze", "Freeze or unfreeze the audience's picture", 'F', onStage(&StageState::frozen),
+             "freeze hold still"),
       action("stage.laser", "Turn the laser dot on or off", 'L', onStage(&StageState::laser), "pointer"),
       action("stage.spotlight", "Turn the spotlight on or off", 'S', onStage(&StageState::spotlight),
              "dim pointer focus"),
@@ -222,7 +222,7 @@ void lecturerView(View& view, const LecturerState& state, float width, float hei
     if (state.hasNext)
       below = paintPicture(view, list, "lecturer.next",
                            ImRect(left, top + view.px(22), width - pad, top + (height - top) * 0.42f),
-                           state.next, "Painting…")
+                           state.next, "Drawing…")
                   .Max.y +
               view.px(16);
     paintNotes(view, ImRect(left, below, width - pad, height - pad), state.notes);

@@ -275,13 +275,18 @@ void paintPointerMessage(View& view) {
 }
 
 void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption,
-                 const std::string& notFinite) {
+                 const FigureLegend& legend, const std::string& notFinite) {
   if (beginPanel(view, "status", layout.status, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     Canvas list = *ImGui::GetWindowDrawList();
     const float y = layout.status.GetCenter().y;
     float x = layout.status.Min.x + view.px(14), end = layout.status.Max.x - view.px(14);
     if (!messageLine(view, list, x, y, end, notFinite)) {
       const float from = x;
+      float words = view.px(24);
+      for (const CaptionPart& part : caption) words += textWidth(view.fonts->text, part.text);
+      // The sentence comes first, but the colour bar stays.
+      const float room = std::max(end - x - words, view.px(250));
+      end -= paintLegendLine(view, list, ImVec2(end, y), room, legend);
       for (const CaptionPart& part : caption)
         if (part.atEnd) {
           const float wide =

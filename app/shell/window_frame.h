@@ -27,9 +27,10 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
 /// Shows the last error or notice, otherwise the resources that the page and the window use.
 void statusLine(View& view, const Layout& layout, const WindowState& window, const PageStatus& page);
 
-/// Replaces the status line while presenting: the page's sentence, or the last error or notice.
+/// Replaces the status line while presenting: the page's sentence with its colours' legend, or the last error
+/// or notice.
 void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption,
-                 const std::string& notFinite);
+                 const FigureLegend& legend, const std::string& notFinite);
 
 /// Shows what was just done next to the place of the request, for kPointerMessageSeconds or until the next
 /// request.

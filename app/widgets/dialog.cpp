@@ -265,10 +265,10 @@ void FilePicker::belowTheLine(const View& view) const {
   } else if (confirmReplace_) {
     problem(view, "A file with this name exists. Choose Replace to overwrite it.");
   } else if (!question_.folderFile.empty()) {
-    hint(view, "A folder with " + question_.folderFile + ", or a file that ends in " +
-                   alternatives(question_.endings) + ".");
+    hint(view,
+         "A folder with " + question_.folderFile + ", or a " + alternatives(question_.endings) + " file.");
   } else if (question_.endings.size() > 1 || question_.saves()) {
-    hint(view, "Files that end in " + alternatives(question_.endings) + ".");
+    hint(view, "File types: " + alternatives(question_.endings));
   }
 }
 

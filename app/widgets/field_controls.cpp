@@ -154,7 +154,7 @@ bool countSlider(const ParameterInfo& parameter, std::size_t at, attention::Patt
   if (!argument) {
     Index value =
         text.geometry && parameter.fromText ? parameter.fromText->count(*text.geometry) : parameter.low;
-    SliderSpec spec{name, capitalized(parameter.name), "", "from the text until moved"};
+    SliderSpec spec{name, capitalized(parameter.name), "", "from the text until you move it"};
     if (!text.geometry) spec.shown = "text";
     if (!slider(view, spec, stopsFor(parameter.low, high, parameter.step, value), value)) return false;
     argument = Argument{{value}, ""};

@@ -168,6 +168,47 @@ void paintLegend(const View& view, Canvas list, ImVec2 at, float height, const F
   }
 }
 
+float paintLegendLine(const View& view, Canvas list, ImVec2 right, float room, const FigureLegend& legend) {
+  const Theme& theme = *view.theme;
+  ImFont* const font = view.fonts->text;
+  const float apart = view.px(18), gap = view.px(6), half = view.px(6), ramp = view.px(96);
+  float x = right.x;
+  const auto fits = [&](float width) { return right.x - x + width <= room; };
+  const auto word = [&](const std::string& text, std::uint32_t color) {
+    x -= paintText(list, font, ImVec2(x, right.y), color, text, Align::right) + gap;
+  };
+  const auto width = [&](const std::string& text) { return textWidth(font, text) + gap; };
+  if (!legend.caption.empty() &&
+      fits(width(legend.caption) + width(legend.labels.low) + width(legend.labels.high) + ramp)) {
+    word(legend.labels.high, theme.text);
+    paintRamp(list, legend.colormap, ImVec2(x - ramp, right.y - half), ImVec2(x, right.y + half));
+    track("colour_bar", ImVec2(x - ramp, right.y - half), ImVec2(x, right.y + half));
+    x -= ramp + gap;
+    word(legend.labels.low, theme.text);
+    word(legend.caption, theme.secondary);
+    x -= apart - gap;
+  }
+  const auto sample = [&](const std::string& meaning, const std::function<void(const ImRect&)>& paint) {
+    if (!fits(width(meaning) + 2 * half)) return;
+    word(meaning, theme.secondary);
+    const ImRect area(x - 2 * half, right.y - half, x, right.y + half);
+    paint(area);
+    compat::rectOutline(list, area.Min, area.Max, theme.line, 0, 1);
+    x -= 2 * half + apart;
+  };
+  const auto cell = [&](const std::string& meaning, float value) {
+    sample(meaning, [&](const ImRect& area) {
+      paintCells(view, list, area, attention::Matrix::Constant(1, 1, value), {});
+    });
+  };
+  if (legend.notNumber) cell("no weight", std::numeric_limits<float>::quiet_NaN());
+  if (legend.dead) cell("sees no key", render::kDeadCell);
+  if (legend.masked) cell("masked", render::kMaskedCell);
+  for (const auto& swatch : legend.swatches)
+    sample(swatch.first, [&](const ImRect& area) { list.AddRectFilled(area.Min, area.Max, swatch.second); });
+  return right.x - x;
+}
+
 ImVec2 figureCells(const View& view, Index queries, Index keys, const FigureRules& rules) {
   constexpr float kLabel = 13;
   const Index longer = std::max<Index>({queries, keys, 1});

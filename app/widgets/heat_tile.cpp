@@ -50,36 +50,48 @@ render::HeatmapStyle styleFor(const View& view, const Look& look) {
 
 void paintCrosshair(const View& view, Canvas list, const HeatTile& tile, Index query, Index key, Index n,
                     Index m) {
-  const float right = std::min(tile.area.Max.x, tile.x(static_cast<float>(m)));
-  const float bottom = std::min(tile.area.Max.y, tile.y(static_cast<float>(n)));
-  const float left = std::max(tile.area.Min.x, tile.x(0)), top = std::max(tile.area.Min.y, tile.y(0));
-  list.PushClipRect(ImVec2(tile.area.Min.x - view.px(4), tile.area.Min.y - view.px(4)),
-                    ImVec2(tile.area.Max.x + view.px(4), tile.area.Max.y + view.px(4)), true);
-  if (key >= 0 && key < m) {
-    const float x0 = tile.x(static_cast<float>(key)), x1 = tile.x(static_cast<float>(key + 1));
-    paintMark(view, list, "crosshair", {ImVec2(x0, top), ImVec2(std::max(x1, x0 + 2), bottom)},
-              view.theme->key);
-  }
-  if (query >= 0 && query < n) {
-    const float y0 = tile.y(static_cast<float>(query)), y1 = tile.y(static_cast<float>(query + 1));
-    paintMark(view, list, "crosshair", {ImVec2(left, y0), ImVec2(right, std::max(y1, y0 + 2))},
-              view.theme->query);
-  }
+  const ImVec2 from(std::max(tile.area.Min.x, tile.x(0)), std::max(tile.area.Min.y, tile.y(0)));
+  const ImVec2 to(std::min(tile.area.Max.x, tile.x(static_cast<float>(m))),
+                  std::min(tile.area.Max.y, tile.y(static_cast<float>(n))));
+  const auto column = [&](Index at) {
+    const float x = tile.x(static_cast<float>(at));
+    return ImRect(x, from.y, std::max(tile.x(static_cast<float>(at + 1)), x + 2), to.y);
+  };
+  const auto row = [&](Index at) {
+    const float y = tile.y(static_cast<float>(at));
+    return ImRect(from.x, y, to.x, std::max(tile.y(static_cast<float>(at + 1)), y + 2));
+  };
+  const float outside = view.px(4);
+  list.PushClipRect(tile.area.Min - ImVec2(outside, outside), tile.area.Max + ImVec2(outside, outside), true);
+  const Theme& theme = *view.theme;
+  const auto& [head, overQuery, overKey] = view.hover;
+  if (overKey >= 0 && overKey < m && overKey != key)
+    paintGhost(view, list, "ghost", column(overKey), theme.key);
+  if (overQuery >= 0 && overQuery < n && overQuery != query)
+    paintGhost(view, list, "ghost", row(overQuery), theme.query);
+  if (key >= 0 && key < m) paintMark(view, list, "crosshair", column(key), theme.key);
+  if (query >= 0 && query < n) paintMark(view, list, "crosshair", row(query), theme.query);
   list.PopClipRect();
 }
 
 namespace {
 
-/// Returns positions to label, at least `room` pixels apart, always including the lit one.
-std::vector<Index> labelled(float first, float count, Index total, float cell, float room, Index lit) {
-  std::vector<Index> result;
-  const Index step = std::max<Index>(1, static_cast<Index>(std::ceil(room / cell)));
+/// Returns positions to label, at least `room` pixels apart: those that are pointed out come first.
+std::vector<Index> labelled(float first, float count, Index total, float cell, float room,
+                            std::initializer_list<Index> pointedOut) {
   const auto begin = std::max<Index>(0, static_cast<Index>(std::floor(first)));
   const auto end = std::min<Index>(total, static_cast<Index>(std::ceil(first + count)));
+  std::vector<Index> kept;
+  const auto isFree = [&](Index i) {
+    return std::ranges::none_of(
+        kept, [&](Index at) { return at == i || std::abs(static_cast<float>(i - at)) * cell < room; });
+  };
+  for (const Index at : pointedOut)
+    if (at >= begin && at < end && isFree(at)) kept.push_back(at);
+  std::vector<Index> result = kept;
+  const Index step = std::max<Index>(1, static_cast<Index>(std::ceil(room / cell)));
   for (Index i = (begin + step - 1) / step * step; i < end; i += step)
-    if (lit < 0 || i == lit || std::abs(static_cast<float>(i - lit)) * cell >= room) result.push_back(i);
-  if (lit >= begin && lit < end && std::find(result.begin(), result.end(), lit) == result.end())
-    result.push_back(lit);
+    if (isFree(i)) result.push_back(i);
   return result;
 }
 
@@ -132,25 +144,30 @@ std::optional<LabelUnder> clickedLabel(View& view, const HeatTile& tile, const A
 void paintAxisLabels(const View& view, Canvas list, const HeatTile& tile, const AxisLabels& labels) {
   ImFont* font = labels.large ? view.fonts->mono : view.fonts->monoSmall;
   const float room = lineHeight(font) * 1.08f;
-  const Index litQuery = view.figure ? -1 : labels.litQuery, litKey = view.figure ? -1 : labels.litKey;
+  const auto marked = [&](Index at) { return view.figure ? -1 : at; };
+  const Index litQuery = marked(labels.litQuery), litKey = marked(labels.litKey);
+  const Index overQuery = marked(view.hover.query), overKey = marked(view.hover.key);
+  const Theme& theme = *view.theme;
   const auto n = static_cast<Index>(labels.queries->size()), m = static_cast<Index>(labels.keys->size());
-  for (Index i : labelled(tile.row, tile.rows, n, tile.cellHeight(), room * 0.8f, litQuery)) {
+  for (Index i : labelled(tile.row, tile.rows, n, tile.cellHeight(), room * 0.8f, {litQuery, overQuery})) {
     const float y = tile.y(static_cast<float>(i) + 0.5f);
     if (y < tile.area.Min.y || y > tile.area.Max.y) continue;
-    const bool lit = i == litQuery;
     paintText(list, font, ImVec2(tile.area.Min.x - view.px(6), y),
-              lit ? view.theme->query : view.theme->secondary,
+              i == litQuery    ? theme.query
+              : i == overQuery ? theme.text
+                               : theme.secondary,
               fitted(font, (*labels.queries)[static_cast<std::size_t>(i)].text, labels.leftRoom - view.px(8)),
               Align::right);
   }
-  for (Index j :
-       labelled(tile.col, tile.cols, m, tile.cellWidth(), room * (view.figure ? 0.8f : 1), litKey)) {
+  for (Index j : labelled(tile.col, tile.cols, m, tile.cellWidth(), room * (view.figure ? 0.8f : 1),
+                          {litKey, overKey})) {
     const float x = tile.x(static_cast<float>(j) + 0.5f);
     if (x < tile.area.Min.x || x > tile.area.Max.x) continue;
-    const bool lit = j == litKey;
     const float longest = (labels.bottomRoom - view.px(10)) / std::sin(kLabelDegrees * 3.14159f / 180);
     paintRotated(list, font, ImVec2(x + view.px(3), tile.area.Max.y + view.px(6)), kLabelDegrees,
-                 lit ? view.theme->key : view.theme->secondary,
+                 j == litKey    ? theme.key
+                 : j == overKey ? theme.text
+                                : theme.secondary,
                  fitted(font, (*labels.keys)[static_cast<std::size_t>(j)].text, longest));
   }
 }
@@ -265,13 +282,13 @@ std::string headWord(const attention::HeadLabel& label) {
 std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile,
                      float threshold) {
   if (!label.detector)
-    return fmt::format("mixed: no detector scores {} or more above even attention over the visible keys.",
+    return fmt::format("mixed: no detector scores {} or more above uniform attention over the visible keys.",
                        shortNumber(static_cast<double>(threshold)));
   const attention::DetectorScore& score = profile[label.detector->name];
   const std::string help(label.detector->help);
   if (label.detector->fallbackLabelThreshold)
     return fmt::format("{}: {}\n{}", describe(label), fixedText(score.raw, 2), help);
-  return fmt::format("{}: {} of the weight over {}, {} above even attention\n{}", describe(label),
+  return fmt::format("{}: {} of the weight over {}, {} above uniform attention\n{}", describe(label),
                      fixedText(score.raw, 2), countedText(score.rows, "row"), fixedText(score.above(), 2),
                      help);
 }

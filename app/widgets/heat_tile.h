@@ -37,12 +37,13 @@ void trackCells(const std::string& name, const HeatTile& tile, const std::vector
 HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range);
 render::HeatmapStyle styleFor(const View& view, const Look& look);
 
-/// Paints the crosshair inside the tile: the query's row in orange and the key's column in blue.
+/// Paints the crosshair inside the tile: the selected query's row in orange and the key's column in blue; the
+/// hovered ones dashed.
 void paintCrosshair(const View& view, Canvas list, const HeatTile& tile, Index query, Index key, Index n,
                     Index m);
 
 /// Row labels right-aligned left of the area, and turned column labels below it. Labels are thinned until
-/// none touch, but the lit query and key always keep theirs, in their colours.
+/// none touch; the selected query and key, in their colours, keep theirs, then the hovered ones.
 struct AxisLabels {
   const std::vector<attention::Token>* queries;
   const std::vector<attention::Token>* keys;

@@ -114,6 +114,31 @@ void paintMark(const View& view, Canvas list, const char* name, const ImRect& bo
   if (!small) paintFrame(list, cells, grown(cells, -rim), oppositeTone(view));
 }
 
+void paintGhost(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color) {
+  if (view.figure) return;
+  const float line = std::max(1.0f, std::round(view.px(1.3f))),
+              rim = std::max(1.0f, std::round(view.px(0.8f)));
+  const float dash = view.px(5), pitch = view.px(9);
+  const ImRect inner(std::round(box.Min.x), std::round(box.Min.y), std::round(box.Max.x),
+                     std::round(box.Max.y));
+  const ImRect outer = grown(inner, line);
+  if (!drawsMark(list, name, outer.Min - ImVec2(rim, rim), outer.Max + ImVec2(rim, rim))) return;
+  const auto piece = [&](const ImRect& part) {
+    list.AddRectFilled(part.Min - ImVec2(rim, rim), part.Max + ImVec2(rim, rim), oppositeTone(view));
+    list.AddRectFilled(part.Min, part.Max, color);
+  };
+  for (float x = outer.Min.x; x < outer.Max.x; x += pitch) {
+    const float to = std::min(x + dash, outer.Max.x);
+    piece({x, outer.Min.y, to, inner.Min.y});
+    piece({x, inner.Max.y, to, outer.Max.y});
+  }
+  for (float y = outer.Min.y; y < outer.Max.y; y += pitch) {
+    const float to = std::min(y + dash, outer.Max.y);
+    piece({outer.Min.x, y, inner.Min.x, to});
+    piece({inner.Max.x, y, outer.Max.x, to});
+  }
+}
+
 void paintSpot(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color) {
   if (view.figure) return;
   const float rim = std::max(1.0f, view.px(1));

@@ -25,6 +25,9 @@ float paintBadge(const View& view, Canvas list, ImVec2 leftMiddle, std::uint32_t
 void paintMark(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color,
                float thick = 0);
 
+/// Paints the outline dashed, as everything hovered is.
+void paintGhost(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color);
+
 /// Paints a small filled square in `color` with the same rim.
 void paintSpot(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color);
 

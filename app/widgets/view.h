@@ -76,10 +76,11 @@ class HeatmapLayer;
 struct Drawing;
 struct FigureRequest;
 
-/// The (query, key) place highlighted in every picture; −1 = none.
+/// The hovered place, which every picture shows dashed; −1 = none. It never enters the scene.
 struct Crosshair {
   Index head = -1, query = -1, key = -1;
   bool operator==(const Crosshair&) const = default;
+  bool any() const { return *this != Crosshair(); }
 };
 
 /// A slider's value while it is being typed.
@@ -223,10 +224,10 @@ struct View {
   int framesToDraw = 3;              ///< minimum without input, while sizes settle
 
   float px(float units) const { return units * unit; }
-  /// The query and key pointed at; those of `chosen` where none is.
-  Cell lit(const Cell& chosen) const {
-    return {chosen.head, hover.query >= 0 ? hover.query : chosen.query,
-            hover.key >= 0 ? hover.key : chosen.key};
+  /// What a receipt previews: the hovered head, query and key; what is selected where none is hovered.
+  Cell previewed(const Cell& selected) const {
+    return {hover.head >= 0 ? hover.head : selected.head, hover.query >= 0 ? hover.query : selected.query,
+            hover.key >= 0 ? hover.key : selected.key};
   }
   /// Call before moving to another view of a talk. Shortens the transition for quick steps: each view then
   /// stays still for half the time.

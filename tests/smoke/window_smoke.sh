@@ -15,7 +15,7 @@ fi
 headscope=$1 folder=$2
 readonly kWidth=1600 kHeight=960          # the size the window opens with
 readonly kHeatmapRows="170 720"           # from below the text box down to above the cache panel
-readonly kHeatmapAt="700 300"             # inside a head
+readonly kHeatmapAt="700 400"             # inside a head
 readonly kMaskCellAt="560 420"            # inside the mask in its studio
 readonly kTextBoxAt="150 110"
 readonly kLeaveButtonAt="390 353"         # in the question's dialog, in a window of 1200x720
@@ -169,14 +169,18 @@ expectIdle() {
 }
 
 useHeatmaps() {
-  local hovered
+  local selected
   pointAt "$kHeatmapAt"
   expectChange "pointing at a heatmap"
-  hovered=$picture
   xdotool click 1
   expectChange "clicking a heatmap"
   press Escape
-  waitFor "$kPatience" equals "$hovered" || fail "Escape does not lead back to all heads as they were"
+  expectChange "Escape"
+  selected=$picture  # the clicked cell is selected now
+  xdotool click 1
+  expectChange "clicking it again"
+  press Escape
+  waitFor "$kPatience" equals "$selected" || fail "Escape does not lead back to all heads as they were"
   step "Escape leads back to all heads"
 }
 

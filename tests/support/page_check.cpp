@@ -265,7 +265,8 @@ std::vector<std::string> faintMarks(UiDriver& ui, double least) {
     });
     if (fades) continue;
     // A mark may be covered by a menu or a shade.
-    if (const auto found = markContrast(with, without, area, mark.name == "spot" ? 0.67 : 0.25);
+    if (const auto found =
+            markContrast(with, without, area, mark.name == "spot" || mark.name == "ghost" ? 0.67 : 0.25);
         found && *found < least)
       wrong.push_back("the mark " + mark.name + " at " + placeText(area) +
                       fmt::format(" has a contrast of {:.2f}", *found));

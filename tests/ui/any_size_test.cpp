@@ -132,6 +132,11 @@ TEST_P(Presented, ViewsFitWithoutOverlapOrScrolling) {
         EXPECT_THAT(overlaps(ui), testing::IsEmpty());
       }
       EXPECT_THAT(cutOff(ui, Scrolling::doesnt), testing::IsEmpty());
+      // Colours that stand for weights have a bar with the numbers at their ends.
+      const bool coloured =
+          view.name.starts_with("heads") || view.name == "cache/1" || view.name == "cache/2" ||
+          view.name == "cache/3" || view.name == "map" || view.name == "model";
+      EXPECT_TRUE(!coloured || ui.has("colour_bar"));
     }
   }
 }

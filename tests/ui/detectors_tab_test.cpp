@@ -26,6 +26,19 @@ class TabOnScreen : public testing::Test {
   const app::head_lab_page::Page& lab() { return ui.session().page<app::head_lab_page::Page>(); }
   app::HeadLabCursor& at() { return ui.session().scene().cursor.lab; }
   void park() { ui.park().wait(0.3); }
+  /// All texts on the page, one per line.
+  std::string written() {
+    app::uiState().watches = true;
+    ui.screenshot();
+    std::string texts;
+    for (const app::DrawnText& text : app::uiState().texts) texts += text.text + "\n";
+    return texts;
+  }
+  std::string caption() {
+    std::string text;
+    for (const app::CaptionPart& part : lab().caption(ui.scene())) text += part.text;
+    return text;
+  }
   void expectRoom(const std::string& what) {
     park();
     EXPECT_THAT(overlaps(ui), IsEmpty()) << what;
@@ -117,6 +130,29 @@ TEST_F(DetectorsOnScreen, HoveringAScoreMarksItsCells) {
   EXPECT_EQ(at().detector, "previous");
 }
 
+TEST_F(DetectorsOnScreen, HoveredScoreIsOnlyPreviewed) {
+  park();
+  const app::Cursor before = ui.scene().cursor;
+  const std::string said = caption(), selected = written();
+  ASSERT_THAT(selected, Not(HasSubstr("\nhover\n")));
+  ui.hover("detect.4.previous").frames(4).draw();
+  EXPECT_EQ(tab().targets()->question.head, 4);
+  EXPECT_THAT(written(), HasSubstr("\nHead 4\nhover\n"));
+  EXPECT_EQ(caption(), said);
+  EXPECT_EQ(ui.scene().cursor, before);
+  park();
+  EXPECT_EQ(tab().targets()->question.head, before.cell.head);
+  EXPECT_EQ(written(), selected);
+}
+
+TEST_F(DetectorsOnScreen, ClickInMapSelectsCellOrLetsItGo) {
+  ui.clickAt("stage.detect.map", 0.5f / 12, 11.5f / 12);
+  EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{0, 11, 0}));
+  EXPECT_TRUE(ui.scene().cursor.keyChosen);
+  ui.clickAt("stage.detect.map", 0.5f / 12, 11.5f / 12);
+  EXPECT_FALSE(ui.scene().cursor.keyChosen);
+}
+
 TEST_F(DetectorsOnScreen, LikenessOrderGroupsSimilarHeads) {
   ui.session().scene().setup.weights.planted = {
       {attention::Behaviour::offset, 1}, {attention::Behaviour::firstToken},
@@ -167,12 +203,7 @@ TEST_F(DetectorsOnScreen, NarrowColumnsUseShortNames) {
   for (const int width : {1281, 1400, 1600, 1920}) {
     ui.resize(width, 900);
     park();
-    app::uiState().watches = true;
-    ui.screenshot();
-    std::string texts;
-    for (const app::DrawnText& text : app::uiState().texts) texts += text.text + "\n";
-    EXPECT_THAT(texts, testing::Not(testing::ContainsRegex("\n(induc|separ|confid|dist|seg)[a-z]*…")))
-        << width;
+    EXPECT_THAT(written(), Not(testing::ContainsRegex("\n(induc|separ|confid|dist|seg)[a-z]*…"))) << width;
   }
 }
 

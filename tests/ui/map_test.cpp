@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "app/pages/map/map_page.h"
+#include "app/platform/ui_state.h"
 #include "attention/formats/safetensors.h"
+#include "tests/support/page_check.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
@@ -28,6 +32,12 @@ class MapOnScreen : public testing::Test {
   const app::map_page::State& page() { return ui.map(); }
   const app::MapCursor& cursor() { return ui.scene().cursor.map; }
   const app::map_page::MapWindow& window() { return *page().window; }
+  /// Whether the frame draws a mark of that name.
+  bool marks(const std::string& name) {
+    overlaps(ui);
+    return std::ranges::any_of(app::uiState().marks,
+                               [&](const app::DrawnMark& mark) { return mark.name == name; });
+  }
 
   UiDriver ui;
 };
@@ -140,6 +150,25 @@ TEST_F(MapOnScreen, DragPansAndClickMarksACell) {
   ui.clickAt("map", 0.25f, 0.75f);
   EXPECT_EQ(cursor().query, static_cast<Index>(window().rowAt(map.Min.y + map.GetHeight() * 0.75f)));
   EXPECT_EQ(cursor().key, static_cast<Index>(window().colAt(map.Min.x + map.GetWidth() * 0.25f)));
+}
+
+TEST_F(MapOnScreen, HoverMarksNothingAndClickOnTheMarkedCellLetsItGo) {
+  generate();
+  ui.wheelAt("map", 0.5f, 0.5f, 8).hoverAt("map", 0.25f, 0.75f);
+  const ImRect map = ui.find("map");
+  const auto row = static_cast<Index>(window().rowAt(map.Min.y + map.GetHeight() * 0.75f));
+  EXPECT_EQ(ui.view().hover.query, row);
+  EXPECT_EQ(cursor().query, -1);
+  EXPECT_TRUE(marks("ghost"));
+  EXPECT_FALSE(marks("crosshair"));
+  ui.clickAt("map", 0.25f, 0.75f).hoverAt("map", 0.6f, 0.3f);
+  EXPECT_EQ(cursor().query, row);
+  EXPECT_TRUE(marks("ghost"));
+  EXPECT_TRUE(marks("crosshair"));
+  ui.clickAt("map", 0.25f, 0.75f).park();
+  EXPECT_EQ(cursor().query, -1);
+  EXPECT_EQ(cursor().key, -1);
+  EXPECT_FALSE(marks("ghost"));
 }
 
 TEST_F(MapOnScreen, KeysMoveAndZoom) {

@@ -102,7 +102,7 @@ TEST_F(Pictures, SavesThePageAsShown) {
               testing::AllOf(HasSubstr(">Head 3<"), HasSubstr(">Undo<"), HasSubstr(">Lessons<")));
   ui.session().scene().cursor.page = "lab";
   ui.draw();
-  EXPECT_THAT(saved("lab.svg"), HasSubstr(">Every query meets every key<"));
+  EXPECT_THAT(saved("lab.svg"), HasSubstr(">Every query times every key<"));
   EXPECT_THAT(saved("lab.pdf"), testing::StartsWith("%PDF"));
   // Ctrl+P saves only the page's picture.
   ui.chord(kCtrl, Key::p);

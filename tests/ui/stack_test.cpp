@@ -55,20 +55,21 @@ TEST_F(MadeLayers, RemovingLayersClampsShownLayerAndUndoRestoresIt) {
   EXPECT_EQ(ui.scene().setup, before);
 }
 
-TEST_F(MadeLayers, ModelPageShowsAllLayersAndClickOpensOne) {
+TEST_F(MadeLayers, ModelPageShowsAllLayersAndDoubleClickOpensOne) {
   makeTwo();
   ui.key(static_cast<Key>('6'));
   ASSERT_TRUE(overview().ready());
   ASSERT_EQ(overview().layers.size(), 2u);
   EXPECT_GT(overview().summary(1, 0)->profile["induction"].raw, 0.95f);
-  ui.hover("model.1.0");
+  ui.click("model.1.0");
   EXPECT_EQ(ui.scene().cursor.model.layer, 1);
+  EXPECT_EQ(ui.scene().cursor.page, "model");
   ui.key(Key::x);
   EXPECT_EQ(ui.scene().setup.subject.switchedOff.size(), 1u);
-  ui.key(Key::x).hover("model.0.0").key(Key::x);
+  ui.key(Key::x).click("model.0.0").key(Key::x);
   EXPECT_LT(overview().summary(1, 0)->profile["induction"].raw, 0.3f)
       << "without the head that attends to the previous token there is no induction";
-  ui.key(Key::x).click("model.1.0");
+  ui.key(Key::x).doubleClick("model.1.0");
   EXPECT_EQ(ui.scene().cursor.page, "heads");
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
 }

@@ -186,7 +186,8 @@ class ComputedLayer {
 class CursorFit {
  public:
   /// Moves sequence, head, cell and decode step inside `snapshot`, the one shown, which may be of an earlier
-  /// setup. `decodes`: whether the page shows the cache at the decode step, if decoding.
+  /// setup. A key that nobody chose becomes the row's largest weight. `decodes`: whether the page shows the
+  /// cache at the decode step, if decoding.
   void apply(Cursor& cursor, const Snapshot& snapshot, bool decodes);
   /// Forgets all wanted positions. Call when a scene was opened.
   void reset() { *this = {}; }

@@ -158,7 +158,7 @@ Result<MapHead> headOfFile(const MapQuestion& question, Resources& resources, st
   const auto layers = static_cast<Index>(file->layers().size());
   if (question.layer >= layers)
     return Error{attention::shownPath(file->path().filename()) + " has " + countedText(layers, "layer") +
-                 ", layer " + std::to_string(question.layer) + " was asked for; they are counted from 0."};
+                 ", but no layer " + std::to_string(question.layer) + "; layers are counted from 0."};
   const attention::QkLayer& layer = file->layers()[static_cast<std::size_t>(question.layer)];
   MapHead head;
   attention::HeadField& field = head.field;

@@ -104,7 +104,7 @@ void decodeSection(Rows& rows, Scene& scene, const DecodeState& state) {
   if (shown == chunks.back()) spec.shown = "whole";
   if (slider(rows.view(), spec, chunks, shown)) chunk = shown == chunks.back() ? 0 : shown;
   auto speed = static_cast<float>(scene.cost.cache.speed);
-  const SliderSpec pace{"cache.speed", "Speed", state.reason, shownProse("0.5 to 200 steps a second"),
+  const SliderSpec pace{"cache.speed", "Speed", state.reason, shownProse("0.5 to 200 steps per second"),
                         "Playback speed."};
   if (slider(rows.view(), pace, Range{0.5, 200}, {0.5, 200, Scale::logarithmic}, speed))
     scene.cost.cache.speed = static_cast<double>(speed);

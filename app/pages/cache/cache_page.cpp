@@ -216,6 +216,24 @@ std::string Page::viewCaption(const Scene& scene) const {
   return "";
 }
 
+FigureLegend Page::legend(const Scene& scene) const {
+  const Theme& theme = *services_.view.theme;
+  FigureLegend legend;
+  const CacheView shown = scene.cursor.cacheView;
+  if (shown == CacheView::growth) legend.swatches = {{"values", theme.value}, {"keys", theme.key}};
+  if (shown == CacheView::growth || shown == CacheView::paging) return legend;
+  legend.caption = "weight";
+  legend.colormap = scene.look.colormap;
+  legend.labels = {"0", "", "1"};
+  legend.masked = shown == CacheView::shapes && page_.snapshot && page_.snapshot->causal;
+  if (shown != CacheView::precision) return legend;
+  if (!page_.precision) return {};
+  const double most = std::max(static_cast<double>(page_.precision->mostDifference), 1e-6);
+  legend.caption = "|Δ weight|";
+  legend.labels = {numberText(most * 1e-4, 1), "", numberText(most, 2)};
+  return legend;
+}
+
 std::vector<CaptionPart> Page::caption(const Scene& scene) const {
   if (const std::string caption = viewCaption(scene); !caption.empty())
     return {{caption, services_.view.theme->secondary}};

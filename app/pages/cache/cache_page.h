@@ -215,6 +215,7 @@ class Page : public app::Page {
   void reset() override;
   bool showsSide(const Scene& scene) const override;
   std::vector<CaptionPart> caption(const Scene& scene) const override;
+  FigureLegend legend(const Scene& scene) const override;
   PageStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;

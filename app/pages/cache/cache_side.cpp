@@ -118,8 +118,8 @@ void workSection(Rows& rows, const Scene& scene, const DecodeState& state, const
   rows.pair("without the cache", flopsBeside(work.without, work.with),
             {.color = rows.theme().secondary, .type = Type::title});
   workBars(rows, state, field);
-  rows.pair("without ÷ with", fixedText(work.without / work.with, 1) + "×");
-  rows.pair("saved in " + countedText(std::max<Index>(0, state.now - state.prefill), "step"),
+  rows.pair("more without the cache", fixedText(work.without / work.with, 1) + "×");
+  rows.pair("saved over " + countedText(std::max<Index>(0, state.now - state.prefill), "step"),
             flopsBeside(saved * static_cast<double>(layers), work.with));
 }
 

@@ -31,13 +31,13 @@ void headline(const Scene& scene, State& page, const DecodeState& state, const I
                                  tokenCountText(state.tokens), small ? "" : " in the cache");
   if (!small && config.kvHeads != config.heads)
     rest += "  ·  as MHA " + fourDigitBytes(attention::saturatingMultiply(bytes.mha, now));
-  rest += small ? " · +" + fourDigitBytes(bytes.own) + " a step"
+  rest += small ? " · +" + fourDigitBytes(bytes.own) + " per step"
                 : "  ·  each step adds " + fourDigitBytes(bytes.own);
   if (!small && config.kvHeads != config.heads) rest += ", MHA's " + fourDigitBytes(bytes.mha);
   if (const CacheField* field = shownField(scene, page); small && field && state.now > 0) {
     const StepWork work = stepWork(scene, state, *field);
-    rest +=
-        fmt::format(" · {}, without cache {}×", flopsText(work.with), fixedText(work.without / work.with, 1));
+    rest += fmt::format(" · {}, {}× more without the cache", flopsText(work.with),
+                        fixedText(work.without / work.with, 1));
   }
   if (page.catchingUp) rest += "  ·  updating";
   paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 15)), room, theme.secondary,
@@ -50,7 +50,7 @@ void bracket(const View& view, Canvas list, float from, float to, float y, const
   list.AddLine(ImVec2(from, y), ImVec2(to, y), color, 1.5f);
   list.AddLine(ImVec2(from, y), ImVec2(from, y + view.px(7)), color, 1.5f);
   list.AddLine(ImVec2(to, y), ImVec2(to, y + view.px(7)), color, 1.5f);
-  // As much as fits: "decode: one column a step", "decode", or nothing.
+  // As much as fits: "decode: one column per step", "decode", or nothing.
   for (const std::string_view words :
        {std::string_view(text), std::string_view(text).substr(0, text.find(':'))})
     if (textWidth(view.fonts->text, words) <= to - from) {
@@ -77,7 +77,7 @@ void brackets(const View& view, Canvas list, const FieldPlace& place, const Deco
             theme.secondary);
   // Without a causal mask there is nothing to decode.
   if (place.now > place.prefill && state.reason.empty())
-    bracket(view, list, place.x(place.prefill), place.x(place.now) - gap, y, "decode: one column a step",
+    bracket(view, list, place.x(place.prefill), place.x(place.now) - gap, y, "decode: one column per step",
             theme.text);
   if (const Index from = std::max(place.now, filled > 0 ? place.prefill : 0); from < place.tokens)
     bracket(view, list, place.x(from), place.x(place.tokens) - gap, y,
@@ -87,6 +87,11 @@ void brackets(const View& view, Canvas list, const FieldPlace& place, const Deco
 /// The step between columns labelled with their token; a power of two.
 Index labelStep(const View& view, const FieldPlace& place) {
   return powerOfTwoStep(place.column(), view.px(46), place.tokens);
+}
+
+/// The selected key's column, −1 if it isn't in the cache yet.
+Index selectedColumn(const Scene& scene, const FieldPlace& place) {
+  return scene.cursor.cell.key < place.now ? scene.cursor.cell.key : -1;
 }
 
 bool isDecoding(const Scene& scene, const State& page, const FieldPlace& place) {
@@ -118,7 +123,7 @@ void tokenAxis(Scene& scene, State& page, const FieldPlace& place, const ImRect&
         moveDecode(scene, page, event.y > 0 ? DecodeMove::forward : DecodeMove::back);
   const bool decoding = isDecoding(scene, page, place);
   const float y = area.GetCenter().y;
-  const Index every = labelStep(view, place);
+  const Index every = labelStep(view, place), selected = selectedColumn(scene, place);
   for (Index token = 0; token < place.tokens; token += every) {
     if (decoding && token == place.now - 1) continue;
     // Near the handle, only the handle's own token is shown.
@@ -126,11 +131,10 @@ void tokenAxis(Scene& scene, State& page, const FieldPlace& place, const ImRect&
     if (decoding && every > 1 && std::abs(token - (place.now - 1)) < every) continue;
     const std::string text =
         fitted(view.fonts->mono, sequence.keys[static_cast<std::size_t>(token)].text, room);
-    const bool lit = view.hover.key == token;
     paintText(list, view.fonts->mono, ImVec2(place.x(token) + place.column() / 2, y),
-              lit                 ? theme.key
-              : token < place.now ? theme.text
-                                  : theme.faint,
+              token == selected                              ? theme.key
+              : token < place.now || token == view.hover.key ? theme.text
+                                                             : theme.faint,
               text, Align::center);
   }
 }
@@ -161,24 +165,30 @@ void paintHandle(const Scene& scene, State& page, const FieldPlace& place, const
   track("cache.playhead", ImVec2(from, area.Min.y), ImVec2(to, area.Max.y));
 }
 
-/// Draws one frame through everything that shares the axis, and marks the hovered column.
+/// Frames the selected column of the bands and, through everything that shares the axis, the playhead and,
+/// dashed, the hovered column.
 void paintPlayhead(const Scene& scene, State& page, const FieldPlace& place, float top, float bottom) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const float width = std::max(place.column(), view.px(3));
-  const auto frame = [&](float left, std::uint32_t color, float thick) {
+  const float thin = std::max(1.0f, view.px(1.2f)), thick = std::max(1.5f, view.px(2));
+  const auto column = [&](float left, float to, float line) {
     const float x = std::round(left);
-    paintMark(view, list, "playhead", {ImVec2(x, top + thick), ImVec2(x + width, bottom - thick)}, color,
-              thick);
+    return ImRect(x, top + line, x + width, to - line);
   };
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (ImGui::IsWindowHovered() && mouse.x >= place.cells.Min.x && mouse.x < place.cells.Max.x &&
       mouse.y >= top && mouse.y <= bottom)
     view.nextHover.key = std::clamp<Index>(static_cast<Index>((mouse.x - place.cells.Min.x) / place.column()),
                                            0, place.tokens - 1);
-  if (view.hover.key >= 0 && view.hover.key < place.tokens)
-    frame(place.x(view.hover.key), view.theme->key, std::max(1.0f, view.px(1.2f)));
-  if (isDecoding(scene, page, place)) frame(place.playheadX(), view.theme->query, std::max(1.5f, view.px(2)));
+  const Theme& theme = *view.theme;
+  const Index key = selectedColumn(scene, place), over = view.hover.key;
+  if (over >= 0 && over < place.tokens && over != key)
+    paintGhost(view, list, "ghost", column(place.x(over), bottom, thin), theme.key);
+  if (key >= 0)
+    paintMark(view, list, "column", column(place.x(key), place.cells.Max.y, thin), theme.key, thin);
+  if (isDecoding(scene, page, place))
+    paintMark(view, list, "playhead", column(place.playheadX(), bottom, thick), theme.query, thick);
 }
 
 void notDecodable(View& view, const DecodeState& state, const ImRect& area) {

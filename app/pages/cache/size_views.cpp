@@ -118,7 +118,7 @@ void shapesView(Scene& scene, State& page, const ImRect& area, bool small) {
   std::vector<std::string> sentence{"per token. MQA already has one kv head: nothing to merge.",
                                     "per token. MQA has one kv head already."};
   if (own)
-    sentence = {fmt::format("per token. MLA, as the model has it, needs {} of what MHA would.",
+    sentence = {fmt::format("per token. The model’s own MLA needs {} of what MHA would.",
                             fractionText(bytes, mha)),
                 fmt::format("per token. MLA: {} of MHA's cache.", fractionText(bytes, mha))};
   else if (!alone)

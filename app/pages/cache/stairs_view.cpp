@@ -233,10 +233,7 @@ void paintNames(const Scene& scene, const View& view, const ImRect& map,
   static const std::vector<attention::Token> kNone;
   Canvas list = *ImGui::GetWindowDrawList();
   const auto n = static_cast<float>(tokens.size());
-  const Cell& cell = scene.cursor.cell;
-  const auto shown = [&](Index at) { return at < std::ssize(tokens) ? at : -1; };
-  const Index query = shown(view.hover.query >= 0 ? view.hover.query : cell.query);
-  const Index key = shown(view.hover.key >= 0 ? view.hover.key : cell.key);
+  const auto& [head, query, key] = scene.cursor.cell;
   if (first) {
     paintAxisTitles(view, list, ImRect(map.Min.x, map.Min.y, map.Max.x, keysBelow), room.left);
     paintAxisLabels(view, list, {map, 0, 0, n, n, 0}, {&tokens, &kNone, query, -1, room.left, 0});

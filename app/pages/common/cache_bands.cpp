@@ -59,7 +59,7 @@ void paintMissingBands(const View& view, Canvas list, const BandPlan& plan, cons
 void paintVoidReason(const View& view, Canvas list, const BandPlan& plan, Index kvHead, const ImRect& area,
                      bool small) {
   const Index missing = plan.group() - 1, first = kvHead * plan.group(), last = first + missing;
-  std::string why = small ? fmt::format("no band: heads {}–{} share KV {}", first, last, kvHead)
+  std::string why = small ? fmt::format("heads {}–{} have none of their own: they read KV {}", first, last, kvHead)
                           : fmt::format("{} MHA would store; here heads {}–{} share KV {}",
                                         countedText(missing, "band"), first, last, kvHead);
   ImFont* font = small ? view.fonts->text : view.fonts->title;

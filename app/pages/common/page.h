@@ -15,6 +15,7 @@
 #include "app/scene/document.h"
 #include "app/widgets/actions.h"
 #include "app/widgets/dialog.h"
+#include "app/widgets/heat_parts.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/view.h"
 
@@ -154,6 +155,8 @@ class Page {
   virtual bool showsSide(const Scene&) const { return true; }
   /// While presenting: one sentence that describes what is shown.
   virtual std::vector<CaptionPart> caption(const Scene&) const { return {}; }
+  /// While presenting: the meaning of the picture's colours, unless the picture says it itself.
+  virtual FigureLegend legend(const Scene&) const { return {}; }
   /// While presenting: speaker notes for what is shown, visible to the lecturer only.
   virtual std::string notes(const Scene&) const { return ""; }
   /// If the page has a sequence of scenes: the one after the current scene; null if none.

@@ -15,6 +15,7 @@ constexpr std::size_t kMaxChips = 400;  // further tokens are counted, not drawn
 
 struct ChipStyle {
   bool isQuery, isKey, isPad, isWritten;
+  std::uint32_t ghost = 0;  ///< of the outline while it is hovered; 0 = none
 };
 
 float chipWidth(const View& view, const std::string& index, const std::string& text) {
@@ -47,19 +48,19 @@ void paintChip(const View& view, ImVec2 from, ImVec2 to, const std::string& inde
   if (style.isKey)
     list.AddRectFilled(ImVec2(from.x + view.px(4), from.y), ImVec2(to.x - view.px(4), from.y + view.px(2)),
                        theme.key);
+  if (style.ghost) paintGhost(view, list, "ghost", insideChip(view, {from, to}), style.ghost);
 }
 
 /// Rows of chips shown before the box scrolls.
 constexpr int kChipRows = 6;
 
-/// Draws the tokens as chips. Hovering over one highlights its row (if queries) and its column (if keys).
+/// Draws the tokens as chips. Hovering over one shows its row (if queries) and its column (if keys) dashed.
 void chipRows(View& view, const std::string& name, const std::vector<attention::Token>& tokens,
               const ChipRoles& roles, Cursor& cursor) {
-  const Cell& selected = cursor.cell;
+  const Cell selected = cursor.cell;
+  const Theme& theme = *view.theme;
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(23), space = view.px(5);
-  const Index litQuery = view.hover.query >= 0 ? view.hover.query : selected.query;
-  const Index litKey = view.hover.key >= 0 ? view.hover.key : selected.key;
   ImVec2 at = start;
   trackTokens(name, {nullptr, &tokens});
   const std::size_t shown = std::min(tokens.size(), kMaxChips);
@@ -75,11 +76,15 @@ void chipRows(View& view, const std::string& name, const std::vector<attention::
       if (roles.areKeys) view.nextHover.key = position;
     }
     if (clicked && roles.areQueries) cursor.cell.query = position;
-    if (clicked && !roles.areQueries) cursor.cell.key = position;
-    if (ImGui::IsItemVisible())
-      paintChip(view, at, ImVec2(at.x + wide, at.y + height), index, text,
-                {roles.areQueries && position == litQuery, roles.areKeys && position == litKey,
-                 position >= roles.realLength, roles.writtenFrom >= 0 && position >= roles.writtenFrom});
+    if (clicked && !roles.areQueries) choose(cursor, {selected.head, selected.query, position});
+    const auto isQuery = [&](Index query) { return roles.areQueries && position == query; };
+    const auto isKey = [&](Index key) { return roles.areKeys && position == key; };
+    const ChipStyle style{isQuery(selected.query), isKey(selected.key), position >= roles.realLength,
+                          roles.writtenFrom >= 0 && position >= roles.writtenFrom,
+                          isQuery(view.hover.query) && !isQuery(selected.query) ? theme.query
+                          : isKey(view.hover.key) && !isKey(selected.key)       ? theme.key
+                                                                                : 0};
+    if (ImGui::IsItemVisible()) paintChip(view, at, ImVec2(at.x + wide, at.y + height), index, text, style);
     at.x += wide + space;
   }
   ImGui::SetCursorScreenPos(start);
@@ -88,6 +93,11 @@ void chipRows(View& view, const std::string& name, const std::vector<attention::
 }
 
 }  // namespace
+
+ImRect insideChip(const View& view, ImRect chip) {
+  chip.Expand(-view.px(2.2f));
+  return chip;
+}
 
 float tokenChipsHeight(const View& view, const std::vector<attention::Token>& tokens, float width) {
   float x = 0;

@@ -74,10 +74,8 @@ void Page::askHead(const Scene& scene) {
   if (!page_.parts || page_.parts.request().snapshot != snapshot) return;
   HeadPartsQuestion question{page_.parts.shared(),
                              std::clamp<Index>(scene.cursor.cell.head, 0, snapshot->config.heads - 1), 0};
-  if (page_.head && page_.layer == question.layer) {
-    const Cell cell = shownCell(scene, page_);
-    question.firstColumn = shownColumn(page_, cell) / kOutputRows * kOutputRows;
-  }
+  if (page_.head && page_.layer == question.layer)
+    question.firstColumn = selectedSpot(scene, page_).column / kOutputRows * kOutputRows;
   page_.head.ask(std::move(question), Lane::front);
 }
 
@@ -159,6 +157,7 @@ std::vector<Action> Page::keyActions() {
     return [place, by](Scene& scene) {
       scene.cursor.page = "lab";
       scene.cursor.cell.*place = std::max<Index>(0, scene.cursor.cell.*place + by);
+      if (place == &Cell::key) scene.cursor.keyChosen = true;
     };
   };
   const auto key = [](std::string id, std::string name, KeyPress shortcut, std::function<void(Scene&)> run,
@@ -188,7 +187,7 @@ std::vector<Action> Page::keyActions() {
           key("key_right", "Next key in the lab", {Key::right, shift}, moves(&Cell::key, 1), true),
           key("key_left", "Previous key in the lab", {Key::left, shift}, moves(&Cell::key, -1), true),
           key(
-              "switch", "Switch the pointed-at head off or on (Ablation)", {Key::del, {}},
+              "switch", "Switch the selected head off or on (Ablation)", {Key::del, {}},
               [this](Scene& scene) { shown(scene).switchHead(scene); }, false,
               "ablate ablation prune knock out disable"),
           key("paste", "Paste a table of embeddings (Embeddings)", {Key::v, {.ctrl = true}},

@@ -25,6 +25,14 @@ using Step = PipelineStep;
 
 inline constexpr double kPlayInterval = 1.5;  ///< seconds between steps
 
+/// What is hovered in the pipeline besides head, query and key; −1 = none.
+struct HoveredNumber {
+  Index term = -1;    ///< of the sum
+  Index dim = -1;     ///< of the head's vectors
+  Index column = -1;  ///< of the output
+  bool operator==(const HoveredNumber&) const = default;
+};
+
 /// The page's view state, which its panels may change.
 struct State {
   explicit State(PageServices& services)
@@ -37,7 +45,7 @@ struct State {
 
   Index dim = -1;                  ///< selected dimension of the head's vectors; −1 = the row's largest
   Index column = -1;               ///< selected output column; −1 = the row's largest
-  Index term = -1, nextTerm = -1;  ///< hovered term of the sum, in the last frame and in this one; −1 = none
+  HoveredNumber hover, nextHover;  ///< in the last frame, and in this one
   bool playing = false;
   double playedAt = 0;
 
@@ -88,11 +96,19 @@ BiasTerms biasTerms(const State& page);
 /// Moves by `by` steps, stopping at the first and last.
 void moveStep(Scene& scene, const State& page, int by);
 
-/// The hovered query and key, else the cursor's, clamped to the drawn head.
-Cell shownCell(const Scene& scene, const State& page);
-/// The selected dimension and output column, with −1 resolved.
-Index shownDim(const State& page, const Cell& cell);
-Index shownColumn(const State& page, const Cell& cell);
+/// The selected query and key, inside the drawn head.
+Cell selectedCell(const Scene& scene, const State& page);
+
+/// A cell of the drawn head, a dimension of the head's vectors, and an output column.
+struct Spot {
+  Cell cell;
+  Index dim = 0, column = 0;
+  bool operator==(const Spot&) const = default;
+};
+/// What is selected. A dimension or column that nobody selected is the row's largest.
+Spot selectedSpot(const Scene& scene, const State& page);
+/// What a receipt previews: whatever is hovered, the rest as selected.
+Spot previewedSpot(const Scene& scene, const State& page);
 
 /// A matrix's colours: residual stream in grey, Q, K and V in their own hues, scores in the colormap.
 enum class Ink { stream, query, key, value, map };
@@ -120,6 +136,10 @@ std::string cellText(double value);
 std::string factorText(double factor);
 std::string shapeText(Index rows, Index cols);
 
+/// Draws the tag "hover", for a receipt that previews what is hovered. Returns its width with the gap after.
+float paintHoverTag(const View& view, ImVec2 leftMiddle);
+/// Outlines what is tracked as `name` dashed, as everything hovered is.
+void paintGhostOf(const View& view, const std::string& name);
 /// Draws a number and its description next to it, in `width` pixels.
 void figure(const View& view, ImFont* font, ImVec2 at, float width, const std::string& number,
             const std::string& words);
@@ -174,7 +194,7 @@ class Tab {
   virtual void choices(Scene& scene, const ImRect& line, float left);
   /// Handles the arrow keys ← and →, by `by`. Returns false to let them step through the pipeline.
   virtual bool move(Scene&, int) { return false; }
-  /// Handles Delete: switches the hovered head off or on. Does nothing in tabs without heads to switch.
+  /// Handles Delete: switches the selected head off or on. Does nothing in tabs without heads to switch.
   virtual void switchHead(Scene&) {}
   /// Handles Ctrl+V outside of text boxes. Does nothing in tabs that don't accept pasted data.
   virtual void paste(Scene&) {}

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "app/pages/head_lab/head_lab_page.h"
+#include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/rich_text.h"
@@ -102,17 +103,14 @@ void moveStep(Scene& scene, const State& page, int by) {
   step = steps[static_cast<std::size_t>(std::clamp(now + by, 0, last))];
 }
 
-Cell shownCell(const Scene& scene, const State& page) {
+namespace {
+
+Cell insideHead(const State& page, const Cell& cell) {
   const SequenceSnapshot& sequence = page.layer->sequence();
-  Cell cell = scene.cursor.cell;
-  if (page.view.hover.query >= 0) cell.query = page.view.hover.query;
-  if (page.view.hover.key >= 0) cell.key = page.view.hover.key;
   const auto last = [](const auto& tokens) { return static_cast<Index>(tokens.size()) - 1; };
   return {page.head->question.head, std::clamp<Index>(cell.query, 0, last(sequence.queries)),
           std::clamp<Index>(cell.key, 0, last(sequence.keys))};
 }
-
-namespace {
 
 Index farthest(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
   Index at = 0;
@@ -122,16 +120,29 @@ Index farthest(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
 
 }  // namespace
 
-Index shownDim(const State& page, const Cell& cell) {
-  const Index dims = page.layer->config().headDim;
-  if (page.dim >= 0) return std::min(page.dim, dims - 1);
-  return farthest(page.layer->sequence().attention.headOutput[cell.head].row(cell.query));
+Cell selectedCell(const Scene& scene, const State& page) {
+  return insideHead(page, scene.cursor.cell);
 }
 
-Index shownColumn(const State& page, const Cell& cell) {
-  const Index columns = page.layer->config().modelDim;
-  if (page.column >= 0) return std::min(page.column, columns - 1);
-  return farthest(page.layer->sequence().attention.output.row(cell.query));
+Spot selectedSpot(const Scene& scene, const State& page) {
+  const Cell cell = selectedCell(scene, page);
+  const attention::AttentionResult& result = page.layer->sequence().attention;
+  return {cell,
+          page.dim >= 0 ? std::min(page.dim, page.layer->config().headDim - 1)
+                        : farthest(result.headOutput[cell.head].row(cell.query)),
+          page.column >= 0 ? std::min(page.column, page.layer->config().modelDim - 1)
+                           : farthest(result.output.row(cell.query))};
+}
+
+Spot previewedSpot(const Scene& scene, const State& page) {
+  const Spot selected = selectedSpot(scene, page);
+  const attention::AttentionConfig& config = page.layer->config();
+  const auto previewed = [](Index hovered, Index own, Index count) {
+    return hovered >= 0 ? std::min(hovered, count - 1) : own;
+  };
+  return {insideHead(page, page.view.previewed(selected.cell)),
+          previewed(page.hover.dim, selected.dim, config.headDim),
+          previewed(page.hover.column, selected.column, config.modelDim)};
 }
 
 std::uint32_t inkColor(const Theme& theme, Ink ink) {
@@ -183,6 +194,16 @@ void paintPicture(State& page, const Picture& picture, const attention::Matrix& 
 float largestOf(const StagePicture& picture) {
   const float most = std::max(std::abs(picture.low), std::abs(picture.high));
   return most > 0 ? most : 1;
+}
+
+float paintHoverTag(const View& view, ImVec2 leftMiddle) {
+  return paintBadge(view, *ImGui::GetWindowDrawList(), leftMiddle, view.theme->secondary, "hover") +
+         view.px(8);
+}
+
+void paintGhostOf(const View& view, const std::string& name) {
+  if (const auto place = tracked(name))
+    paintGhost(view, *ImGui::GetWindowDrawList(), "ghost", *place, view.theme->text);
 }
 
 void figure(const View& view, ImFont* font, ImVec2 at, float width, const std::string& number,

@@ -35,7 +35,7 @@ void headChips(Scene& scene, State& page, const ImRect& line, float left) {
   const float y = line.GetCenter().y;
   float x = line.Max.x;
   const SequenceSnapshot& sequence = page.layer->sequence();
-  const Cell cell = shownCell(scene, page);
+  const Cell cell = selectedCell(scene, page);
   const attention::AttentionConfig& config = page.layer->config();
   std::vector<Choice> heads;
   for (Index h = 0; h < config.heads; ++h)

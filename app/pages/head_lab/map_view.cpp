@@ -7,7 +7,6 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/heat_parts.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/text/rich_text.h"
 
 namespace headscope::app::head_lab_page {
 
@@ -47,8 +46,9 @@ MapView tokenMap(const Scene& scene, const State& page, const std::string& name,
                  Index queries, Index keys, const CellSizes& sizes) {
   const View& view = page.view;
   const Cell& at = scene.cursor.cell;
-  const auto shown = [&](Index hovered, Index own, Index count) {
-    return std::min(hovered >= 0 ? hovered : own, count - 1);
+  // Another tab's map, hovered in the last frame, may have been larger.
+  const auto marked = [](Index selected, Index hovered, Index count) {
+    return Marked{std::min(selected, count - 1), hovered < count ? hovered : -1};
   };
   const auto part = [&](float room, Index count, Index around) {
     return windowOf(count, std::min(cellsThatFit(view, room, sizes.least), sizes.most),
@@ -63,8 +63,8 @@ MapView tokenMap(const Scene& scene, const State& page, const std::string& name,
   if (size >= 4) size = std::floor(size);
   const ImVec2 from(std::round(space.Min.x), std::round(space.Min.y));
   map.cells = ImRect(from, ImVec2(from.x + size * cols, from.y + size * rows));
-  map.litRow = shown(view.hover.query, at.query, queries);
-  map.litCol = shown(view.hover.key, at.key, keys);
+  map.row = marked(at.query, view.hover.query, queries);
+  map.col = marked(at.key, view.hover.key, keys);
   map.rowColor = view.theme->query;
   map.colColor = view.theme->key;
   return map;
@@ -95,6 +95,31 @@ void paintNumbers(const Scene& scene, const State& page, const MapView& map,
     }
 }
 
+/// Outlines the selected row, column and cell, and the hovered row and column dashed.
+void paintMarks(const View& view, const MapView& map) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const HeatTile tile = map.tile();
+  const auto row = [&](Index at) {
+    const float y = tile.y(static_cast<float>(at));
+    return ImRect(map.cells.Min.x, y, map.cells.Max.x, std::max(tile.y(static_cast<float>(at + 1)), y + 2));
+  };
+  const auto column = [&](Index at) {
+    const float x = tile.x(static_cast<float>(at));
+    return ImRect(x, map.cells.Min.y, std::max(tile.x(static_cast<float>(at + 1)), x + 2), map.cells.Max.y);
+  };
+  const auto mark = [&](const Marked& marked, const VisibleCells& visible, auto place, std::uint32_t color) {
+    if (marked.hovered != marked.selected && visible.has(marked.hovered))
+      paintGhost(view, list, "ghost", place(marked.hovered), color);
+    if (visible.has(marked.selected)) paintMark(view, list, "crosshair", place(marked.selected), color);
+  };
+  mark(map.row, map.rows, row, map.rowColor);
+  mark(map.col, map.cols, column, map.colColor);
+  if (!map.rows.has(map.row.selected) || !map.cols.has(map.col.selected)) return;
+  const ImRect across = row(map.row.selected), down = column(map.col.selected);
+  paintMark(view, list, "cell", {down.Min.x, across.Min.y, down.Max.x, across.Max.y}, view.theme->text,
+            std::max(1.5f, view.px(2)));
+}
+
 }  // namespace
 
 void paintMap(const Scene& scene, State& page, const MapView& map, const attention::Matrix& values) {
@@ -111,20 +136,7 @@ void paintMap(const Scene& scene, State& page, const MapView& map, const attenti
   look.colormap = map.colormap.value_or(look.colormap);
   paintPicture(page, picture, values, map.cells, look);
   paintNumbers(scene, page, map, values);
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float thick = std::max(1.5f, view.px(2));
-  const bool hasRow = map.litRow >= map.rows.first && map.litRow < map.rows.end();
-  const bool hasCol = map.litCol >= map.cols.first && map.litCol < map.cols.end();
-  const float y0 = tile.y(static_cast<float>(map.litRow)), y1 = tile.y(static_cast<float>(map.litRow + 1));
-  const float x0 = tile.x(static_cast<float>(map.litCol)), x1 = tile.x(static_cast<float>(map.litCol + 1));
-  if (hasRow)
-    paintMark(view, list, "crosshair",
-              {ImVec2(map.cells.Min.x, y0), ImVec2(map.cells.Max.x, std::max(y1, y0 + 2))}, map.rowColor);
-  if (hasCol)
-    paintMark(view, list, "crosshair",
-              {ImVec2(x0, map.cells.Min.y), ImVec2(std::max(x1, x0 + 2), map.cells.Max.y)}, map.colColor);
-  if (hasRow && hasCol)
-    paintMark(view, list, "cell", {ImVec2(x0, y0), ImVec2(x1, y1)}, view.theme->text, thick);
+  paintMarks(view, map);
 }
 
 MapHit hitMap(const MapView& map, const std::vector<attention::Token>* rows,
@@ -144,6 +156,22 @@ MapHit hitMap(const MapView& map, const std::vector<attention::Token>* rows,
   return hit;
 }
 
+namespace {
+
+/// Whether there is a name: at the hovered row or column, at the selected one, and elsewhere every `step`, as
+/// far as they don't touch.
+bool isNamed(const Marked& marked, Index at, Index step) {
+  const auto beside = [&](Index mark) { return mark >= 0 && std::abs(at - mark) < step; };
+  if (at == marked.hovered || beside(marked.hovered)) return at == marked.hovered;
+  return at == marked.selected || (at % step == 0 && !beside(marked.selected));
+}
+
+std::uint32_t nameColor(const View& view, const Marked& marked, Index at, std::uint32_t selected) {
+  return at == marked.selected ? selected : at == marked.hovered ? view.theme->text : view.theme->secondary;
+}
+
+}  // namespace
+
 void rowNames(const State& page, const MapView& map, const std::vector<attention::Token>& tokens,
               float room) {
   const View& view = page.view;
@@ -153,10 +181,9 @@ void rowNames(const State& page, const MapView& map, const std::vector<attention
   ImFont* font = tile.cellHeight() >= view.px(22) ? view.fonts->mono : view.fonts->monoSmall;
   const auto step = static_cast<Index>(std::ceil(lineHeight(font) / std::max(tile.cellHeight(), 1.0f)));
   for (Index row = map.rows.first; row < map.rows.end(); ++row) {
-    const bool lit = row == map.litRow;
-    if (!lit && (row % step != 0 || (map.litRow >= 0 && std::abs(row - map.litRow) < step))) continue;
+    if (!isNamed(map.row, row, step)) continue;
     paintText(list, font, ImVec2(map.cells.Min.x - view.px(8), tile.y(static_cast<float>(row) + 0.5f)),
-              lit ? map.rowColor : view.theme->secondary,
+              nameColor(view, map.row, row, map.rowColor),
               fitted(font, tokens[static_cast<std::size_t>(row)].text, room - view.px(8)), Align::right);
   }
 }
@@ -169,11 +196,10 @@ void columnNames(const State& page, const MapView& map, const std::vector<attent
   ImFont* font = view.fonts->monoSmall;
   const auto step = static_cast<Index>(std::ceil(lineHeight(font) * 1.1f / std::max(tile.cellWidth(), 1.0f)));
   for (Index col = map.cols.first; col < map.cols.end(); ++col) {
-    const bool lit = col == map.litCol;
-    if (!lit && (col % step != 0 || (map.litCol >= 0 && std::abs(col - map.litCol) < step))) continue;
+    if (!isNamed(map.col, col, step)) continue;
     paintRotated(list, font,
                  ImVec2(tile.x(static_cast<float>(col) + 0.5f) + view.px(3), map.cells.Max.y + view.px(8)),
-                 62, lit ? map.colColor : view.theme->secondary,
+                 62, nameColor(view, map.col, col, map.colColor),
                  fitted(font, tokens[static_cast<std::size_t>(col)].text, view.px(64)));
   }
 }
@@ -213,10 +239,9 @@ void columnNumbers(const State& page, const MapView& map, std::uint32_t color) {
   const float room = textWidth(font, std::to_string(map.cols.end())) + view.px(8);
   const auto step = static_cast<Index>(std::ceil(room / std::max(tile.cellWidth(), 1.0f)));
   for (Index col = map.cols.first; col < map.cols.end(); ++col) {
-    const bool lit = col == map.litCol;
-    if (!lit && (col % step != 0 || (map.litCol >= 0 && std::abs(col - map.litCol) < step))) continue;
-    paintText(list, font, ImVec2(tile.x(static_cast<float>(col) + 0.5f), map.cells.Max.y + view.px(12)),
-              lit ? color : view.theme->secondary, std::to_string(col), Align::center);
+    if (isNamed(map.col, col, step))
+      paintText(list, font, ImVec2(tile.x(static_cast<float>(col) + 0.5f), map.cells.Max.y + view.px(12)),
+                nameColor(view, map.col, col, color), std::to_string(col), Align::center);
   }
 }
 
@@ -228,37 +253,7 @@ void chooseCell(Scene& scene, State& page, const MapHit& hit) {
   if (hit.row < 0) return;
   // A random layer can be hovered before the scene's own layer exists, or without one.
   page.view.nextHover = {page.head ? page.head->question.head : scene.cursor.cell.head, hit.row, hit.col};
-  if (!hit.clicked) return;
-  scene.cursor.cell.query = hit.row;
-  scene.cursor.cell.key = hit.col;
-}
-
-void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& parts, float width) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  ImFont *font = view.fonts->hero, *mono = view.fonts->mono;
-  float gap = view.px(10);
-  const auto room = [&](const FormulaPart& part) {
-    return std::max(scriptedWidth(view, font, part.text), textWidth(mono, part.shape)) + gap;
-  };
-  const auto fits = [&] {
-    float needed = 0;
-    for (const FormulaPart& part : parts) needed += room(part);
-    return needed <= width;
-  };
-  if (!fits()) {
-    font = view.fonts->title;
-    mono = view.fonts->monoSmall;
-  }
-  if (!fits()) gap = view.px(4);
-  float x = at.x;
-  for (const FormulaPart& part : parts) {
-    paintScripted(view, list, font, ImVec2(x, at.y + view.px(14)), part.color, part.text);
-    // Skip a shape that would run into the matrix.
-    if (!part.shape.empty() && x + textWidth(mono, part.shape) <= at.x + width)
-      paintText(list, mono, ImVec2(x, at.y + view.px(38)),
-                part.color == view.theme->text ? view.theme->secondary : part.color, part.shape);
-    x += room(part);
-  }
+  if (hit.clicked) choose(scene.cursor, {scene.cursor.cell.head, hit.row, hit.col});
 }
 
 namespace {
@@ -267,11 +262,10 @@ constexpr float kTitle = MapSpacing{}.title;
 
 void paintTitle(const State& page, const Look& look, Index head, const ImRect& cells) {
   const View& view = page.view;
-  const ImVec2 at(cells.Min.x, cells.Min.y - view.px(kTitle / 2 + 1));
   Canvas list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = page.layer->config();
-  paintHeadTitle(view, list, look, *page.layer->question.snapshot, page.layer->sequence(), head, at,
-                 cells.GetWidth(), false);
+  paintHeadTitle(view, list, look, *page.layer->question.snapshot, page.layer->sequence(), head,
+                 cells.Min - ImVec2(0, view.px(kTitle / 2 + 1)), cells.GetWidth(), false);
   if (config.kvHeads < config.heads)
     list.AddRectFilled(ImVec2(cells.Min.x, cells.Min.y - view.px(4)),
                        ImVec2(cells.Max.x, cells.Min.y - view.px(2)),
@@ -285,7 +279,7 @@ void pointAt(Scene& scene, State& page, const std::string& name, const HeatTile&
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (!cell) return;
   page.view.nextHover = {tile.head, cell->row, cell->col};
-  if (clicked) scene.cursor.cell = {tile.head, cell->row, cell->col};
+  if (clicked) choose(scene.cursor, {tile.head, cell->row, cell->col});
 }
 
 }  // namespace
@@ -323,7 +317,7 @@ NamedGrid namedGrid(const View& view, const ImRect& whole, const SequenceSnapsho
 }
 
 void paintTokenNames(const View& view, const SequenceSnapshot& sequence, const std::vector<HeatTile>& tiles,
-                     const NamedGrid& named, const Cell& lit) {
+                     const NamedGrid& named, const Cell& selected) {
   if (named.room.x <= 0) return;
   Canvas list = *ImGui::GetWindowDrawList();
   const std::vector<attention::Token> none;
@@ -331,8 +325,8 @@ void paintTokenNames(const View& view, const SequenceSnapshot& sequence, const s
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const bool first = i % columns == 0, last = i + columns >= tiles.size();
     paintAxisLabels(view, list, tiles[i],
-                    {first ? &sequence.queries : &none, last ? &sequence.keys : &none, first ? lit.query : -1,
-                     last ? lit.key : -1, named.room.x, named.room.y});
+                    {first ? &sequence.queries : &none, last ? &sequence.keys : &none, selected.query,
+                     selected.key, named.room.x, named.room.y});
   }
   const HeatTile& lowest = tiles[static_cast<std::size_t>(named.grid.rows - 1) * columns];
   paintAxisTitles(view, list, ImRect(tiles.front().area.Min, lowest.area.Max), named.room.x);
@@ -370,13 +364,11 @@ void headMaps(Scene& scene, State& page, const ImRect& whole, const std::string&
   }
   Canvas list = *ImGui::GetWindowDrawList();
   view.heatmaps->draw(list, textures, styleFor(view, look), std::move(pictures));
-  const Cell& cell = scene.cursor.cell;
-  const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
-  const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
-  paintTokenNames(view, sequence, tiles, named, {-1, query, key});
+  const Cell cell = scene.cursor.cell;
+  paintTokenNames(view, sequence, tiles, named, cell);
   for (const HeatTile& tile : tiles) {
     paintTitle(page, look, tile.head, tile.area);
-    paintCrosshair(view, list, tile, query, key, n, m);
+    paintCrosshair(view, list, tile, cell.query, cell.key, n, m);
     pointAt(scene, page, name, tile, n, m);
   }
 }

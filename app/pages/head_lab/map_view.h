@@ -9,7 +9,12 @@ namespace headscope::app::head_lab_page {
 struct VisibleCells {
   Index first = 0, count = 0;
   bool whole(Index total) const { return count == total; }
+  bool has(Index at) const { return at >= first && at < end(); }
   Index end() const { return first + count; }
+};
+/// The selected row or column, drawn solid, and the hovered one, drawn dashed; −1 = none.
+struct Marked {
+  Index selected = -1, hovered = -1;
 };
 /// At most `most` of `total`, centred on `around` if possible.
 VisibleCells windowOf(Index total, Index most, Index around);
@@ -17,13 +22,13 @@ VisibleCells windowOf(Index total, Index most, Index around);
 std::string visiblePartText(const VisibleCells& rows, Index queries, const VisibleCells& cols, Index keys,
                             const char* columns = "keys");
 
-/// A matrix drawn cell by cell: its place, its visible part, and its highlights.
+/// A matrix drawn cell by cell: its place, its visible part, and its marks.
 struct MapView {
   std::string name;  ///< of the place; tests find it as "stage.NAME"
   Ink ink = Ink::map;
   ImRect cells;
   VisibleCells rows, cols;
-  Index litRow = -1, litCol = -1;
+  Marked row, col;
   std::uint32_t rowColor = 0, colColor = 0;
   float low = 0, high = 1;
   bool weights = false;                                     ///< numbers are written like ".88"
@@ -42,12 +47,12 @@ struct CellSizes {
   float least = 12, largest = 40;
   Index most = 64;
 };
-/// A map of queries × keys that fills `space` with square cells: the part around the cursor's cell that fits,
-/// with the hovered cell highlighted, else the cursor's.
+/// A map of queries × keys that fills `space` with square cells: the part around the selected cell that fits,
+/// with the selected and the hovered cell marked.
 MapView tokenMap(const Scene& scene, const State& page, const std::string& name, const ImRect& space,
                  Index queries, Index keys, const CellSizes& sizes);
 
-/// Draws the map with crosshair, and numbers if cells are large enough. `values`: the visible ones.
+/// Draws the map with its marks, and numbers if cells are large enough. `values`: the visible ones.
 void paintMap(const Scene& scene, State& page, const MapView& map, const attention::Matrix& values);
 /// The hovered cell of the matrix (−1 = none), and whether it was clicked.
 struct MapHit {
@@ -59,7 +64,7 @@ MapHit hitMap(const MapView& map, const std::vector<attention::Token>* rows = nu
               const std::vector<attention::Token>* columns = nullptr);
 
 /// Draws token names left of a map, right-aligned at its edge, or turned ones below it. Skips names that
-/// would overlap others, but never the highlighted one.
+/// would overlap others, but never those of the marked rows and columns.
 void rowNames(const State& page, const MapView& map, const std::vector<attention::Token>& tokens, float room);
 void columnNames(const State& page, const MapView& map, const std::vector<attention::Token>& tokens);
 /// Draws "query ↓" above the row names and "key →" next to the column names.
@@ -76,7 +81,7 @@ void columnNumbers(const State& page, const MapView& map, std::uint32_t color);
 
 /// The number of cells of at least `least` units that fit, at least one.
 Index cellsThatFit(const View& view, float pixels, float least);
-/// On a map of queries × keys: highlights the hovered cell everywhere, and selects it on a click.
+/// On a map of queries × keys: a click selects the hovered cell, or lets it go.
 void chooseCell(Scene& scene, State& page, const MapHit& hit);
 
 /// A factor of a formula, with its shape below.
@@ -120,13 +125,13 @@ struct NamedGrid {
 NamedGrid namedGrid(const View& view, const ImRect& whole, const SequenceSnapshot& sequence, Index heads,
                     const MapSpacing& spacing = {});
 /// Labels the queries left of each row's first map, the keys below each column's last map, and the axes.
-/// Draws nothing if `named` has no space for names. `lit`: highlighted query and key; −1 = none.
+/// Draws nothing if `named` has no space for names. `selected`: query and key; −1 = none.
 void paintTokenNames(const View& view, const SequenceSnapshot& sequence, const std::vector<HeatTile>& tiles,
-                     const NamedGrid& named, const Cell& lit);
+                     const NamedGrid& named, const Cell& selected);
 
 /// Draws the weights of all heads of the layer as maps of queries × keys, with the tokens' names and with the
 /// same value ranges as on Heads; tests find the maps as NAME.0, NAME.1, …. `eases`: new weights ease in from
-/// the last ones. Hovering over a cell highlights it everywhere; a click selects head, query and key.
+/// the last ones. A click selects head, query and key, or lets them go.
 void headMaps(Scene& scene, State& page, const ImRect& area, const std::string& name, bool eases);
 
 }  // namespace headscope::app::head_lab_page

@@ -42,13 +42,18 @@ void paintBandNames(const View& view, Canvas list, const BandPlan& plan, float l
   }
 }
 
-/// Outlines the hovered column and the newest one.
+/// Outlines the selected column and the newest one; the hovered one dashed.
 void paintOutlines(const Scene& scene, const View& view, Canvas list, const BandPlan& plan,
                    const StripState& state, Index key) {
-  const auto outline = [&](Index j, std::uint32_t color) {
-    const ImRect column(ImVec2(plan.x(j), plan.cells.Min.y), ImVec2(plan.x(j + 1), plan.cells.Max.y));
-    paintMark(view, list, "column", column, color);
+  const auto column = [&](Index j) {
+    return ImRect(ImVec2(plan.x(j), plan.cells.Min.y), ImVec2(plan.x(j + 1), plan.cells.Max.y));
   };
+  const auto outline = [&](Index j, std::uint32_t color) {
+    paintMark(view, list, "column", column(j), color);
+  };
+  const Index over = view.hover.key;
+  if (over >= 0 && over < plan.tokens && over != key)
+    paintGhost(view, list, "ghost", column(over), view.theme->key);
   if (key >= 0 && key < plan.tokens) outline(key, view.theme->key);
   if (scene.cursor.decoding && state.reason.empty()) outline(state.now - 1, view.theme->query);
 }
@@ -125,7 +130,7 @@ void cacheStrips(Scene& scene, State& page, const SequenceSnapshot& sequence, co
   }
   list.PopClipRect();
   paintBandNames(view, list, plan, area.Min.x);
-  const Index key = view.lit(scene.cursor.cell).key;
+  const Index key = scene.cursor.cell.key;
   paintOutlines(scene, view, list, plan, state, key);
   const float keysAt = plan.cells.Max.y + view.px(9), bottom = plan.cells.Max.y + view.px(18);
   paintKeys(scene, view, plan, state, sequence.keys, key, keysAt);
@@ -133,7 +138,8 @@ void cacheStrips(Scene& scene, State& page, const SequenceSnapshot& sequence, co
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (!ImGui::IsWindowHovered() || !ImRect(plan.cells.Min, ImVec2(plan.cells.Max.x, bottom)).Contains(mouse))
     return;
-  view.nextHover.key = static_cast<Index>((mouse.x - plan.cells.Min.x) / plan.column());
+  view.nextHover.key =
+      std::clamp<Index>(static_cast<Index>((mouse.x - plan.cells.Min.x) / plan.column()), 0, plan.tokens - 1);
   if (!ImGui::IsMouseClicked(1)) return;
   offerForToken(scene, page, false, view.nextHover.key);
   view.menu.emplace_back("picture.save_cache");

@@ -39,8 +39,8 @@ GridPlan planWith(const View& view, const Request& asked, int columns, GridPlan:
   const auto c = static_cast<float>(columns), r = static_cast<float>(plan.rows);
   const float roomX = (asked.area.x - plan.margin - plan.gapX * (c - 1)) / c - plan.leftRoom;
   const float roomY = (asked.area.y - plan.gapY * (r - 1)) / r - plan.titleHeight - plan.bottomRoom;
-  // While presenting, fill the screen: cells may be up to a quarter wider than high, or higher than wide.
-  const float stretch = view.present ? 1.25f : 1;
+  // To fill the space, cells may be up to a quarter wider than high, or higher than wide.
+  constexpr float stretch = 1.25f;
   plan.mapWidth = std::max(4.0f, std::floor(std::min(roomX, roomY * asked.aspect * stretch)));
   plan.mapHeight = std::max(4.0f, std::floor(std::min(roomY, plan.mapWidth / asked.aspect * stretch)));
   plan.tileWidth = plan.mapWidth + plan.leftRoom;
@@ -58,8 +58,10 @@ GridPlan bestPlan(const View& view, const Request& asked, GridPlan::Labels label
     const bool aligned =
         asked.groupSize > 1 && (columns % asked.groupSize == 0 || asked.groupSize % columns == 0);
     const bool full = asked.heads % columns == 0;
-    const float score =
-        std::min(plan.mapWidth, plan.mapHeight * asked.aspect) * (aligned ? 1.08f : 1) * (full ? 1.06f : 1);
+    const float high = (plan.tileHeight + plan.gapY) * static_cast<float>(plan.rows) / asked.area.y;
+    // Whole rows and whole kv groups are worth smaller maps; of equal ones, those that fill the height.
+    const float score = std::min(plan.mapWidth, plan.mapHeight * asked.aspect) * (aligned ? 1.18f : 1) *
+                        (full ? 1.12f : 1) * (0.92f + 0.08f * std::min(high, 1.0f));
     if (score > bestScore) {
       best = plan;
       bestScore = score;
@@ -165,7 +167,8 @@ ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& se
   const float labels =
       view.present ? longestLabel(view, sequence.keys, view.px(70)) * 0.9f + view.px(16) : view.px(100);
   const float left = labelRoom(view, sequence.queries), bottom = labels + view.px(guess), top = view.px(44);
-  const float aspect = std::clamp(m / n, 0.2f, 5.0f);
+  // A hall reads the rows of a few queries only if they are higher than wide.
+  const float aspect = view.present ? std::clamp(m / n, 0.45f, 2.2f) : std::clamp(m / n, 0.2f, 5.0f);
   // While presenting, a lesson's mark may be on the right, unless the receipt takes that space.
   const float right = view.px(!view.present   ? 24
                               : besideReceipt ? 12
@@ -272,14 +275,14 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
         static_cast<int>((scene.cursor.step + pictures.focusFactor - 1) / pictures.focusFactor);
   view.heatmaps->draw(list, pictures.focus, styleFor(view, look), {picture});
 
-  const Cell chosen{head, scene.cursor.cell.query, scene.cursor.cell.key}, lit = view.lit(chosen);
+  const Cell chosen{head, scene.cursor.cell.query, scene.cursor.cell.key};
   paintHeadTitle(view, list, scene.look, snapshot, sequence, head,
                  ImVec2(cells.Min.x, cells.Min.y - view.px(22)),
                  std::max(cells.GetWidth(), view.figure ? view.px(kMinTitle) : 0), true);
   paintCellValues(view, list, tile, sequence, look, range);
   const NameRoom names =
       view.figure ? nameRoom(view, sequence.queries, sequence.keys) : NameRoom{view.px(112), view.px(96)};
-  const AxisLabels labels{&sequence.queries, &sequence.keys, lit.query,   lit.key,
+  const AxisLabels labels{&sequence.queries, &sequence.keys, chosen.query, chosen.key,
                           names.left,        names.below,    !view.figure};
   if (view.guessedRow.empty()) {
     paintAxisLabels(view, list, tile, labels);
@@ -289,7 +292,7 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
     paintGuess(view, list, tile, scene.look, range);
     paintLabelsBelowGuess(view, list, tile, labels);
   }
-  paintCrosshair(view, list, tile, lit.query, lit.key, n, m);
+  paintCrosshair(view, list, tile, chosen.query, chosen.key, n, m);
   if (sinks)
     paintSinkBars(view, list, tile, n, [&](Index row) {
       return attention::sinkShare(snapshot.config, sequence.attention, head, row);
@@ -309,7 +312,7 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
   const Cell under{head, map.cell->row, map.cell->col};
   view.nextHover = {head, under.query, under.key};
   if (!ImGui::IsMouseDragging(0, view.px(4))) cellTooltip(view, sequence, head, under.query, under.key);
-  if (map.clicked) scene.cursor.cell = under;
+  if (map.clicked) choose(scene.cursor, under);
   if (ImGui::IsMouseClicked(1)) offerForCell(scene, view, page.menu, under);
 }
 

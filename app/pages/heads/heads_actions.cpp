@@ -212,6 +212,7 @@ std::vector<Action> Page::tokenActions() {
 
 void offerForCell(Scene& scene, View& view, TokenMenu& menu, const Cell& cell) {
   scene.cursor.cell = cell;
+  scene.cursor.keyChosen = true;
   menu.token = -1;
   const bool large = scene.cursor.focus >= 0;
   if (large) scene.cursor.focus = cell.head;
@@ -230,6 +231,7 @@ void offerForTitle(Scene& scene, State& page, const ImRect& area, const Cell& ce
 
 void offerForToken(Scene& scene, State& page, bool query, Index at) {
   (query ? scene.cursor.cell.query : scene.cursor.cell.key) = at;
+  if (!query) scene.cursor.keyChosen = true;
   page.menu.token = at;
   page.menu.tokenIsQuery = query;
   page.view.menu = {query ? "token.copy_query" : "token.copy_key", "token.copy"};
@@ -275,22 +277,6 @@ Caption ofCell(const Snapshot& snapshot, const SequenceSnapshot& sequence, const
   return caption;
 }
 
-/// The sentence for a row is about its strongest key, even if the crosshair is on another one.
-Caption ofRow(const Snapshot& snapshot, const SequenceSnapshot& sequence, const Cell& cell,
-              const Theme& theme) {
-  const auto row = sequence.probabilities()[cell.head].row(cell.query);
-  Index strongest = 0;
-  const float most = row.maxCoeff(&strongest);
-  if (strongest == cell.key || !(most > 0) || row(cell.key) == most)
-    return ofCell(snapshot, sequence, cell, theme);
-  Caption caption = ofCell(snapshot, sequence, {cell.head, cell.query, strongest}, theme);
-  if (sequence.attention.scores.at(cell.head, cell.query, cell.key) == -INFINITY) return caption;
-  caption.insert(caption.end(), {{" ", theme.text},
-                                 {quoted(sequence.keys, cell.key), theme.key},
-                                 {" gets " + weightText(row(cell.key)) + ".", theme.text}});
-  return caption;
-}
-
 Caption ofStep(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
                const Theme& theme) {
   const attention::AttentionConfig& config = snapshot.config;
@@ -318,23 +304,37 @@ Caption ofStep(const Scene& scene, const Snapshot& snapshot, const SequenceSnaps
 
 }  // namespace
 
-Cell litCell(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
-             const View& view) {
+Cell selectedCell(const Scene& scene, const Snapshot& snapshot) {
   Cell cell = scene.cursor.cell;
-  if (scene.cursor.focus >= 0) cell.head = scene.cursor.focus;
-  cell = view.lit(cell);
-  if (view.hover.head >= 0) cell.head = view.hover.head;
-  return {std::clamp<Index>(cell.head, 0, snapshot.config.heads - 1),
-          std::clamp<Index>(cell.query, 0, std::ssize(sequence.queries) - 1),
-          std::clamp<Index>(cell.key, 0, std::ssize(sequence.keys) - 1)};
+  if (scene.cursor.focus >= 0) cell.head = std::min(scene.cursor.focus, snapshot.config.heads - 1);
+  return cell;
+}
+
+Caption headSentence(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
+                     const Theme& theme) {
+  const Cell cell = selectedCell(scene, snapshot);
+  std::string head = layerPrefix(snapshot.setup) + headName(cell.head);
+  if (snapshot.setup.subject.model.empty() && snapshot.setup.weights.source == WeightSource::planted)
+    head += ", planted as “" +
+            attention::describe(plantedHeads(snapshot.setup)[static_cast<std::size_t>(cell.head)]) + "”";
+  Caption caption{{head + ": ", theme.text}};
+  if (!std::isfinite(sequence.attention.lse(cell.head, cell.query))) {
+    caption.insert(caption.end(),
+                   {{quoted(sequence.queries, cell.query), theme.query}, {" sees no key.", theme.text}});
+    return caption;
+  }
+  const float weight = sequence.probabilities().at(cell.head, cell.query, cell.key);
+  caption.insert(caption.end(), {{quoted(sequence.queries, cell.query), theme.query},
+                                 {" reads ", theme.text},
+                                 {quoted(sequence.keys, cell.key), theme.key},
+                                 {" with " + percentText(static_cast<double>(weight)) + ".", theme.text}});
+  return caption;
 }
 
 Caption captionOf(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
-                  const View& view) {
-  const Theme& theme = *view.theme;
-  const Cell cell = litCell(scene, snapshot, sequence, view);
-  const bool points = view.hover.key >= 0;
-  if (scene.cursor.focus >= 0) return (points ? ofCell : ofRow)(snapshot, sequence, cell, theme);
+                  const Theme& theme) {
+  const Cell cell = selectedCell(scene, snapshot);
+  if (scene.cursor.focus >= 0) return ofCell(snapshot, sequence, cell, theme);
   if (scene.cursor.decoding) return ofStep(scene, snapshot, sequence, theme);
   return {{"Each row is a ", theme.text},   {"query", theme.query},
           {", each column a ", theme.text}, {"key", theme.key},

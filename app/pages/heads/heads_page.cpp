@@ -164,7 +164,16 @@ bool Page::showsSide(const Scene& scene) const {
 
 std::vector<CaptionPart> Page::caption(const Scene& scene) const {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
-  return sequence ? captionOf(scene, *page_.snapshot, *sequence, services_.view) : std::vector<CaptionPart>();
+  return sequence ? captionOf(scene, *page_.snapshot, *sequence, *services_.view.theme)
+                  : std::vector<CaptionPart>();
+}
+
+FigureLegend Page::legend(const Scene& scene) const {
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  if (!sequence) return {};
+  FigureLegend legend = headsLegend(scene.look, sequence->pictures, scene.cursor.focus);
+  legend.masked = page_.snapshot->causal;
+  return legend;
 }
 
 PageStatus Page::status(const Scene& scene) const {

@@ -7,6 +7,7 @@
 #include "app/compute/cache/cache_studies.h"
 #include "app/compute/layer/snapshot.h"
 #include "app/kit/rows.h"
+#include "app/kit/sentence.h"
 #include "app/pages/common/page.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/dialog.h"
@@ -65,6 +66,7 @@ struct State {
   HeadSliders sliders;
   ReceiptPointer receipt;
   TokenMenu menu;
+  SentenceState sentence;
   Playback play;            ///< plays the decode step by step
   bool keysTurn = true;     ///< Page Up and Page Down change the head; next to a lesson they change its step
   bool catchingUp = false;  ///< the snapshot belongs to an earlier setting
@@ -79,6 +81,8 @@ void cachePanel(Scene& scene, State& page, const Layout& layout);
 /// "Attention weight of head 3, 12 queries × 12 keys, causal".
 std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
                         const std::string& of);
+/// What the colours of a head (−1 = all heads) mean.
+FigureLegend headsLegend(const Look& look, const HeadPictures& pictures, Index head);
 /// Draws the colour bar of a head (−1 = all heads) next to a figure's cells, whose top right corner is `at`.
 /// `cells` [heads, n, m]: the cells as drawn, factor × factor pooled into one.
 void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
@@ -86,12 +90,14 @@ void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Sna
                       ImVec2 at, float height);
 void receiptPanel(Scene& scene, State& page, const Layout& layout);
 
-/// The hovered cell; parts that aren't hovered come from the selected cell.
-Cell litCell(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
-             const View& view);
+/// The selected cell, in the enlarged head if there is one.
+Cell selectedCell(const Scene& scene, const Snapshot& snapshot);
+/// What the selected head reads for the selected query, in a sentence.
+std::vector<CaptionPart> headSentence(const Scene& scene, const Snapshot& snapshot,
+                                      const SequenceSnapshot& sequence, const Theme& theme);
 /// While presenting: one sentence, about the enlarged head's cell, the decode step, or the axes.
 std::vector<CaptionPart> captionOf(const Scene& scene, const Snapshot& snapshot,
-                                   const SequenceSnapshot& sequence, const View& view);
+                                   const SequenceSnapshot& sequence, const Theme& theme);
 
 /// Handles a right click on a cell or a head's title: selects the cell and opens its menu.
 void offerForCell(Scene& scene, View& view, TokenMenu& menu, const Cell& cell);
@@ -174,6 +180,7 @@ class Page : public app::Page {
   bool showsStrip(const Scene& scene) const override;
   bool showsSide(const Scene& scene) const override;
   std::vector<CaptionPart> caption(const Scene& scene) const override;
+  FigureLegend legend(const Scene& scene) const override;
   PageStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;

@@ -71,27 +71,32 @@ BarLabels barLabels(const Look& look, const HeadPictures& pictures, Index head) 
   return {rangeEnd(look, range.low), middle == fixedText(0.5, 3) ? roundedText(0.5) : middle, high};
 }
 
-/// Draws what the picture shows. Returns its right end.
+/// Draws what the selected head reads. Returns its right end.
 float headerTitle(const Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area,
                   float y, float controls) {
   View& view = page.view;
   const float space = view.px(14);
+  float x = area.Min.x;
   if (scene.cursor.focus >= 0) {
     ImGui::SetCursorScreenPos(ImVec2(area.Min.x, y - space));
     if (button(view, "back", "← All heads")) view.request("look.back");
-    return ImGui::GetItemRectMax().x + space;
+    x = ImGui::GetItemRectMax().x + space;
   }
   Canvas list = *ImGui::GetWindowDrawList();
-  const Snapshot& snapshot = *page.snapshot;
-  const float x = area.Min.x + space +
-                  paintText(list, view.fonts->title, ImVec2(area.Min.x, y), view.theme->text,
-                            layerPrefix(snapshot.setup) + countedText(snapshot.config.heads, "head"));
-  std::string size = fmt::format("{} × {} tokens", sequence.queries.size(), sequence.keys.size());
-  if (page.pictures.gridFactor > 1) size += " · " + pooledText(page.pictures.gridFactor);
-  const float room = area.Max.x - x - controls - view.px(170 + 40);
-  if (room <= view.px(60)) return x;
-  paintFitted(view, list, view.fonts->text, ImVec2(x, y), room, view.theme->secondary, size);
-  return x + std::min(room, textWidth(view.fonts->text, size)) + space;
+  const float from = x, end = area.Max.x - controls - view.px(70 + 28);
+  std::string whole;
+  for (const CaptionPart& part : headSentence(scene, *page.snapshot, sequence, *view.theme)) {
+    whole += part.text;
+    if (end - x > view.px(12))
+      x += paintText(list, view.fonts->reading, ImVec2(x, y), part.color,
+                     fitted(view.fonts->reading, part.text, end - x));
+  }
+  const ImRect words(from, y - view.px(11), x, y + view.px(11));
+  track("heads.sentence", words.Min, words.Max);
+  if (textWidth(view.fonts->reading, whole) > end - from && ImGui::IsWindowHovered() &&
+      words.Contains(ImGui::GetIO().MousePos))
+    tooltip(view, whole);
+  return x + space;
 }
 
 /// Draws the title on the left, the choices and the colour bar on the right.
@@ -131,6 +136,7 @@ void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, State& page, co
   cellTooltip(view, sequence, cell.head, cell.query, cell.key);
   if (clicked) {
     scene.cursor.cell = cell;
+    scene.cursor.keyChosen = true;
     scene.cursor.focus = cell.head;
     page.camera = {};
   }
@@ -188,7 +194,7 @@ void paintOverTile(const Scene& scene, const State& page, const SequenceSnapshot
   const View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
   Canvas list = *ImGui::GetWindowDrawList();
-  const Cell lit = view.lit(scene.cursor.cell);
+  const Cell lit = scene.cursor.cell;
   const Index queries = std::ssize(sequence.queries);
   paintHeadTitle(view, list, scene.look, snapshot, sequence, tile.head,
                  ImVec2(tile.area.Min.x, tile.area.Min.y - plan.titleHeight / 2 - view.px(2)),
@@ -273,11 +279,14 @@ std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const Sequ
                      countedText(std::ssize(sequence.keys), "key"), snapshot.causal ? ", causal" : "");
 }
 
+FigureLegend headsLegend(const Look& look, const HeadPictures& pictures, Index head) {
+  return {quantityText(look), colormapFor(lookFor(look, pictures)), barLabels(look, pictures, head)};
+}
+
 void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
                       const SequenceSnapshot& sequence, Index head, const attention::Stack& cells, int factor,
                       ImVec2 at, float height) {
-  FigureLegend legend{quantityText(look), colormapFor(lookFor(look, sequence.pictures)),
-                      barLabels(look, sequence.pictures, head)};
+  FigureLegend legend = headsLegend(look, sequence.pictures, head);
   for (Index i = 0; i < cells.count(); ++i) {
     legend.masked = legend.masked || (cells[i].array() == render::kMaskedCell).any();
     legend.dead = legend.dead || (cells[i].array() == render::kDeadCell).any();
@@ -288,13 +297,41 @@ void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Sna
   paintLegend(view, list, at, height, legend);
 }
 
+namespace {
+
+/// The words above the heads, and what the pointer does there. Returns their lower end.
+float sentencePart(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area) {
+  View& view = page.view;
+  const SentenceSubject subject{*page.snapshot, sequence, scene.look, selectedCell(scene, *page.snapshot),
+                                scene.cursor.decoding ? scene.cursor.step : -1};
+  // An enlarged head is read for itself: in a low window it gets the height.
+  if (scene.cursor.focus >= 0 && area.GetHeight() < view.px(700)) return area.Min.y;
+  const float height = sentenceHeight(view, subject, area.GetWidth(), area.GetHeight() * 0.28f);
+  if (height == 0) return area.Min.y;
+  const float top = area.Min.y + view.px(6);
+  const SentenceHit hit = sentence(view, page.sentence, subject, {area.Min.x, top, area.Max.x, top + height});
+  if (!hit.query && !hit.key && !hit.head) return top + height;
+  view.nextHover = {hit.head.value_or(-1), hit.query.value_or(-1), hit.key.value_or(-1)};
+  Cursor& cursor = scene.cursor;
+  if (hit.offers && !hit.head)
+    offerForToken(scene, page, hit.query.has_value(), hit.query.value_or(hit.key.value_or(0)));
+  if (!hit.clicked) return top + height;
+  if (hit.query) cursor.cell.query = *hit.query;
+  if (hit.key) choose(cursor, {subject.at.head, subject.at.query, *hit.key});
+  if (hit.head) cursor.cell.head = *hit.head;
+  if (hit.head && cursor.focus >= 0) cursor.focus = *hit.head;
+  return top + height;
+}
+
+}  // namespace
+
 void headsPanel(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   const Snapshot* snapshot = page.snapshot.get();
   if (beginPanel(view, "heads", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const float pad = view.px(layout.presents ? 12 : 22);
-    const ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad,
-                       layout.center.Max.y - view.px(layout.presents ? 2 : 8));
+    ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad,
+                 layout.center.Max.y - view.px(layout.presents ? 2 : 8));
     const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
     if (!snapshot) {
       paintMessage(view, inner, "Computing…", "The first picture follows shortly.", view.theme->text);
@@ -308,6 +345,7 @@ void headsPanel(Scene& scene, State& page, const Layout& layout) {
                    "Type a sentence on the left. Each word becomes a query and a key.",
                    "Start with a sentence", "input.sample");
     } else {
+      if (layout.showLeft && !view.figure) inner.Min.y = sentencePart(scene, page, *sequence, inner);
       if (!layout.presents) header(scene, page, *sequence, inner);
       if (page.catchingUp && page.busySeconds > 0.5) {
         // The picture shows an earlier setting; indicate that until the new one is ready.

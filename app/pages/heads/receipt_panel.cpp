@@ -182,7 +182,7 @@ void largestWeights(Rows& rows, Scene& scene, const attention::AttentionConfig& 
     const BarLook look{.ink = key == cell.key ? theme.key : theme.text, .color = theme.key, .label = 100};
     if (rows.bar(fmt::format("top.{}", i), tokenName(sequence.keys, key), weight, weightText(weights(key)),
                  look))
-      scene.cursor.cell.key = key;
+      choose(scene.cursor, {cell.head, cell.query, key});
     if (ImGui::IsItemHovered()) rows.view().nextHover = {cell.head, cell.query, key};
     if (key == cell.key) trackItem("top.lit");
   }
@@ -215,28 +215,48 @@ void whatItDoes(Rows& rows, const Look& look, const Snapshot& snapshot, const Se
   if (!label.detector) {
     text += "No detector scores above what the mask alone forces.";
   } else if (label.detector->fallbackLabelThreshold) {
-    text += "Spreads evenly: entropy is " + weightText(label.score) + " of the maximum.";
+    text += "Is nearly uniform: entropy is " + weightText(label.score) + " of the maximum.";
   } else {
     const attention::DetectorScore& score =
         sequence.profiles[static_cast<std::size_t>(head)][label.detector->name];
-    text += fmt::format("Observed: {}, {} of the weight over {}, {} above even attention.",
+    text += fmt::format("Observed: {}, {} of the weight over {}, {} above uniform attention.",
                         attention::describe(label), weightText(score.raw), countedText(score.rows, "row"),
                         weightText(score.above()));
   }
   rows.hint(text);
 }
 
+/// "it → because".
+std::vector<Span> pairOf(const Theme& theme, const SequenceSnapshot& sequence, const Cell& cell) {
+  return {{tokenName(sequence.queries, cell.query), theme.query},
+          {" → ", theme.faint},
+          {tokenName(sequence.keys, cell.key), theme.key}};
+}
+
+/// Says what is selected while the receipt previews another cell; otherwise only takes its place, so that
+/// what is below doesn't move away from the pointer.
+void selectedLine(Rows& rows, const SequenceSnapshot& sequence, const Cell& selected, bool previews) {
+  if (!previews) return rows.line(Type::small, {{" "}});
+  const Theme& theme = rows.theme();
+  std::vector<Span> words{{fmt::format("selected: head {}, ", selected.head), theme.secondary}};
+  for (const Span& span : pairOf(theme, sequence, selected)) words.push_back(span);
+  const float weight = sequence.probabilities().at(selected.head, selected.query, selected.key);
+  words.push_back({weightText(weight), 0, nullptr, true});
+  rows.line(Type::small, words, "receipt.selected");
+}
+
 void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
              ReceiptPointer& pointer) {
   View& view = rows.view();
   const Theme& theme = rows.theme();
-  const Cell cell = litCell(scene, snapshot, sequence, view);
+  const Cell selected = selectedCell(scene, snapshot), cell = view.previewed(selected);
+  const bool previews = cell != selected;
   const ScoreReceipt explained = attention::explainScore(snapshot.config, sequence.mask, sequence.attention,
                                                          cell.head, cell.query, cell.key);
   if (!view.present) rows.section("RECEIPT", layerPrefix(snapshot.setup) + headName(cell.head));
-  rows.line(Type::hero, {{tokenName(sequence.queries, cell.query), theme.query},
-                         {" → ", theme.faint},
-                         {tokenName(sequence.keys, cell.key), theme.key}});
+  std::vector<Span> title = pairOf(theme, sequence, cell);
+  if (previews) title.push_back({"hover", theme.secondary, nullptr, true, Span::Kind::badge});
+  rows.line(Type::hero, title, "receipt.title");
   if (!view.present)
     rows.hint(fmt::format("query {} reads key {} through {}", cell.query, cell.key,
                           kvName(snapshot.config.kvHeadOf(cell.head))));
@@ -252,6 +272,7 @@ void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceS
     others += key != cell.key && visible(sequence, cell, key);
   if (!view.present) rows.section("OUTPUT OF THE HEAD", "Σ weight · v");
   outputLines(rows, pointer, explained, cell.key, others);
+  selectedLine(rows, sequence, selected, previews);
   if (view.present) return;  // the rest is for reading
   const float entropy = attention::rowEntropy(sequence.probabilities()[cell.head].row(cell.query));
   rows.section("ROW OF “" + tokenText(sequence.queries, cell.query) + "”",

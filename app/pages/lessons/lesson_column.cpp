@@ -205,7 +205,7 @@ void reading(Rows& rows, State& page) {
   rows.space(8);
   controls(rows, page);
   rows.space(10);
-  if (button(view, "lesson.take", "Open on its page  Shift+Enter", "", true)) view.request("lesson.take");
+  if (button(view, "lesson.take", "Use this scene  Shift+Enter", "", true)) view.request("lesson.take");
   rows.space(16);
 }
 

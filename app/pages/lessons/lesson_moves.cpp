@@ -109,7 +109,7 @@ void addMoves(ActionList& to, State& page) {
   to.add({.id = "lesson.list", .name = "Show all lessons", .words = "tutorial course help"},
          moves(Move::list));
   to.add({.id = "lesson.take",
-          .name = "Open the lesson's scene on its page",
+          .name = "Use the step's scene as your own",
           .shortcut = {Key::enter, {.shift = true}}},
          [&page](Scene&) { page.asked.take = true; });
   to.add({.id = "lesson.search", .name = "Search the lessons", .shortcut = {Key::slash}},

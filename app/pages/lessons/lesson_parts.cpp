@@ -15,16 +15,41 @@ float comparisonWidth(const View& view, const ImRect& area) {
   return std::round(std::min(area.GetWidth() * 0.24f, view.px(460)));
 }
 
+namespace {
+
+/// The height of the step's words on `width` pixels, as lessonCaption() writes them; infinite if they aren't
+/// known yet, or are a question, whose answers take all the space there is.
+float wordsHeight(const State& page, float width) {
+  const View& view = page.view;
+  if (!page.here.lesson || !page.here.study || (page.at().question && !page.explains())) return FLT_MAX;
+  RichFonts title = richFonts(view);
+  title.plain = view.fonts->title;
+  const auto height = [&](const RichFonts& fonts, const RichText& text) {
+    return paintRichText(view, nullptr, fonts, text, ImVec2(0, 0), width);
+  };
+  return height(title, {{{RichSpan::Kind::plain, page.at().title, nullptr}}}) +
+         height(richFonts(view), richOrPlain(page.here.study->text)) + view.px(36);
+}
+
+}  // namespace
+
 ImRect captionArea(const State& page, const ImRect& area) {
   const Cursor* cursor = page.stage.document ? &page.stage.document->scene().cursor : nullptr;
   const bool square =
       cursor && (cursor->page == "heads" || cursor->page == "map" || cursor->page == "model" ||
                  (cursor->page == "lab" && cursor->lab.tab != "ablation"));
   ImRect caption = area;
-  if (square)
-    caption.Min.x = std::round(area.Max.x - area.GetWidth() * 0.4f);
-  else
-    caption.Min.y = std::round(area.Max.y - area.GetHeight() * 0.32f);
+  const float pad = page.view.px(32);
+  // Beside, the picture gets what the words don’t need; below, few long lines need about the same height.
+  if (square) {
+    float share = 0.28f;
+    while (share < 0.4f && wordsHeight(page, area.GetWidth() * share - pad) > area.GetHeight())
+      share += 0.02f;
+    caption.Min.x = std::round(area.Max.x - area.GetWidth() * std::min(share, 0.4f));
+  } else {
+    const float needed = wordsHeight(page, area.GetWidth() - pad) / area.GetHeight();
+    caption.Min.y = std::round(area.Max.y - area.GetHeight() * std::clamp(needed, 0.32f, 0.36f));
+  }
   return caption;
 }
 

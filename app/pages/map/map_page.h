@@ -139,7 +139,8 @@ bool drawWhole(const Scene& scene, State& page, Canvas list, const ImRect& area)
 
 /// The token's text, "" if the map has none.
 std::string tokenAt(const std::vector<attention::Token>& tokens, Index at);
-/// Draws token numbers and texts along both axes, thinned so that they don't overlap.
+/// Draws token numbers and texts along both axes, thinned so that they don't overlap. The selected query and
+/// key keep theirs, in their colours, and the hovered ones if there is room.
 void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const MapText& text, Index litQuery,
                   Index litKey);
 /// While presenting: how much of the head is shown.

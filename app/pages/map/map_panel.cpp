@@ -72,6 +72,13 @@ void paintHeader(const Scene& scene, State& page, const ImRect& area) {
   paintColourBar(view, look.colormap, barLabels(shownRange(page, look)), ImVec2(area.Max.x, y), bar);
 }
 
+/// Selects a cell, or lets it go if it is the selected one.
+void chooseOrLetGo(MapCursor& cursor, Index query, Index key) {
+  const bool again = cursor.query == query && cursor.key == key;
+  cursor.query = again ? -1 : query;
+  cursor.key = again ? -1 : key;
+}
+
 /// Handles wheel, drag, click and keys; recomputes the window after each.
 void moveMap(Scene& scene, View& view, MapWindow& window) {
   MapCursor& cursor = scene.cursor.map;
@@ -92,10 +99,7 @@ void moveMap(Scene& scene, View& view, MapWindow& window) {
   if (ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still) {
     const auto row = static_cast<Index>(std::floor(window.rowAt(mouse.y))),
                col = static_cast<Index>(std::floor(window.colAt(mouse.x)));
-    if (row >= 0 && col >= 0 && row < window.n && col < window.m) {
-      cursor.query = row;
-      cursor.key = col;
-    }
+    if (row >= 0 && col >= 0 && row < window.n && col < window.m) chooseOrLetGo(cursor, row, col);
   }
   const float x = window.area.GetWidth() / 8, y = window.area.GetHeight() / 8;
   if (view.pressed(Key::left)) panMap(cursor, window, -x, 0);
@@ -133,7 +137,8 @@ void pointTooltip(const Scene& scene, State& page, Index query, Index key) {
   tooltip(view, text);
 }
 
-/// Draws the crosshair and numbers, with positions relative to the window's first cell.
+/// Draws numbers, the selected cell's crosshair and the hovered one's, with positions relative to the
+/// window's first cell.
 void paintOver(const Scene& scene, State& page, Canvas list, const MapWindow& window, Index query,
                Index key) {
   View& view = page.view;
@@ -155,7 +160,11 @@ void paintOver(const Scene& scene, State& page, Canvas list, const MapWindow& wi
                   if (!value || value->value <= render::kDeadCell) return std::nullopt;
                   return value->value;
                 });
-  paintCrosshair(view, list, tile, query >= 0 ? query - firstRow : -1, key >= 0 ? key - firstCol : -1, n, m);
+  const auto from = [](Index first, Index at) { return at >= 0 ? at - first : -1; };
+  const Crosshair hover = view.hover;
+  view.hover = {hover.head, from(firstRow, hover.query), from(firstCol, hover.key)};
+  paintCrosshair(view, list, tile, from(firstRow, query), from(firstCol, key), n, m);
+  view.hover = hover;
 }
 
 void paintMap(Scene& scene, State& page, const ImRect& inner) {
@@ -182,20 +191,19 @@ void paintMap(Scene& scene, State& page, const ImRect& inner) {
   track("map.cells", cells.Min, cells.Max);
   compat::rectOutline(list, ImVec2(cells.Min.x - 1, cells.Min.y - 1),
                       ImVec2(cells.Max.x + 1, cells.Max.y + 1), view.theme->line, 0, 1);
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const bool points = hovered && cells.Contains(mouse);
-  const MapCursor& cursor = scene.cursor.map;
-  Index query = std::min(cursor.query, state.queries - 1), key = std::min(cursor.key, state.keys - 1);
-  if (points) {
-    query = std::clamp<Index>(static_cast<Index>(window.rowAt(mouse.y)), 0, state.queries - 1);
-    key = std::clamp<Index>(static_cast<Index>(window.colAt(mouse.x)), 0, state.keys - 1);
+  MapCursor& cursor = scene.cursor.map;
+  if (const ImVec2 mouse = ImGui::GetIO().MousePos; hovered && cells.Contains(mouse)) {
+    const Index query = std::clamp<Index>(static_cast<Index>(window.rowAt(mouse.y)), 0, state.queries - 1);
+    const Index key = std::clamp<Index>(static_cast<Index>(window.colAt(mouse.x)), 0, state.keys - 1);
+    view.nextHover = {shownHead(scene), query, key};
     if (!ImGui::IsMouseDragging(0, view.px(4))) pointTooltip(scene, page, query, key);
     if (ImGui::IsMouseClicked(1)) {
-      scene.cursor.map.query = query;
-      scene.cursor.map.key = key;
+      cursor.query = query;
+      cursor.key = key;
       view.menu = {"map.cells", "map.whole", "map.copy_place", "picture.save_map", "page.heads", "page.mask"};
     }
   }
+  const Index query = std::min(cursor.query, state.queries - 1), key = std::min(cursor.key, state.keys - 1);
   paintHeader(scene, page, inner);
   paintMapAxes(view, list, window, *state.text, query, key);
   paintOver(scene, page, list, window, query, key);

@@ -225,44 +225,52 @@ std::string tokenAt(const std::vector<attention::Token>& tokens, Index at) {
 
 namespace {
 
-/// The visible multiples of `step` at least `room` cells from the highlighted one, then that one itself.
-std::vector<Index> labelled(double first, double last, Index total, Index step, double room, Index lit) {
-  std::vector<Index> result;
+/// The visible ones of those that are pointed out and of the multiples of `step`, each at least `room` cells
+/// from those pointed out before it.
+std::vector<Index> labelled(double first, double last, Index total, Index step, double room,
+                            std::initializer_list<Index> pointedOut) {
   const Index begin = std::max<Index>(0, static_cast<Index>(std::floor(first)));
   const Index end = std::min<Index>(total, static_cast<Index>(std::ceil(last)));
+  std::vector<Index> kept;
+  const auto isFree = [&](Index i) {
+    return std::ranges::none_of(
+        kept, [&](Index at) { return std::abs(static_cast<double>(i - at)) < std::max(room, 1.0); });
+  };
+  for (const Index at : pointedOut)
+    if (at >= begin && at < end && isFree(at)) kept.push_back(at);
+  std::vector<Index> result = kept;
   for (Index i = (begin + step - 1) / step * step; i < end; i += step)
-    if (lit < 0 || std::abs(static_cast<double>(i - lit)) >= room) result.push_back(i);
-  if (lit >= begin && lit < end) result.push_back(lit);
+    if (isFree(i)) result.push_back(i);
   return result;
 }
 
 /// Draws "12,288 animal" left of a row, with a tick if rows are thinner than their label. Words take at most
-/// `words` pixels, so that the numbers align in a column.
+/// `words` pixels, so that the numbers align in a column. `ink` is that of a row pointed out, otherwise 0.
 void rowLabel(const View& view, Canvas list, const MapWindow& window, float edge, const MapText& text,
-              Index row, bool lit, float words) {
+              Index row, std::uint32_t ink, float words) {
   const float y = window.y(static_cast<double>(row) + 0.5);
   if (y < window.area.Min.y || y > window.area.Max.y) return;
   const Theme& theme = *view.theme;
-  const std::uint32_t color = lit ? theme.query : theme.secondary;
+  const std::uint32_t color = ink ? ink : theme.secondary;
   ImFont* font = view.fonts->monoSmall;
   if (window.cellPixels() < view.px(6))
-    list.AddLine(ImVec2(edge - view.px(4), y), ImVec2(edge - view.px(1), y), lit ? theme.query : theme.line);
+    list.AddLine(ImVec2(edge - view.px(4), y), ImVec2(edge - view.px(1), y), ink ? ink : theme.line);
   const float x = edge - view.px(8), gap = words > 0 ? view.px(8) : 0;
   paintText(list, font, ImVec2(x, y), color, fitted(font, tokenAt(text.queries, row), words), Align::right);
-  paintText(list, font, ImVec2(x - words - gap, y), lit ? color : theme.faint, countText(row), Align::right);
+  paintText(list, font, ImVec2(x - words - gap, y), ink ? ink : theme.faint, countText(row), Align::right);
 }
 
-/// Draws number and token below a column; if columns are narrow and all are labelled, the turned token.
+/// Draws number and token below a column or, if columns are narrow and all are labelled, the turned token.
 void keyLabel(const View& view, Canvas list, const MapWindow& window, float edge, const MapText& text,
-              Index key, bool lit, bool turned) {
+              Index key, std::uint32_t ink, bool turned) {
   const float x = window.x(static_cast<double>(key) + 0.5);
   if (x < window.area.Min.x || x > window.area.Max.x) return;
   const Theme& theme = *view.theme;
-  const std::uint32_t color = lit ? theme.key : theme.secondary;
+  const std::uint32_t color = ink ? ink : theme.secondary;
   ImFont* font = view.fonts->monoSmall;
   const std::string token = tokenAt(text.keys, key);
   const std::string number = countText(key);
-  if (turned && !lit) {
+  if (turned) {
     constexpr float kDegrees = 62;
     const float longest = view.px(kMapBottom - 12) / std::sin(kDegrees * 3.14159f / 180);
     paintRotated(list, font, ImVec2(x + view.px(3), edge + view.px(6)), kDegrees, color,
@@ -270,8 +278,8 @@ void keyLabel(const View& view, Canvas list, const MapWindow& window, float edge
     return;
   }
   if (window.cellPixels() < view.px(6))
-    list.AddLine(ImVec2(x, edge + view.px(1)), ImVec2(x, edge + view.px(4)), lit ? theme.key : theme.line);
-  paintText(list, font, ImVec2(x, edge + view.px(13)), lit ? color : theme.faint, number, Align::center);
+    list.AddLine(ImVec2(x, edge + view.px(1)), ImVec2(x, edge + view.px(4)), ink ? ink : theme.line);
+  paintText(list, font, ImVec2(x, edge + view.px(13)), ink ? ink : theme.faint, number, Align::center);
   if (!token.empty())
     paintText(list, font, ImVec2(x, edge + view.px(29)), color, fitted(font, token, view.px(84)),
               Align::center);
@@ -281,26 +289,34 @@ void keyLabel(const View& view, Canvas list, const MapWindow& window, float edge
 
 void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const MapText& text, Index litQuery,
                   Index litKey) {
-  if (view.figure) litQuery = litKey = -1;
+  const Theme& theme = *view.theme;
+  Index overQuery = view.hover.query, overKey = view.hover.key;
+  if (view.figure) litQuery = litKey = overQuery = overKey = -1;
   const ImRect cells = window.cells();
   const float rowRoom = lineHeight(view.fonts->monoSmall) * 1.15f;
   const Index rowStep = labelStep(window, rowRoom);
-  const std::vector<Index> rows = labelled(window.row, window.rowAt(window.area.Max.y), window.n, rowStep,
-                                           static_cast<double>(rowRoom) * window.cellsPerPixel, litQuery);
+  const std::vector<Index> rows =
+      labelled(window.row, window.rowAt(window.area.Max.y), window.n, rowStep,
+               static_cast<double>(rowRoom) * window.cellsPerPixel, {litQuery, overQuery});
   float words = 0, numbers = 0;
   for (const Index row : rows) {
     words = std::max(words, textWidth(view.fonts->monoSmall, tokenAt(text.queries, row)));
     numbers = std::max(numbers, textWidth(view.fonts->monoSmall, countText(row)));
   }
   words = std::min(words, view.px(kMapLeft - 26) - numbers);
-  for (const Index row : rows) rowLabel(view, list, window, cells.Min.x, text, row, row == litQuery, words);
+  for (const Index row : rows) {
+    const std::uint32_t ink = row == litQuery ? theme.query : row == overQuery ? theme.text : 0;
+    rowLabel(view, list, window, cells.Min.x, text, row, ink, words);
+  }
   const float wide = view.px(92), narrow = lineHeight(view.fonts->monoSmall) * 1.15f;
   const bool turned = labelStep(window, wide) > 1 && labelStep(window, narrow) == 1;
   const float keyRoom = turned ? narrow : wide;
   for (const Index key :
        labelled(window.col, window.colAt(window.area.Max.x), window.m, labelStep(window, keyRoom),
-                static_cast<double>(turned ? view.px(52) : wide) * window.cellsPerPixel, litKey))
-    keyLabel(view, list, window, cells.Max.y, text, key, key == litKey, turned);
+                static_cast<double>(turned ? view.px(52) : wide) * window.cellsPerPixel, {litKey, overKey})) {
+    const std::uint32_t ink = key == litKey ? theme.key : key == overKey ? theme.text : 0;
+    keyLabel(view, list, window, cells.Max.y, text, key, ink, turned && key != litKey);
+  }
   // Next to the first labels, which lie below and left of the corners.
   const ImRect corner(cells.Min.x - view.px(28), cells.Min.y - view.px(4), cells.Max.x, cells.Max.y);
   paintAxisTitles(view, list, corner, view.px(kMapLeft - 36));

@@ -31,8 +31,9 @@ void alibiNotes(Rows& rows, const Scene& scene) {
       head, numberText(slopes[head], 3), numberText(slopes.front(), 3), numberText(slopes.back(), 3)));
 }
 
-/// Draws values from −most to most as bars around a middle line, with one highlighted.
-void signedBars(Rows& rows, const attention::Vector& values, float most, Index lit) {
+/// Draws values from −most to most as bars around a middle line: the selected one bright, the hovered one
+/// less.
+void signedBars(Rows& rows, const attention::Vector& values, float most, Index selected, Index hovered) {
   const ImRect area = rows.area("", 64);
   const float each = area.GetWidth() / static_cast<float>(values.size()), middle = area.GetCenter().y;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -42,21 +43,29 @@ void signedBars(Rows& rows, const attention::Vector& values, float most, Index l
     const float y = middle - values[i] / most * area.GetHeight() / 2;
     list.AddRectFilled(ImVec2(x, std::min(y, middle)),
                        ImVec2(x + std::max(1.0f, each - 1), std::max(y, middle) + 1),
-                       i == lit ? rows.theme().text : rows.theme().faint);
+                       i == selected  ? rows.theme().text
+                       : i == hovered ? rows.theme().secondary
+                                      : rows.theme().faint);
   }
 }
 
-/// Draws each bucket's number as a bar, highlighting the bucket of the crosshair's pair.
+/// Draws each bucket's number as a bar, and says which one the pair of query and key falls into.
 void bucketBars(Rows& rows, const Scene& scene, const attention::BucketBias& bias) {
   const attention::Matrix values = attention::t5Values(bias, scene.setup.model.heads);
-  const Cell cell = rows.view().lit(scene.cursor.cell);
-  const Index head = std::min<Index>(cell.head, values.rows() - 1), distance = cell.query - cell.key;
-  const Index lit = attention::t5Bucket(bias, distance);
-  signedBars(rows, values.row(head), std::max(1e-6f, values.row(head).cwiseAbs().maxCoeff()), lit);
+  const Cell &selected = scene.cursor.cell, cell = rows.view().previewed(selected);
+  const Index head = std::min<Index>(selected.head, values.rows() - 1);
+  const auto bucketOf = [&](const Cell& of) { return attention::t5Bucket(bias, of.query - of.key); };
+  const Index bucket = bucketOf(cell);
+  signedBars(rows, values.row(head), std::max(1e-6f, values.row(head).cwiseAbs().maxCoeff()),
+             bucketOf(selected), bucket);
   rows.hint(
       fmt::format("Distance {} falls into bucket {} of {}, which adds {}. Values are drawn from a "
                   "normal distribution with the weight seed; a trained model learns them.",
-                  distance, lit, bias.buckets, numberText(values(head, lit), 3)));
+                  cell.query - cell.key, bucket, bias.buckets, numberText(values(head, bucket), 3)));
+  if (cell != selected)
+    rows.hint(
+        fmt::format("Selected: distance {}, bucket {}", selected.query - selected.key, bucketOf(selected)),
+        "receipt.selected");
 }
 
 void t5Controls(Rows& rows, Scene& scene, const Snapshot* snapshot) {
@@ -126,7 +135,9 @@ void additiveControls(Rows& rows, Scene& scene) {
 }  // namespace
 
 void biasSections(Rows& rows, Scene& scene, const Snapshot* snapshot) {
-  rows.section("POSITION BIAS");
+  const Cell& selected = scene.cursor.cell;
+  const bool buckets = scene.setup.model.position == PositionKind::t5;
+  rows.section("POSITION BIAS", receiptNote("", buckets && rows.view().previewed(selected) != selected));
   biasPositionChoice(scene, rows.view());
   const PositionKind position = scene.setup.model.position;
   if (position == PositionKind::alibi) alibiNotes(rows, scene);
@@ -163,8 +174,9 @@ void headBars(Rows& rows, Scene& scene, const SequenceSnapshot& sequence) {
   }
 }
 
-/// Draws the moved share of each row of the shown head as a bar chart, with the highlighted row in colour.
-void rowProfile(Rows& rows, Scene& scene, const SequenceSnapshot& sequence, Index head, Index lit) {
+/// Draws the moved share of each row of the shown head as a bar chart: the selected row in colour, the
+/// hovered one brighter than the others.
+void rowProfile(Rows& rows, Scene& scene, const SequenceSnapshot& sequence, Index head) {
   const ImRect area = rows.area("", 54);
   hitArea("row_profile", area);
   Canvas list = *ImGui::GetWindowDrawList();
@@ -175,7 +187,9 @@ void rowProfile(Rows& rows, Scene& scene, const SequenceSnapshot& sequence, Inde
     const float tall = area.GetHeight() * sequence.other->comparison.movedMass(head, row);
     list.AddRectFilled(ImVec2(x, area.Max.y - std::max(1.0f, tall)),
                        ImVec2(x + std::max(1.0f, each - 1), area.Max.y),
-                       row == lit ? rows.theme().query : rows.theme().faint);
+                       row == scene.cursor.cell.query   ? rows.theme().query
+                       : row == rows.view().hover.query ? rows.theme().text
+                                                        : rows.theme().faint);
   }
   if (!ImGui::IsItemHovered()) return;
   const auto row = static_cast<Index>((ImGui::GetIO().MousePos.x - area.Min.x) / each);
@@ -191,21 +205,27 @@ void compareSections(Rows& rows, Scene& scene, const Snapshot* snapshot, State& 
   if (!sequence || !sequence->other)
     return rows.hint(scene.setup.mask.compare ? "Computing…" : "Add a second mask to see what it changes.");
   const attention::MaskComparison& comparison = sequence->other->comparison;
-  const Index head = std::clamp<Index>(scene.cursor.cell.head, 0, comparison.movedMass.rows() - 1);
-  const Index query =
-      std::clamp<Index>(rows.view().lit(scene.cursor.cell).query, 0, sequence->queryLength - 1);
+  const Cell& selected = scene.cursor.cell;
+  const Index head = std::clamp<Index>(selected.head, 0, comparison.movedMass.rows() - 1);
+  const Index query = std::clamp<Index>(rows.view().previewed(selected).query, 0, sequence->queryLength - 1);
+  const bool previews = query != selected.query;
   const auto share = [](float value) { return percentText(static_cast<double>(value)); };
   const auto change = [](float nats) { return (nats > 0 ? "+" : "") + numberText(nats, 3) + " nats"; };
   const float output = comparison.outputChange(head, query);
   rows.hint("Share of each head's weight that moves: ½ Σ|B − A| per row, mean over rows");
   headBars(rows, scene, *sequence);
   rows.section(fmt::format("ROWS OF HEAD {}", head), "moved, 0 to 100 %");
-  rowProfile(rows, scene, *sequence, head, query);
-  rows.section("ROW OF " + tokenOrPosition(sequence->queries, query), fmt::format("query {}", query));
+  rowProfile(rows, scene, *sequence, head);
+  rows.section("ROW OF " + tokenOrPosition(sequence->queries, query),
+               receiptNote(fmt::format("query {}", query), previews));
   rows.pair("Weight moved", share(comparison.movedMass(head, query)));
   rows.pair("Entropy", change(comparison.entropyChange(head, query)));
   // Relative to its size; without limit if the output was zero before.
   rows.pair("Head output", std::isinf(output) ? "∞" : share(output));
+  if (previews)
+    rows.hint(fmt::format("Selected: {}, query {}", tokenOrPosition(sequence->queries, selected.query),
+                          selected.query),
+              "receipt.selected");
   rows.section(fmt::format("HEAD {}, MEAN", head));
   rows.pair("Weight moved", share(comparison.movedMass.row(head).head(sequence->queryLength).mean()));
   rows.pair("Entropy", change(comparison.entropyChange.row(head).head(sequence->queryLength).mean()));

@@ -21,6 +21,10 @@ std::string listText(const std::vector<Index>& values, Index total) {
 
 }  // namespace
 
+std::string receiptNote(const std::string& note, bool previews) {
+  return !previews ? note : note.empty() ? "hover" : note + " · hover";
+}
+
 void statisticsSection(Rows& rows, const Scene& scene, const State& page) {
   const StudiedMask& mask = *editedStudy(scene, page);
   const Theme& theme = rows.theme();
@@ -139,11 +143,10 @@ std::string wayText(const ReachStudy& reach, const std::vector<attention::Token>
   return text;
 }
 
-/// Draws a hoverable picture of which token has reached which.
-void reachPicture(const ReachStudy& reach, State& page, const Cell& cell, const ImRect& area) {
+/// Draws a picture of which token has reached which; a click selects a cell.
+void reachPicture(const ReachStudy& reach, Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
-  hitArea("reach_map", area);
-  const bool hovered = ImGui::IsItemHovered();
+  const bool clicked = hitArea("reach_map", area), hovered = ImGui::IsItemHovered();
   const Index tokens = reach.reach.tokens;
   const auto count = static_cast<float>(tokens);
   const HeatTile tile{area, 0, 0, count, count, 0};
@@ -157,10 +160,12 @@ void reachPicture(const ReachStudy& reach, State& page, const Cell& cell, const 
   style.gap = 0;
   if (picture.view.clip.y1 > picture.view.clip.y0)
     view.heatmaps->draw(list, page.surface(Surface::reach), style, {picture});
-  paintCrosshair(view, list, tile, cell.query, cell.key, tokens, tokens);
-  if (hovered)
-    if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, tokens, tokens))
-      view.nextHover = {cell.head, under->row, under->col};
+  const Cell& selected = scene.cursor.cell;
+  paintCrosshair(view, list, tile, selected.query, selected.key, tokens, tokens);
+  const auto under = tile.cellAt(ImGui::GetIO().MousePos, tokens, tokens);
+  if (!hovered || !under) return;
+  view.nextHover = {selected.head, under->row, under->col};
+  if (clicked) choose(scene.cursor, {selected.head, under->row, under->col});
 }
 
 /// Says how many tokens have reached the query.
@@ -179,11 +184,12 @@ void reachSection(Rows& rows, Scene& scene, State& page) {
   const ReachStudy& study = *page.reach;
   const attention::ReachMap& reach = study.reach;
   const std::vector<attention::Token>& tokens = page.study->line()->queries;
-  rows.section("REACH OVER LAYERS", scene.setup.mask.compare ? "mask A" : "");
+  const Cell selected = scene.cursor.cell, cell = rows.view().previewed(selected);
+  const bool previews = cell != selected;
+  rows.section("REACH OVER LAYERS", receiptNote(scene.setup.mask.compare ? "mask A" : "", previews));
   rows.slider(scene, "cursor.studio.layers");
-  const Cell cell = rows.view().lit(scene.cursor.cell);
   rows.beside(
-      0.56f, [&](const ImRect& area) { reachPicture(study, page, cell, area); },
+      0.56f, [&](const ImRect& area) { reachPicture(study, scene, page, area); },
       [&] {
         for (const Index layer : std::set<Index>{1, reach.layers})
           rows.swatch(
@@ -193,6 +199,10 @@ void reachSection(Rows& rows, Scene& scene, State& page) {
         rows.paragraph(rows.view().fonts->small,
                        knownText(reach, tokens, std::clamp<Index>(cell.query, 0, reach.tokens - 1)));
         rows.hint(wayText(study, tokens, cell));
+        if (previews)
+          rows.hint("Selected: " + tokenOrPosition(tokens, selected.query) + " ← " +
+                        tokenOrPosition(tokens, selected.key),
+                    "receipt.selected");
       });
   rows.toggle(scene, "cursor.studio.residual");
   rows.toggle(scene, "cursor.studio.all_heads");

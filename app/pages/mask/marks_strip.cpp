@@ -1,5 +1,6 @@
 
 #include "app/kit/control_line.h"
+#include "app/pages/common/token_chips.h"
 #include "app/pages/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
@@ -195,6 +196,7 @@ void markChip(Scene& scene, State& page, Mark mark, Index position, const ChipMa
   if (hovered) view.nextHover.key = position;
   if (hovered && ImGui::IsMouseClicked(1)) {
     page.token = scene.cursor.cell.key = position;
+    scene.cursor.keyChosen = true;
     view.menu = tokenMenu(scene);
   }
   if (hovered && page.markFrom >= 0 && ImGui::IsMouseReleased(0))
@@ -205,7 +207,7 @@ void markChip(Scene& scene, State& page, Mark mark, Index position, const ChipMa
   list.AddRectFilled(area.Min, area.Max,
                      chip.lit || dragged ? mixed(theme.background, theme.text, 0.3f) : theme.raised,
                      view.px(4));
-  if (hovered) compat::rectOutline(list, area.Min, area.Max, theme.secondary, view.px(4), 1);
+  if (position == view.hover.key) paintGhost(view, list, "ghost", insideChip(view, area), theme.key);
   paintText(list, view.fonts->monoSmall, ImVec2(area.Min.x + view.px(6), area.GetCenter().y),
             chip.lit ? theme.text : theme.secondary,
             fitted(view.fonts->monoSmall, line.keys[static_cast<std::size_t>(position)].text,

@@ -62,8 +62,10 @@ void Page::toggleCell(Scene& scene) {
   const StudiedMask* studied = editedStudy(scene, page_);
   if (scene.cursor.page != "mask" || !studied || !studied->formula) return;
   const attention::MaskFormula& mask = *studied->formula;
-  const auto [head, query, key] = services_.view.lit(scene.cursor.cell);
+  const auto [head, query, key] = scene.cursor.cell;
   if (query >= mask.queries() || key >= mask.keys()) return;
+  // Once masked, the key is no longer the row's largest weight, and the same action has to show it again.
+  scene.cursor.keyChosen = true;
   const bool visible = mask.visible(studied->variant, query, key);
   MaskSetup& setup = scene.setup.mask;
   const std::string name = paintingFor(setup, editedLayers(scene), scene.cursor.studio.selected);
@@ -209,7 +211,7 @@ std::vector<Action> Page::actions() {
              services_.view.dialog = std::make_shared<Gallery>(page_);
            }},
       {.id = "mask.toggle",
-       .name = "Mask or show the cell under the crosshair",
+       .name = "Mask or show the selected cell",
        .shortcut = {Key::x},
        .everywhere = true,
        .run = [this](Scene& scene) { toggleCell(scene); }},

@@ -75,7 +75,7 @@ void titleBar(Scene& scene, View& view, Canvas list, const MapSpec& spec, const 
               whole ? spec.title : spec.title.substr(0, spec.title.find(',')));
 }
 
-/// Draws a rectangle around the cells that the brush would paint.
+/// Draws a dashed rectangle around the cells that the brush would paint.
 void paintBrush(const State& page, Canvas list, const HeatTile& tile, const HeatTile::RowCol& cell) {
   const View& view = page.view;
   const Brush& brush = page.brush;
@@ -86,7 +86,7 @@ void paintBrush(const State& page, Canvas list, const HeatTile& tile, const Heat
   const float x1 = tile.x(static_cast<float>(cell.col - half + brush.size)),
               y1 = tile.y(static_cast<float>(cell.row - half + brush.size));
   list.PushClipRect(tile.area.Min, tile.area.Max, true);
-  paintMark(view, list, "brush", {ImVec2(x0, y0), ImVec2(x1, y1)}, view.theme->text);
+  paintGhost(view, list, "brush", {ImVec2(x0, y0), ImVec2(x1, y1)}, view.theme->text);
   list.PopClipRect();
 }
 
@@ -157,7 +157,7 @@ PointedMap drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect&
   Canvas list = *ImGui::GetWindowDrawList();
   titleBar(scene, view, list, spec, cells);
   const bool brushing = spec.paints && page.brush.tool != PaintTool::look;
-  const auto [head, query, key] = view.lit(scene.cursor.cell);
+  const auto [head, query, key] = scene.cursor.cell;
   PointedMap map = pointAtMap(view, spec.name, page.camera, cells, line.queries, line.keys, head, !brushing);
   const HeatTile& tile = map.tile;
   page.mapPixels = std::exp2(
@@ -176,6 +176,7 @@ PointedMap drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect&
   paintAxisLabels(view, list, tile, labels);
   if (const auto label = clickedLabel(view, tile, labels)) {
     (label->query ? scene.cursor.cell.query : scene.cursor.cell.key) = page.token = label->at;
+    if (!label->query) scene.cursor.keyChosen = true;
     view.menu = tokenMenu(scene);
   }
   if (spec.rowLabels) paintAxisTitles(view, list, cells, names.left);
@@ -186,7 +187,13 @@ PointedMap drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect&
     view.nextHover = {head, cell.query, cell.key};
     if (brushing) paintBrush(page, list, tile, *map.cell);
     const bool offers = ImGui::IsMouseClicked(1);
-    if (map.clicked || offers) scene.cursor.cell = cell;
+    if (map.clicked && !brushing) {
+      choose(scene.cursor, cell);
+    } else if (map.clicked || offers) {
+      // A cell that is painted again, or whose menu opens, stays selected.
+      scene.cursor.cell = cell;
+      scene.cursor.keyChosen = true;
+    }
     if (offers) view.menu = cellMenu(page);
   }
   if (brushing) useBrush(scene, page, map);
@@ -216,23 +223,24 @@ Strip stripFor(const View& view, Index heads, float width) {
   return {};
 }
 
-/// Draws the head's number and its kv head's colour below its picture, and an outline if it is highlighted.
+/// Draws the head's number and its kv head's colour below its picture, and an outline if it is chosen, dashed
+/// if it is hovered.
 void paintAround(const View& view, const ModelSetup& model, Index head, const ImRect& box, bool chosen,
-                 bool lit) {
+                 bool hovered) {
   Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   paintText(list, view.fonts->monoSmall, ImVec2(box.GetCenter().x, box.Max.y + view.px(kNumber) / 2),
-            chosen ? theme.text
-            : lit  ? theme.secondary
-                   : theme.faint,
+            chosen    ? theme.text
+            : hovered ? theme.secondary
+                      : theme.faint,
             std::to_string(head), Align::center);
   if (model.kvHeads > 1 && model.kvHeads < model.heads)
     list.AddRectFilled(ImVec2(box.Min.x, box.Max.y + view.px(1)), ImVec2(box.Max.x, box.Max.y + view.px(3)),
                        groupColor(theme, model.kvHeadOf(head)));
-  if (lit && drawsMark(list, chosen ? "chosen head" : "pointed head", ImVec2(box.Min.x - 3, box.Min.y - 3),
-                       ImVec2(box.Max.x + 3, box.Max.y + 3)))
-    compat::rectOutline(list, ImVec2(box.Min.x - 2, box.Min.y - 2), ImVec2(box.Max.x + 2, box.Max.y + 2),
-                        chosen ? theme.text : theme.secondary, view.px(2), chosen ? view.px(2) : 1);
+  if (chosen && drawsMark(list, "chosen head", box.Min - ImVec2(3, 3), box.Max + ImVec2(3, 3)))
+    compat::rectOutline(list, box.Min - ImVec2(2, 2), box.Max + ImVec2(2, 2), theme.text, view.px(2),
+                        view.px(2));
+  if (hovered && !chosen) paintGhost(view, list, "ghost", box, theme.secondary);
 }
 
 }  // namespace
@@ -287,7 +295,7 @@ void headStrip(Scene& scene, const Snapshot*, State& page, const ImRect& area) {
     if (hitArea(fmt::format("strip.{}", head), box.Min,
                 ImVec2(strip.side, strip.side + view.px(kNumber - 2))))
       scene.cursor.cell.head = head;
-    const bool chosen = head == scene.cursor.cell.head, lit = chosen || ImGui::IsItemHovered();
+    const bool chosen = head == scene.cursor.cell.head, hovered = ImGui::IsItemHovered();
     if (same) {
       list.AddRectFilled(box.Min, box.Max, chosen ? theme.line : theme.raised, view.px(3));
     } else if (drawn && head < mask->formula->heads()) {
@@ -295,7 +303,7 @@ void headStrip(Scene& scene, const Snapshot*, State& page, const ImRect& area) {
     } else {
       list.AddRectFilled(box.Min, box.Max, theme.raised, view.px(3));
     }
-    paintAround(view, scene.setup.model, head, box, chosen, lit);
+    paintAround(view, scene.setup.model, head, box, chosen, hovered);
   }
   if (!tiles.empty()) {
     render::HeatmapStyle style = maskStyle(view);

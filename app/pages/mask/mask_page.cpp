@@ -200,15 +200,23 @@ bool editsOther(const Scene& scene) {
 
 }  // namespace
 
-/// What the highlighted query sees.
+/// What the selected query sees.
+FigureLegend Page::legend(const Scene& scene) const {
+  if (!page_.study || scene.cursor.studio.tab == StudioTab::biases) return {};
+  FigureLegend legend;
+  legend.swatches = {{"visible", packed(maskStyle(services_.view).tint->high)}};
+  legend.masked = true;
+  return legend;
+}
+
 std::vector<CaptionPart> Page::caption(const Scene& scene) const {
   const Theme& theme = *page_.view.theme;
   const StudiedMask* mask = editedStudy(scene, page_);
   if (!mask || !mask->formula) return {};
   const LineTokens& line = *page_.study->line();
-  const Cell lit = page_.view.lit(scene.cursor.cell);
-  const Index query = std::clamp<Index>(lit.query, 0, std::ssize(line.queries) - 1);
-  const Index key = std::clamp<Index>(lit.key, 0, std::ssize(line.keys) - 1);
+  const Cell& cell = scene.cursor.cell;
+  const Index query = std::clamp<Index>(cell.query, 0, std::ssize(line.queries) - 1);
+  const Index key = std::clamp<Index>(cell.key, 0, std::ssize(line.keys) - 1);
   return {{tokenOrPosition(line.queries, query), theme.query},
           {mask->formula->visible(mask->variant, query, key) ? " sees " : " doesn't see ", theme.text},
           {tokenOrPosition(line.keys, key), theme.key},

@@ -188,6 +188,8 @@ void marksStrip(Scene& scene, State& page, const ImRect& area);
 float marksStripHeight(Scene& scene, const State& page);
 
 // Sections of the right panel.
+/// The note of a section that explains the selected cell, tagged while it previews the hovered one.
+std::string receiptNote(const std::string& note, bool previews);
 void statisticsSection(Rows& rows, const Scene& scene, const State& page);
 void blockSection(Rows& rows, Scene& scene, const State& page);
 void reachSection(Rows& rows, Scene& scene, State& page);
@@ -238,6 +240,7 @@ class Page : public app::Page {
   /// Hidden while presenting, which shows the masks only.
   bool showsSide(const Scene&) const override { return !services_.view.present; }
   std::vector<CaptionPart> caption(const Scene& scene) const override;
+  FigureLegend legend(const Scene& scene) const override;
   PageStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;

@@ -213,8 +213,8 @@ void wipeMap(Scene& scene, State& page, MapSpec a, const MapSpec& b, const ImRec
   picture.view.clip.x0 = x;
   if (x < cells.Max.x) view.heatmaps->draw(list, page.surface(b.surface), b.style, {picture});
   const LineTokens& line = *page.study->line();
-  const Cell lit = view.lit(scene.cursor.cell);
-  paintCrosshair(view, list, map.tile, lit.query, lit.key, std::ssize(line.queries), std::ssize(line.keys));
+  const Cell& cell = scene.cursor.cell;
+  paintCrosshair(view, list, map.tile, cell.query, cell.key, std::ssize(line.queries), std::ssize(line.keys));
   paintSpot(view, list, "wipe",
             {ImVec2(x - view.px(1.5f), cells.Min.y), ImVec2(x + view.px(1.5f), cells.Max.y)},
             view.theme->text);

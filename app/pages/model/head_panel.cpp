@@ -10,15 +10,19 @@
 
 namespace headscope::app::model_page {
 
-// The panel of the chosen head: its enlarged weights, facts, predictions and compositions.
+// The panel on the right: the hovered or selected head with its facts, the selected one's predictions and
+// compositions.
 
 namespace {
 
-/// "LAYER 9 · HEAD 6", a shared kv head and the behaviour; below, the lit cell's tokens and weight.
+bool previews(const Scene& scene, const State& page) {
+  return page.head.previewed != Spot{scene.cursor.model.layer, scene.cursor.cell};
+}
+
+/// "LAYER 9 · HEAD 6", a shared kv head and the behaviour; below, the cell's tokens and weight.
 void title(Rows& rows, const Scene& scene, const State& page) {
   const Theme& theme = rows.theme();
-  const Cell& cell = scene.cursor.cell;
-  const Index layer = scene.cursor.model.layer;
+  const auto& [layer, cell] = page.head.previewed;
   const HeadSummary& head = *page.summary(layer, cell.head);
   const attention::ModelConfig& config = *page.model.config;
   std::vector<Span> parts{
@@ -27,6 +31,7 @@ void title(Rows& rows, const Scene& scene, const State& page) {
     const Index kv = cell.head * config.kvHeads / config.heads;
     parts.push_back({kvName(kv), groupColor(theme, kv), nullptr, false, Span::Kind::badge});
   }
+  if (previews(scene, page)) parts.push_back({"hover", theme.secondary, nullptr, false, Span::Kind::badge});
   const attention::HeadLabel label = head.label(scene.look.labelThreshold);
   std::string does = attention::describe(label);
   if (label.detector) does += fmt::format(" {}", fixedText(head.profile[label.detector->name].raw, 3));
@@ -40,7 +45,7 @@ void title(Rows& rows, const Scene& scene, const State& page) {
              {weightText(page.layer(layer)->weights.at(cell.head, cell.query, cell.key)), 0, nullptr, true}});
 }
 
-/// Draws the head's weights with token labels. Returns the bottom y.
+/// Draws the previewed head's weights with token labels. A click selects a cell. Returns the bottom y.
 float heatmap(Scene& scene, State& page, ImVec2 at, float width, float height) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -49,7 +54,8 @@ float heatmap(Scene& scene, State& page, ImVec2 at, float width, float height) {
   const auto [left, bottom] = nameRoom(view, queries, keys);
   const float top = view.px(18);
   const auto n = static_cast<float>(page.queries()), m = static_cast<float>(page.keys());
-  const LayerSummary& layer = *page.layer(scene.cursor.model.layer);
+  const LayerSummary& layer = *page.layer(page.head.previewed.layer);
+  const Index head = page.head.previewed.cell.head;
   const bool sinks = layer.sinkShares.size() > 0;
   if (sinks) width -= sinkBarsRoom(view);
   float side = std::max(std::min((width - left) / m, (height - bottom - top) / n), 0.01f);
@@ -60,7 +66,7 @@ float heatmap(Scene& scene, State& page, ImVec2 at, float width, float height) {
                     std::max({side * n, least.y * (n < m ? 1.0f : 0.0f), 8.0f}));
   const ImRect cells(at.x + left, at.y + top, at.x + left + size.x, at.y + top + size.y);
   page.pictures.headCell = std::min(size.x / m, size.y / n);
-  const HeatTile tile{cells, 0, 0, n, m, scene.cursor.cell.head};
+  const HeatTile tile{cells, 0, 0, n, m, head};
   const ValueRange range = shownRange(scene, page);
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = shownColours(scene, page);
@@ -75,32 +81,46 @@ float heatmap(Scene& scene, State& page, ImVec2 at, float width, float height) {
     look.quantity = Quantity::weights;
     look.colormap = shownColours(scene, page);
     paintValues(view, list, tile, rows, cols, look, range, [&](Index row, Index col) -> std::optional<float> {
-      const float weight = layer.weights.at(cell.head, row, col);
+      const float weight = layer.weights.at(head, row, col);
       return weight == 0 ? std::nullopt : std::optional(weight);
     });
   }
   paintCrosshair(view, list, tile, cell.query, cell.key, rows, cols);
-  if (sinks)
-    paintSinkBars(view, list, tile, rows, [&](Index row) { return layer.sinkShares(cell.head, row); });
+  if (sinks) paintSinkBars(view, list, tile, rows, [&](Index row) { return layer.sinkShares(head, row); });
   track("model.large", cells.Min, cells.Max);
   trackCells("model.large", tile, &queries, &keys);
   ImGui::SetCursorScreenPos(cells.Min);
-  compat::invisibleButton("model.large", cells.GetSize());
+  const bool clicked = compat::invisibleButton("model.large", cells.GetSize());
   noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
   if (ImGui::IsItemHovered())
     if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, rows, cols)) {
       view.nextHover = {-1, under->row, under->col};
-      scene.cursor.cell.query = under->row;
-      scene.cursor.cell.key = under->col;
+      if (clicked) choose(scene.cursor, {cell.head, under->row, under->col});
       tooltip(view, fmt::format("{} → {}  {}", page.queryToken(under->row), page.keyToken(under->col),
-                                weightText(layer.weights.at(cell.head, under->row, under->col))));
+                                weightText(layer.weights.at(head, under->row, under->col))));
     }
   return cells.Max.y + bottom;
 }
 
-void facts(Rows& rows, const Scene& scene, State& page) {
+/// While another cell is previewed, says what is selected. Otherwise the line is empty, so that nothing
+/// moves.
+void selectedLine(Rows& rows, const Scene& scene, const State& page) {
   const Cell& cell = scene.cursor.cell;
   const Index layer = scene.cursor.model.layer;
+  const Theme& theme = rows.theme();
+  if (!previews(scene, page) || !page.studied(layer)) return rows.line(Type::small, {});
+  rows.line(Type::small,
+            {{fmt::format("selected: layer {} · head {}, ", layer, cell.head), theme.secondary},
+             {page.queryToken(cell.query), theme.query},
+             {" → ", theme.faint},
+             {page.keyToken(cell.key), theme.key},
+             {" " + weightText(page.layer(layer)->weights.at(cell.head, cell.query, cell.key))}},
+            "model.selected");
+}
+
+/// How much a head copies is computed for the selected one alone.
+void facts(Rows& rows, const Scene& scene, State& page) {
+  const auto& [layer, cell] = page.head.previewed;
   const auto copying = page.head.copying.find({layer, cell.head});
   const std::uint32_t words = rows.theme().faint;
   ImFont* const figures = page.view.fonts->monoSmall;
@@ -111,20 +131,20 @@ void facts(Rows& rows, const Scene& scene, State& page) {
              {fixedText(headShare(*page.study, layer, cell.head, cell.query), 2), 0, figures},
              {" of the stream    copies ", words},
              {!page.model.config->checkHeadMaps() || page.model.config->cross() ? "–"
-              : copying == page.head.copying.end()                              ? "…"
+              : copying == page.head.copying.end() ? previews(scene, page) ? "–" : "…"
                                                    : fixedText(copying->second, 2),
               0, figures}},
             "model.facts_of_head");
   if (ImGui::IsItemHovered())
     hoverHelp(
         page.view, "model.facts_of_head",
-        "entropy: 0 means one key gets all the weight, 1 an even spread.\nwrites: ‖head · W_O‖ / ‖residual "
+        "entropy: 0 means one key gets all the weight, 1 uniform.\nwrites: ‖head · W_O‖ / ‖residual "
         "stream before the layer‖ at this query.\ncopies: Σ Re λ / Σ |λ| of the eigenvalues of W_V·W_O, "
         "independent of the text: 1 writes what it reads, −1 its negative (Elhage et al. 2021).");
 }
 
-/// The chosen head with its answers.
-void chosenHead(Rows& rows, Scene& scene, State& page, float bottom) {
+/// The previewed head, with answers about the selected one.
+void largeHead(Rows& rows, Scene& scene, State& page, float bottom) {
   const View& view = page.view;
   title(rows, scene, page);
   // The text below needs a fixed height, more of it if there are predictions.
@@ -132,20 +152,18 @@ void chosenHead(Rows& rows, Scene& scene, State& page, float bottom) {
   const bool guesses = page.model.predicts() || !page.picture() || recorded;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = rows.width();
-  const float room = std::max(view.px(170), bottom - at.y - view.px(view.present ? 14 : guesses ? 430 : 270));
+  const float room = std::max(view.px(170), bottom - at.y - view.px(view.present ? 34 : guesses ? 450 : 290));
   const float end = page.picture() ? largePicture(scene, page, at, width, std::min(room, width + view.px(74)))
                                    : heatmap(scene, page, at, width, std::min(room, width));
-  // While presenting, the head takes this space, and predictions are below the thumbnails.
-  if (view.present && !recorded) return;
   ImGui::SetCursorScreenPos(ImVec2(at.x, end + view.px(2)));
+  selectedLine(rows, scene, page);
+  // While presenting, the head takes this space, and predictions are below the thumbnails.
+  if (view.present) return;
   if (recorded) return recordedPanel(rows, scene, page);
   facts(rows, scene, page);
   const bool off = isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
-  std::vector<Rows::Button> buttons{
-      {"model.switch", off ? "Switch on (X)" : "Switch off (X)", "model.switch"},
-      {"model.open_heads", "Open in Heads", "model.heads"}};
-  if (page.head.held) buttons.push_back(kUnpin);
-  rows.actions(buttons);
+  rows.actions({{"model.switch", off ? "Switch on (X)" : "Switch off (X)", "model.switch"},
+                {"model.open_heads", "Open in Heads", "model.heads"}});
   if (page.model.isSynthetic()) return;
   predictionSection(rows, scene, page);
   compositionSection(rows, scene, page);
@@ -155,49 +173,17 @@ void chosenHead(Rows& rows, Scene& scene, State& page, float bottom) {
 
 void headPanel(Scene& scene, State& page, const Layout& layout) {
   rightPanel(page.view, layout, "model.side", {"overview", "strip"}, [&](Rows& rows) {
-    const LayerSummary* layer = page.ready() ? page.layer(scene.cursor.model.layer) : nullptr;
-    if (layer && layer->weights.rows() == page.queries() && layer->weights.cols() == page.keys())
-      return chosenHead(rows, scene, page, layout.right.Max.y);
+    if (page.ready() && page.studied(page.head.previewed.layer))
+      return largeHead(rows, scene, page, layout.right.Max.y);
     rows.section("HEAD");
     rows.hint(page.model.readsPictures() ? "Open a picture to see what each head attends to."
               : page.model.isSynthetic()
                   ? "Point at a head to enlarge it here."
-                  : "Point at a head to see its attention and its effect on the next token here.");
+                  : "Click a head to see its attention and its effect on the next token here.");
   });
 }
 
-void HeadPointer::follow(Cursor& cursor, View& view, HeadState& heads) {
-  constexpr double kRests = 0.25;  // seconds on a head that count as a choice
-  const Crosshair& hover = view.hover;
-  const double now = view.time;
-  const Look shown{cursor.model.layer, cursor.cell};
-  if (std::exchange(heads.asked, false)) rested_ = shown;
-  if (hover.head < 0 || heads.held) {
-    // While presenting, pointing doesn't choose: the previous choice returns when the pointer leaves.
-    if (rested_ && !heads.held && (view.present || now - onHeadSince_ < kRests) && shown == pointed_) {
-      cursor.model.layer = rested_->layer;
-      cursor.cell = rested_->cell;
-    } else if (rested_ && view.present) {
-      // A key moved to another head: keep the query and key from before pointing.
-      if (cursor.cell.query == pointed_.cell.query) cursor.cell.query = rested_->cell.query;
-      if (cursor.cell.key == pointed_.cell.key) cursor.cell.key = rested_->cell.key;
-    }
-    rested_.reset();
-    return;
-  }
-  if (!rested_) rested_ = shown;
-  if (heads.hoverLayer != shown.layer || hover.head != shown.cell.head)
-    onHeadSince_ = now;
-  else if (now - onHeadSince_ >= kRests && !view.present)
-    rested_ = shown;
-  pointed_ = {heads.hoverLayer,
-              {hover.head, hover.query >= 0 ? hover.query : shown.cell.query,
-               hover.key >= 0 ? hover.key : shown.cell.key}};
-  cursor.model.layer = pointed_.layer;
-  cursor.cell = pointed_.cell;
-}
-
-// The heads of other layers that the chosen head reads and that read it, computed from weights alone.
+// The heads of other layers that the selected head reads and that read it, computed from weights alone.
 
 namespace {
 

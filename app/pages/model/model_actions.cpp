@@ -147,10 +147,8 @@ void nextNamed(Scene& scene, State& page) {
     const Index at = (cursor.model.layer * heads + cursor.cell.head + i) % all;
     const HeadSummary* head = page.summary(at / heads, at % heads);
     if (!head || !isDeliberate(head->label(scene.look.labelThreshold))) continue;
-    page.view.nextHover = page.view.hover = {};
     cursor.model.layer = at / heads;
     cursor.cell.head = at % heads;
-    lookAtStrongest(cursor, page);
     return;
   }
   page.view.say("No head has a named behaviour.");
@@ -160,12 +158,10 @@ std::vector<Action> headActions(State& page) {
   const auto step = [&page](Index layers, Index heads) {
     return [&page, layers, heads](Scene& scene) {
       if (!page.model.config) return;
-      page.view.nextHover = page.view.hover = {};
       Cursor& cursor = scene.cursor;
       cursor.model.layer =
           std::clamp<Index>(cursor.model.layer + layers, 0, page.model.config->layerCount() - 1);
       cursor.cell.head = std::clamp<Index>(cursor.cell.head + heads, 0, page.model.config->heads - 1);
-      lookAtStrongest(cursor, page);
     };
   };
   const auto arrow = [&](const char* id, const char* name, Key key, Index layers, Index heads) {
@@ -181,20 +177,16 @@ std::vector<Action> headActions(State& page) {
        .shortcut = {static_cast<Key>('J')},
        .words = "behaviour jump",
        .run = [&page](Scene& scene) { nextNamed(scene, page); }},
-      {.id = "model.hold",
-       .name = "Pin or unpin the large head",
-       .shortcut = {static_cast<Key>('H')},
-       .run = [&page](Scene&) { page.head.held = !page.head.held; }},
       {.id = "model.heads",
        .name = "Open this layer on Heads",
        .shortcut = {Key::enter},
        .run =
            [&page](Scene& scene) {
              if (!page.model.config) return;
-             // Heads recomputes a layer, which a recording doesn't allow: its heads enlarge here, in narrow
-             // windows in the drawer.
+             // Heads recomputes a layer, which a recording doesn't allow: its heads are enlarged here, in
+             // narrow windows in the drawer.
              if (page.model.opened && page.model.opened->recorded) {
-               page.head.held = page.view.drawer = true;
+               page.view.drawer = true;
                return;
              }
              scene.setup.subject.layer = scene.cursor.model.layer;
@@ -304,10 +296,10 @@ std::vector<Action> moveActions(State& page) {
   const auto cell = [&page](Index queries, Index keys) {
     return [&page, queries, keys](Scene& scene) {
       if (!page.ready()) return;
-      page.view.nextHover = page.view.hover = {};
       Cell& at = scene.cursor.cell;
       at.query = std::clamp<Index>(at.query + queries, 0, page.queries() - 1);
       at.key = std::clamp<Index>(at.key + keys, 0, page.keys() - 1);
+      if (keys != 0) scene.cursor.keyChosen = true;
     };
   };
   const auto arrow = [&](const char* id, const char* name, Key key, Index queries, Index keys) {

@@ -185,7 +185,7 @@ void State::takeArriving() {
 }
 
 void askAboutHead(const Scene& scene, State& page) {
-  if (page.view.time - page.head.restingSince < kRestSeconds || page.writing.on) return;
+  if (page.writing.on) return;
   const Index layer = scene.cursor.model.layer, head = scene.cursor.cell.head;
   if (!page.head.copying.contains({layer, head}))
     page.copying.ask({page.model.opened, layer, head}, Lane::back);

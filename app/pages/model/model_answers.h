@@ -49,10 +49,8 @@ struct FigurePlace {
 
 // What the page asks once the text is studied.
 
-/// Seconds that the pointer must rest before askAboutHead() does anything.
-inline constexpr double kRestSeconds = 0.15;
-/// Asks how switching the chosen head off changes the prediction, how much it copies and which heads it
-/// composes with, once the pointer rests and no text is generated.
+/// Asks how switching the selected head off changes the prediction, how much it copies and which heads it
+/// composes with, unless text is being generated.
 void askAboutHead(const Scene& scene, State& page);
 /// Asks for the predictions after the query and after every token.
 void askPredictions(const Scene& scene, State& page);
@@ -67,25 +65,6 @@ std::optional<PathStart> followedPath(const Scene& scene);
 bool comparesTwo(const Scene& scene);
 /// Swaps the scene's text and B, with their answers, alignment and patching direction. Clears generated text.
 void swapTexts(Scene& scene);
-
-/// Makes the head under the pointer the chosen one. Heads that the pointer only crosses, say on its way to a
-/// tab, aren't chosen: when it leaves them, the choice on which it last rested returns.
-class HeadPointer {
- public:
-  /// Call once per frame, before drawing the panels.
-  void follow(Cursor& cursor, View& view, HeadState& heads);
-
- private:
-  /// A choice: a head and one of its cells.
-  struct Look {
-    Index layer = 0;
-    Cell cell;
-    bool operator==(const Look&) const = default;
-  };
-  std::optional<Look> rested_;  ///< where it last rested, or the choice before; unset off heads
-  Look pointed_;                ///< where the pointer is, or last was, over heads
-  double onHeadSince_ = 0;
-};
 
 /// Watches a file of recorded attention that another program, such as a training run, may rewrite.
 class RecordedWatch {

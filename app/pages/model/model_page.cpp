@@ -5,6 +5,7 @@
 #include "app/pages/model/model_answers.h"
 #include "app/pages/model/overview/overview_parts.h"
 #include "app/scene/text/number_text.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app::model_page {
 
@@ -58,37 +59,51 @@ void Page::prepare(Scene& scene) {
 void Page::prepareShown(Scene& scene) {
   advanceWriting(scene, page_);
   if (!page_.ready()) return page_.pictures.show(scene, page_);
-  if (page_.writing.followsLast &&
-      page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
-    scene.cursor.cell.query = page_.queries() - 1;
-    page_.writing.followsLast = false;
-    lookAtStrongest(scene.cursor, page_);
+  Cursor& cursor = scene.cursor;
+  const bool awaits = page_.writing.followsLast || page_.awaitedCell;
+  if (awaits && page_.study->question == modelQuestion(scene.setup, cursor.sequence)) {
+    if (std::exchange(page_.writing.followsLast, false)) cursor.cell.query = page_.queries() - 1;
+    if (page_.awaitedCell) {
+      cursor.cell = *std::exchange(page_.awaitedCell, std::nullopt);
+      cursor.keyChosen = true;
+    }
   }
-  if (page_.awaitedCell && page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
-    scene.cursor.cell = *std::exchange(page_.awaitedCell, std::nullopt);
-    page_.head.restingSince = services_.view.time;
-  }
-  fitCursor(scene);
+  fitCursor(cursor);
   page_.pictures.show(scene, page_);
 }
 
-/// Makes the cursor follow the pointer, and keeps it inside the model and its text.
-void Page::fitCursor(Scene& scene) {
-  Crosshair& hover = services_.view.hover;
-  Cursor& cursor = scene.cursor;
-  const Index lastQuery = page_.queries() - 1, last = page_.keys() - 1;
-  hover.query = std::min(hover.query, lastQuery);
-  hover.key = std::min(hover.key, last);
-  const Spot before{cursor.model.layer, cursor.cell.head, cursor.cell.query};
-  pointer_.follow(cursor, page_.view, page_.head);
-  cursor.model.layer = std::clamp<Index>(cursor.model.layer, 0, page_.model.config->layerCount() - 1);
-  cursor.model.stop = std::clamp<Index>(cursor.model.stop, -1, page_.model.config->layerCount());
+namespace {
+
+/// The key with the row's largest weight.
+Index largestKey(const LayerSummary& layer, const Cell& cell) {
+  const auto row = layer.weights[cell.head].row(cell.query);
+  Index largest = 0;
+  for (Index key = 1; key < row.size(); ++key)  // the last bits of equal weights depend on the processor
+    if (attention::descends(row[key], row[largest] * (1 + 1e-5f))) largest = key;
+  return largest;
+}
+
+}  // namespace
+
+/// Keeps what is selected and what is hovered inside the model and its text. A key that nobody chose becomes
+/// the row's largest weight.
+void Page::fitCursor(Cursor& cursor) {
+  const attention::ModelConfig& config = *page_.model.config;
+  const Index lastQuery = page_.queries() - 1, lastKey = page_.keys() - 1;
+  Index& at = cursor.model.layer;
+  Cell& cell = cursor.cell;
+  at = std::clamp<Index>(at, 0, config.layerCount() - 1);
+  cursor.model.stop = std::clamp<Index>(cursor.model.stop, -1, config.layerCount());
   if (cursor.model.detector == "best offset") cursor.model.detector = "n back";  // its name in older scenes
-  cursor.cell.head = std::clamp<Index>(cursor.cell.head, 0, page_.model.config->heads - 1);
-  cursor.cell.query = std::clamp<Index>(cursor.cell.query, 0, lastQuery);
-  cursor.cell.key = std::clamp<Index>(cursor.cell.key, 0, last);
-  if (before != Spot{cursor.model.layer, cursor.cell.head, cursor.cell.query})
-    page_.head.restingSince = services_.view.time;
+  cell = {std::clamp<Index>(cell.head, 0, config.heads - 1), std::clamp<Index>(cell.query, 0, lastQuery),
+          std::clamp<Index>(cell.key, 0, lastKey)};
+  const LayerSummary* layer = page_.studied(at);
+  if (layer && !cursor.keyChosen) cell.key = largestKey(*layer, cell);
+  Crosshair& hover = services_.view.hover;
+  if (hover.head >= config.heads || hover.query > lastQuery || hover.key > lastKey ||
+      (hover.head >= 0 && !page_.studied(page_.head.hoverLayer)))
+    hover = {};
+  page_.head.previewed = {hover.head >= 0 ? page_.head.hoverLayer : at, services_.view.previewed(cell)};
 }
 
 void Page::draw(Scene& scene, const Layout& layout) {
@@ -154,7 +169,7 @@ void Page::leave() {
 }
 
 void Page::reset() {
-  page_.writing.on = page_.head.held = false;
+  page_.writing.on = false;
   page_.writing.edit = {};
   page_.writing.stripFrom = -1;
   page_.opening.problem.clear();
@@ -205,8 +220,6 @@ double Page::nextFrameIn() const {
   if (opened_ && opened_->recorded) next = std::min(next, RecordedWatch::kInterval);
   if (page_.texts.progress.runs) next = std::min(next, 0.2);
   if (page_.writing.on) next = std::min(next, std::max(0.01, page_.writing.wroteAt + kWriteInterval - now));
-  if (const double rest = page_.head.restingSince + kRestSeconds + 0.01 - now; rest > 0 && page_.ready())
-    next = std::min(next, rest);
   return next;
 }
 
@@ -270,14 +283,6 @@ namespace {
 constexpr float kPresentedGuesses = 117;  // units, for three lines
 }
 
-void lookAtStrongest(Cursor& cursor, const State& page) {
-  const LayerSummary* layer = page.layer(cursor.model.layer);
-  if (!page.view.present || !layer || layer->weights.rows() != page.queries() ||
-      cursor.cell.query >= page.queries() || cursor.cell.head >= layer->weights.count())
-    return;
-  layer->weights[cursor.cell.head].row(cursor.cell.query).maxCoeff(&cursor.cell.key);
-}
-
 /// Lays out the thumbnails above the predictions, the large head next to them, and the text along the bottom.
 void drawPresented(Scene& scene, State& page, Layout layout) {
   View& view = page.view;
@@ -308,28 +313,27 @@ void drawPresented(Scene& scene, State& page, Layout layout) {
   headPanel(scene, page, layout);
 }
 
+FigureLegend Page::legend(const Scene& scene) const {
+  if (!page_.ready() || scene.cursor.model.view != ModelView::heads) return {};
+  return {"weight", shownColours(scene, page_), shownLabels(scene, page_)};
+}
+
 std::vector<CaptionPart> Page::caption(const Scene& scene) const {
   const bool model = page_.model.opened && page_.model.opened->model;
   if (model && scene.cursor.model.view == ModelView::study)
     return studyCaption(scene, page_.view, page_.texts);
   if (model && scene.cursor.model.view != ModelView::heads && page_.pair) return pairCaption(scene, page_);
-  if (!page_.ready() || scene.cursor.cell.query >= page_.queries()) return {};
-  const Theme& theme = *services_.view.theme;
   const Cell& cell = scene.cursor.cell;
-  const bool points = services_.view.hover.query >= 0;
-  if (std::vector<CaptionPart> did = points ? std::vector<CaptionPart>() : changeCaption(scene, page_);
-      !did.empty())
-    return did;
-  const LayerSummary* layer = page_.layer(scene.cursor.model.layer);
-  if (!layer || layer->weights.rows() != page_.queries() || layer->weights.cols() != page_.keys()) return {};
-  // Unless the user is pointing, the caption is about the row's strongest key, not the cursor's.
-  Index key = cell.key;
-  if (!points) layer->weights[cell.head].row(cell.query).maxCoeff(&key);
+  if (!page_.ready() || cell.query >= page_.queries() || cell.key >= page_.keys()) return {};
+  if (std::vector<CaptionPart> did = changeCaption(scene, page_); !did.empty()) return did;
+  const LayerSummary* layer = page_.studied(scene.cursor.model.layer);
+  if (!layer) return {};
+  const Theme& theme = *services_.view.theme;
   return {{fmt::format("Layer {}, head {}: ", scene.cursor.model.layer, cell.head), theme.text},
           {"“" + page_.queryToken(cell.query) + "”", theme.query},
-          {points ? " looks at " : " looks most at ", theme.text},
-          {"“" + page_.keyToken(key) + "”", theme.key},
-          {": " + weightText(layer->weights.at(cell.head, cell.query, key)) + ".", theme.text}};
+          {scene.cursor.keyChosen ? " looks at " : " looks most at ", theme.text},
+          {"“" + page_.keyToken(cell.key) + "”", theme.key},
+          {": " + weightText(layer->weights.at(cell.head, cell.query, cell.key)) + ".", theme.text}};
 }
 
 }  // namespace headscope::app::model_page

@@ -23,6 +23,7 @@ class Page : public app::Page {
   void reset() override;
   bool showsSide(const Scene& scene) const override;
   std::vector<CaptionPart> caption(const Scene& scene) const override;
+  FigureLegend legend(const Scene& scene) const override;
   PageStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
@@ -40,7 +41,7 @@ class Page : public app::Page {
 
   void takeCompared(const Scene& scene);
   void askAboutRecorded(const Scene& scene);
-  void fitCursor(Scene& scene);
+  void fitCursor(Cursor& cursor);
   void forgetModel();
 
   PageServices& services_;
@@ -54,7 +55,6 @@ class Page : public app::Page {
   BundledModel bundled_;
   StudiedTexts texts_;
   RecordedWatch watch_;
-  HeadPointer pointer_;
 };
 
 // What the page does with its state, apart from drawing panels and asking questions.
@@ -69,8 +69,6 @@ bool foldsStrip(const State& page, const Layout& layout);
 
 /// Draws the page while it is presented.
 void drawPresented(Scene& scene, State& page, Layout layout);
-/// While presenting: moves the cursor to the key with the query's largest weight.
-void lookAtStrongest(Cursor& cursor, const State& page);
 
 /// Shows the synthetic layers as they were last run; the sliders may have moved since.
 void showStack(State& page, const Setup& setup);

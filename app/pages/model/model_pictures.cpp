@@ -63,15 +63,15 @@ void Pictures::showRow(const Scene& scene, const View& view, const Layers& layer
   row.source = {layer, -1, pooled, wanted.firstOut};
 }
 
-void Pictures::showHead(const Scene& scene, const View& view, const Layers& layers, bool ease) {
-  const ModelCursor& cursor = scene.cursor.model;
-  const auto at = static_cast<std::size_t>(cursor.layer);
-  if (at >= layers.size() || !layers[at]) return;
-  const int factor = static_cast<int>(powerOfTwoStep(headCell, 1, longestSide(*layers[at])));
-  const Source wanted{layers[at], scene.cursor.cell.head, factor, cursor.firstOut};
+void Pictures::showHead(const Scene& scene, const State& page, bool ease) {
+  const auto& [at, cell] = page.head.previewed;
+  if (!page.layer(at)) return;
+  const Layer& layer = page.layers[attention::asSize(at)];
+  const int factor = static_cast<int>(powerOfTwoStep(headCell, 1, longestSide(*layer)));
+  const Source wanted{layer, cell.head, factor, scene.cursor.model.firstOut};
   if (wanted == head.source) return;
   const bool same = head.source.head == wanted.head && head.factor == factor;
-  head.textures.set(drawModelHead(*wanted.layer, wanted.head, factor, wanted.firstOut), view.time,
+  head.textures.set(drawModelHead(*wanted.layer, wanted.head, factor, wanted.firstOut), page.view.time,
                     ease && same);
   head.factor = factor;
   head.source = wanted;
@@ -87,11 +87,12 @@ void Pictures::showOverlay(const Scene& scene, const State& page, Index at, Inde
     return;
   }
   const Index heads = one < 0 ? layer->weights.count() : 1;
+  const Cell& cell = one < 0 ? scene.cursor.cell : page.head.previewed.cell;
   const auto drawn = static_cast<Index>(std::lround(one < 0 ? rowPixels : largeSide));
   const Overlay::Source wanted{layer,
                                page.study->opened->picture,
                                page.study.shared(),
-                               {scene.cursor.model.pictureMap, scene.cursor.cell.query},
+                               {scene.cursor.model.pictureMap, cell.query},
                                one,
                                std::clamp<Index>(drawn, std::max(picture->rows, picture->cols),
                                                  std::max<Index>(kMostPixels / heads, 8)),
@@ -146,9 +147,9 @@ void Pictures::show(const Scene& scene, const State& page) {
   for (std::size_t at = 0; at < overlays.size(); ++at)
     showOverlay(scene, page, static_cast<Index>(at), -1, overlays[at]);
   if (!page.ready()) return;
-  if (const Index at = scene.cursor.model.layer; at < std::ssize(page.layers))
-    showOverlay(scene, page, at, scene.cursor.cell.head, large);
-  showHead(scene, page.view, page.layers, ease);
+  if (const auto& [at, cell] = page.head.previewed; at < std::ssize(page.layers))
+    showOverlay(scene, page, at, cell.head, large);
+  showHead(scene, page, ease);
   constexpr Index kCacheRows = 24;
   if (cacheOf == page.study.shared()) return;
   cache.set(fewerRows(page.study->cache, kCacheRows), page.view.time, false);

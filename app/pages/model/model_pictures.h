@@ -67,7 +67,7 @@ struct Pictures {
   float largeSide = 256;      ///< longer side of `large` in pixels, as drawn in the last frame
   std::vector<Picture> rows;  ///< thumbnails, one set per layer
   float rowPixels = 64;       ///< size of one thumbnail, as drawn in the last frame
-  Picture head;               ///< the large head
+  Picture head;               ///< the previewed head
   float headCell = 8;         ///< pixels per cell, as drawn in the last frame
   Magnified magnified;
   EasedTextures cache;
@@ -78,7 +78,7 @@ struct Pictures {
 
  private:
   void showRow(const Scene& scene, const View& view, const Layers& layers, std::size_t at, bool ease);
-  void showHead(const Scene& scene, const View& view, const Layers& layers, bool ease);
+  void showHead(const Scene& scene, const State& page, bool ease);
   void showOverlay(const Scene& scene, const State& page, Index layer, Index head, Overlay& overlay);
   void showMagnified(const Scene& scene, const View& view, const Layers& layers);
 };

@@ -6,7 +6,7 @@
 
 namespace headscope::app::model_page {
 
-// What the page asks for: first the study of the text, then slower answers once the pointer rests.
+// What the page asks for: first the study of the text, then slower answers about the selection.
 
 void Page::forgetModel() {
   page_.shown.forget();

@@ -44,9 +44,10 @@ struct Forecast {
   bool operator==(const Forecast&) const = default;
 };
 
-/// The chosen layer, head and query.
+/// A cell of one of a layer's heads.
 struct Spot {
-  Index layer, head, query;
+  Index layer = 0;
+  Cell cell;
   bool operator==(const Spot&) const = default;
 };
 
@@ -104,15 +105,13 @@ struct StudyProgress {
   std::optional<ModelQuestion> stopped;  ///< the question that the user paused
 };
 
-/// How the user is choosing heads, and what is known about them.
+/// What is known about heads, and which of them is shown large.
 struct HeadState {
   std::map<std::pair<Index, Index>, double> copying;  ///< by layer and head: how much the head copies
   std::map<std::pair<Index, Index>, HeadCompositions> compositions;  ///< by layer and head
-  std::vector<Forecast> forecasts;                                   ///< those requested for the chosen head
-  double restingSince = -1;  ///< View::time at which the chosen head or query last changed
-  bool asked = false;        ///< a patch was clicked, so its query is chosen and not only pointed at
-  bool held = false;         ///< the large head is pinned: pointing at others doesn't change it
-  Index hoverLayer = 0;      ///< layer of view.hover.head
+  std::vector<Forecast> forecasts;  ///< those requested for the selected head
+  Index hoverLayer = 0;             ///< layer of view.nextHover.head
+  Spot previewed;                   ///< shown large: what is hovered, otherwise what is selected
 };
 
 /// The model that the page shows.
@@ -225,6 +224,11 @@ struct State {
     return at >= 0 && at < static_cast<Index>(layers.size()) ? layers[static_cast<std::size_t>(at)].get()
                                                              : nullptr;
   }
+  /// The layer on the studied text; null if it shows another text, or nothing yet.
+  const LayerSummary* studied(Index at) const {
+    const LayerSummary* found = layer(at);
+    return found && found->weights.rows() == queries() && found->weights.cols() == keys() ? found : nullptr;
+  }
   const HeadSummary* summary(Index at, Index head) const {
     const LayerSummary* found = layer(at);
     return found && head < static_cast<Index>(found->heads.size())
@@ -293,7 +297,7 @@ void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents)
 void pictureWanted(View& view, const ImRect& area);
 /// Left panel, for models that read pictures and recordings with one: the picture, and the map laid over it.
 void pictureSection(Rows& rows, Scene& scene, State& page);
-/// Draws the chosen head's map over the picture, enlarged. Returns the bottom y.
+/// Draws the previewed head's map over the picture, enlarged. Returns the bottom y.
 float largePicture(Scene& scene, State& page, ImVec2 at, float width, float height);
 /// The token whose patch is under the pointer if the picture is centred in `area`.
 std::optional<Index> patchUnder(const OpenPicture& picture, const ImRect& area, ImVec2 pointer);
@@ -301,10 +305,8 @@ std::optional<Index> patchUnder(const OpenPicture& picture, const ImRect& area, 
 void paintPictureThumbnail(const Scene& scene, const State& page, const ImRect& tile, Index layer,
                            Index head);
 void headPanel(Scene& scene, State& page, const Layout& layout);
-/// Details of a recorded weight, below the large head.
+/// Details of the selected recorded weight, below the large head.
 void recordedPanel(Rows& rows, const Scene& scene, State& page);
-/// Lets other heads take the large head's place again.
-inline constexpr Rows::Button kUnpin{"model.hold", "Unpin (H)", "model.hold", true};
 void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded);
 /// Explains that the bundled model is an example, and offers to open another.
 void exampleSection(Rows& rows, Opening& opening);

@@ -24,6 +24,7 @@ void Opener::open(const std::string& model, const Requester& requester, const Ou
           adoptModel(scene, model, *std::move(opened));
           scene.cursor.page = "model";
           scene.cursor.cell = {0, kMaxMapTokens, 0};  // the query is the last token
+          scene.cursor.keyChosen = false;
           if (then) then(scene);
         });
         taken ? outcome.done("Opened " + name) : outcome.fail(taken.error().message);
@@ -48,7 +49,8 @@ void Opener::openPicture(const std::filesystem::path& path, const Requester& req
           scene.setup.subject.picture = path.string();
           scene.setup.subject.problem.clear();
           scene.cursor.page = "model";
-          scene.cursor.cell.query = scene.cursor.cell.key = 0;  // the query is the class token
+          scene.cursor.cell.query = 0;  // the class token
+          scene.cursor.keyChosen = false;
         });
         taken ? outcome.done("Opened " + name) : outcome.fail(taken.error().message);
       });
@@ -307,6 +309,7 @@ void showSkill(Scene& scene, Writing& writing, const LearnedSkill& skill) {
     scene.cursor.cell.head = skill.head->head;
     if (scene.cursor.focus >= 0) scene.cursor.focus = skill.head->head;
   }
+  scene.cursor.keyChosen = false;
   writing.followsLast = true;
 }
 

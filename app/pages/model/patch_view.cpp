@@ -54,7 +54,8 @@ std::string cellWords(const PatchGridQuestion& question, Index row, Index column
   return fmt::format("{}, “{}”", layer, question.sides.into().text.tokens[attention::asSize(column)].text);
 }
 
-/// Draws a grid that fills in as it is computed. A click keeps a patch, Shift+click follows a head's paths.
+/// Draws a grid that fills in as it is computed. A click selects the head and keeps its patch, Shift+click
+/// follows its paths.
 void gridPanel(Scene& scene, State& page, const char* name, const Shown<PatchGridQuestion, PatchGrid>& grid,
                const FigurePlace& within, bool scale) {
   View& view = page.view;
@@ -101,6 +102,11 @@ void gridPanel(Scene& scene, State& page, const char* name, const Shown<PatchGri
             : whole                                      ? "\nno partner in the other text"
                                                          : "\n…";
   tooltip(view, says);
+  if (!tokens && row < page.model.config->layerCount() && question.columns() == page.model.config->heads) {
+    view.nextHover.head = column;
+    page.head.hoverLayer = row;
+    if (clicked) scene.cursor.model.layer = row, scene.cursor.cell.head = column;
+  }
   if (clicked && ImGui::GetIO().KeyShift && question.piece == Piece::head && !tokens) {
     scene.compare.fromLayer = row;
     scene.compare.fromHead = column;
@@ -109,10 +115,6 @@ void gridPanel(Scene& scene, State& page, const char* name, const Shown<PatchGri
   }
   if (clicked && std::isfinite(share) && !question.path)
     keepPatch(scene, {question.piece, row, tokens ? -1 : column, tokens ? column : -1});
-  if (!tokens && row < page.model.config->layerCount() && question.columns() == page.model.config->heads) {
-    scene.cursor.model.layer = row;
-    scene.cursor.cell.head = column;
-  }
 }
 
 /// "pattern 3.1", "stream 2 at “Ben”".

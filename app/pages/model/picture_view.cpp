@@ -33,14 +33,17 @@ std::optional<ImRect> patchIn(const OpenPicture& picture, const ImRect& drawn, I
                 drawn.Min.y + (row + 1) * high);
 }
 
-/// Outlines the query's patch and the key's.
+/// Outlines the patches of the selected query and key; those of hovered ones dashed.
 void paintPatches(const View& view, const OpenPicture& picture, const ImRect& drawn, const Cell& cell) {
   Canvas list = *ImGui::GetWindowDrawList();
   const float thick = std::max(1.0f, view.px(drawn.GetWidth() > view.px(160) ? 2 : 1));
-  if (const auto key = patchIn(picture, drawn, cell.key))
-    paintMark(view, list, "key patch", *key, view.theme->key, thick);
-  if (const auto query = patchIn(picture, drawn, cell.query))
-    paintMark(view, list, "query patch", *query, view.theme->query, thick);
+  const auto mark = [&](const char* name, Index token, Index over, std::uint32_t color) {
+    if (const auto patch = patchIn(picture, drawn, over); patch && over != token)
+      paintGhost(view, list, "ghost", *patch, color);
+    if (const auto patch = patchIn(picture, drawn, token)) paintMark(view, list, name, *patch, color, thick);
+  };
+  mark("key patch", cell.key, view.hover.key, view.theme->key);
+  mark("query patch", cell.query, view.hover.query, view.theme->query);
 }
 
 const char* mapWords(PictureMap map) {
@@ -63,8 +66,8 @@ void leadingTokens(Rows& rows, Scene& scene, const State& page, const attention:
   const WordsHit hit = rows.words("picture.token", words, width);
   if (hit.clicked) cell.query = *hit.clicked;
   if (!hit.hovered) return;
-  cell.key = *hit.hovered;
-  tooltip(page.view, "Not a patch: " + page.token(cell.key) +
+  page.view.nextHover.key = *hit.hovered;
+  tooltip(page.view, "Not a patch: " + page.token(*hit.hovered) +
                          " has no place in the picture.\nClick to make it the query");
 }
 
@@ -152,7 +155,6 @@ float largePicture(Scene& scene, State& page, ImVec2 at, float width, float heig
   if (ImGui::IsItemHovered())
     if (const auto token = patchUnder(picture, drawn, ImGui::GetIO().MousePos)) {
       view.nextHover = {-1, -1, *token};
-      cell.key = *token;
       if (clicked) cell.query = *token;
       tooltip(view,
               fmt::format("{}: {}\nclick: make it the query", page.token(*token), weightText(map[*token])));

@@ -211,9 +211,13 @@ void paintShares(const View& view, const ImRect& area, const attention::Routing&
       list.AddRectFilled(from, ImVec2(from.x + std::max(wide, 1.0f), from.y + std::max(high, 1.0f)),
                          faded(view.theme->text, strength));
     }
-  const float left = area.Min.x + wide * static_cast<float>(query);
-  compat::rectOutline(list, ImVec2(left, area.Min.y), ImVec2(left + std::max(wide, 2.0f), area.Max.y),
-                      view.theme->query, 0, std::max(1.0f, view.px(1.4f)));
+  const auto column = [&](Index token) {
+    const float left = area.Min.x + wide * static_cast<float>(token);
+    return ImRect(left, area.Min.y, left + std::max(wide, 2.0f), area.Max.y);
+  };
+  if (const Index over = view.hover.query; over >= 0 && over < tokens && over != query)
+    paintGhost(view, list, "ghost", column(over), view.theme->query);
+  paintMark(view, list, "column", column(query), view.theme->query);
 }
 
 }  // namespace
@@ -235,6 +239,7 @@ void expertSection(Rows& rows, Scene& scene, State& page) {
     const float share = (ImGui::GetIO().MousePos.x - area.Min.x) / area.GetWidth();
     const Index token =
         std::clamp<Index>(static_cast<Index>(share * static_cast<float>(tokens)), 0, tokens - 1);
+    page.view.nextHover.query = token;
     tooltip(page.view, page.token(token) + ": " + sharesText(routing, token));
     if (clicked) query = token;
   }

@@ -10,8 +10,8 @@
 
 namespace headscope::app::model_page {
 
-// Explains the lit cell of recorded attention: how its weight follows from q and k if the file has them, and
-// what the file lacks.
+// Explains the selected cell of recorded attention: how its weight follows from q and k if the file has them,
+// and what the file lacks.
 
 namespace {
 
@@ -65,7 +65,7 @@ void valueLines(Rows& rows, const RecordedReceipt& receipt) {
   rows.hint("Before W_O, which is not in the file.");
 }
 
-/// What is wrong with the lit cell, or with the sum of its row; "" if nothing is.
+/// What is wrong with the cell, or with the sum of its row; "" if nothing is.
 std::string cellFault(const LayerSummary& layer, const Cell& cell) {
   const attention::Matrix row = std::as_const(layer.weights)[cell.head].row(cell.query);
   const float weight = row(0, cell.key);
@@ -104,14 +104,13 @@ void steps(Rows& rows, const State& page, const LayerSummary& layer, Index at, c
 }  // namespace
 
 void recordedPanel(Rows& rows, const Scene& scene, State& page) {
-  if (page.view.present) return;  // the rest is for reading
   const Cell& cell = scene.cursor.cell;
   const Index at = scene.cursor.model.layer;
-  const LayerSummary& layer = *page.layer(at);
+  const LayerSummary* const layer = page.studied(at);
+  if (!layer) return;
   rows.hint(fmt::format("entropy {}", fixedText(page.summary(at, cell.head)->entropy, 2)));
-  rows.problem(cellFault(layer, cell), "recorded.fault");
-  steps(rows, page, layer, at, cell);
-  if (page.head.held) rows.actions({kUnpin});
+  rows.problem(cellFault(*layer, cell), "recorded.fault");
+  steps(rows, page, *layer, at, cell);
   rows.hint("Imported attention (view only): no model to edit or predict with.");
 }
 

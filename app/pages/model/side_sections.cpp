@@ -46,7 +46,7 @@ void recentModels(Rows& rows, Opening& opening) {
 
 void exampleSection(Rows& rows, Opening& opening) {
   rows.hint(
-      "No model is open: this is the bundled one. The other pages keep their layer until you change "
+      "No model is open: this is the bundled one. It opens on the other pages once you change "
       "something here.");
   rows.actions({{"empty.model.learned", "Use it on all pages", "model.learned"},
                 {"empty.model.recorded", "Import attention…", "model.recorded"}});

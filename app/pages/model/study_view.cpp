@@ -176,7 +176,6 @@ void openText(Scene& scene, State& page, const StudiedHeads& text, std::pair<Ind
   chooseHead(scene, head);
   scene.cursor.model.view = ModelView::heads;
   scene.cursor.model.shown = ShownText::a;
-  page.head.held = false;
   if (text.query.size() > 0 && text.query(head.first, head.second) >= 0)
     page.awaitedCell =
         Cell{head.second, text.query(head.first, head.second), text.key(head.first, head.second)};

@@ -102,7 +102,7 @@ std::string Page::placeText() const {
 
 std::vector<Staged> Page::stages() const {
   if (!page_.stage.changed()) return {};
-  return {{staged(), fmt::format("view {} of the talk, not kept", page_.at + 1)}};
+  return {{staged(), fmt::format("view {} of the talk, changes not kept", page_.at + 1)}};
 }
 
 Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) const {
@@ -161,15 +161,6 @@ std::string nameOf(const Scene& shown) {
   return shown.cursor.focus < 0 ? name : fmt::format("{}, head {}", name, shown.cursor.focus);
 }
 
-/// Returns the scene with the highlighted cell selected, so that it stays highlighted in the view.
-Scene asLit(Scene shown, const Crosshair& lit) {
-  Cell& cell = shown.cursor.cell;
-  if (lit.query >= 0) cell.query = lit.query;
-  if (lit.key >= 0) cell.key = lit.key;
-  if (lit.head >= 0 && shown.cursor.focus < 0) cell.head = lit.head;
-  return shown;
-}
-
 }  // namespace
 
 /// Adds a view of `shown` after the current view if the talk is visible, else at the end.
@@ -179,7 +170,7 @@ void Page::addShown(const Scene& shown) {
   own.record();
   const bool here = own.scene().cursor.page == "talk";
   const int after = here ? page_.at : static_cast<int>(own.scene().talk->views.size()) - 1;
-  const int at = addView(own.scene(), {nameOf(shown), "", viewScene(asLit(shown, view.hover))}, after);
+  const int at = addView(own.scene(), {nameOf(shown), "", viewScene(shown)}, after);
   own.record();
   if (at < 0) return view.messages.fail(fmt::format("A talk has at most {} views.", kMaxTalkViews));
   own.scene().cursor.view = at;
@@ -233,7 +224,7 @@ std::vector<Action> Page::actions() {
             .whileTyping = true,
             .words = "update slide save"},
            moves(Move::keep));
-  here("talk.restore", "Put the view back as it was", {}, Move::restore, "reset slide");
+  here("talk.restore", "Revert the view to its saved state", {}, Move::restore, "reset slide");
   list.add(
       {.id = "talk.rename", .name = "Rename the view", .shortcut = {Key::enter}, .words = "title name slide"},
       [this](Scene&) { page_.focusName = true; });

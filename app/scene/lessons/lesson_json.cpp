@@ -239,7 +239,9 @@ class LessonReader {
     step.look.page = cursor.page;
     if (step.look.head >= 0) cursor.cell.head = step.look.head;
     if (step.look.query >= 0) cursor.cell.query = step.look.query;
-    if (step.look.key >= 0) cursor.cell.key = step.look.key;
+    if (step.look.key < 0) return;
+    cursor.cell.key = step.look.key;
+    cursor.keyChosen = true;
   }
 
   void readQuestion(ObjectReader& in, LessonQuestion& question) {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "app/pages/cache/cache_page.h"
+#include "app/platform/ui_state.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
@@ -23,6 +26,12 @@ class CacheOnScreen : public testing::Test {
   const app::cache_page::State& page() { return ui.session().page<app::cache_page::Page>().state(); }
   app::cache_page::DecodeState state() { return app::cache_page::decodeState(ui.scene(), page()); }
   void room(const char* name) { ui.click(std::string("cache_view.") + name); }
+  /// Whether the frame draws a mark of that name.
+  bool marks(const std::string& name) {
+    overlaps(ui);
+    return std::ranges::any_of(app::uiState().marks,
+                               [&](const app::DrawnMark& mark) { return mark.name == name; });
+  }
 
   UiDriver ui;
 };
@@ -39,6 +48,21 @@ TEST_F(CacheOnScreen, OpensByKeyAndTabWithEverythingCached) {
   EXPECT_TRUE(ui.has("stairs"));
   ui.key(static_cast<Key>('1')).click("page.cache");
   EXPECT_TRUE(ui.has("cache.bytes"));
+}
+
+TEST_F(CacheOnScreen, HoveredColumnIsDashedAndTheSelectedOneStays) {
+  ui.park();
+  ASSERT_NE(ui.scene().cursor.cell.key, 0);
+  EXPECT_TRUE(marks("column"));
+  EXPECT_FALSE(marks("ghost"));
+  const std::string scene = ui.sceneText();
+  ui.hoverAt("field", 0.5f / 12, 0.5f);
+  EXPECT_EQ(ui.view().hover.key, 0);
+  EXPECT_TRUE(marks("column"));
+  EXPECT_TRUE(marks("ghost"));
+  EXPECT_EQ(ui.sceneText(), scene);
+  ui.key(Key::home).park();
+  EXPECT_FALSE(marks("column")) << "the key isn't in the cache yet";
 }
 
 TEST_F(CacheOnScreen, KeepsPlayheadWhileVisitingOtherPages) {

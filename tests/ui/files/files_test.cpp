@@ -114,7 +114,7 @@ TEST_F(Files, OpenedSceneRestoresSavedCursor) {
   app::Cursor& cursor = large.cursor;
   cursor.sequence = 2;
   cursor.focus = 13;
-  cursor.cell = {13, 55, 44};
+  choose(cursor, {13, 55, 44});
   cursor.step = 50;
   for (const bool decoding : {false, true}) {
     cursor.decoding = decoding;

@@ -42,11 +42,24 @@ TEST_F(Ablation, RestoringHeadsGivesIdenticalOutput) {
   EXPECT_TRUE(ui.sequence().attention.output == before) << "the same bits";
 }
 
-TEST_F(Ablation, DeleteTogglesHoveredHead) {
-  ui.hoverAt("stage.ablation", 0.5f, 4.5f / 8).frames(3).key(Key::del);
-  EXPECT_THAT(off(), ElementsAre(4));
-  ui.hoverAt("stage.ablation", 0.5f, 4.5f / 9).frames(3).key(Key::del);
+TEST_F(Ablation, DeleteTogglesSelectedHead) {
+  ui.clickAt("stage.ablation", 0.5f, 4.5f / 8);
+  ui.hoverAt("stage.ablation", 0.5f, 1.5f / 8).frames(3).key(Key::del);
+  EXPECT_THAT(off(), ElementsAre(4)) << "wherever the pointer is";
+  ui.hoverAt("stage.ablation", 0.5f, 2.5f / 9).frames(3).key(Key::del);
   EXPECT_THAT(off(), IsEmpty());
+}
+
+TEST_F(Ablation, SidePreviewsHoveredTokenAndFallsBack) {
+  park();
+  const app::Cursor before = ui.scene().cursor;
+  const std::string selected = written();
+  ASSERT_THAT(selected, AllOf(HasSubstr("Output of “it” "), Not(HasSubstr("\nhover\n"))));
+  ui.hoverAt("stage.ablation", 1.5f / 12, 2.5f / 8);
+  EXPECT_THAT(written(), AllOf(HasSubstr("Output of “animal” "), HasSubstr("\nhover\n")));
+  EXPECT_EQ(ui.scene().cursor, before);
+  park();
+  EXPECT_EQ(written(), selected);
 }
 
 TEST_F(Ablation, UndoRestoresReplacementMethod) {
@@ -83,7 +96,7 @@ TEST_F(Ablation, ShortcutListContainsDelete) {
   });
   ASSERT_NE(found, actions.end());
   ui.click("lab.tab.pipeline").key(Key::del);
-  EXPECT_THAT(off(), IsEmpty()) << "where no head is pointed at for that, it does nothing";
+  EXPECT_THAT(off(), IsEmpty()) << "where there are no heads to switch, it does nothing";
 }
 
 TEST_F(Ablation, SceneStoresAblationView) {
@@ -122,6 +135,9 @@ TEST_F(Ablation, HullShowsOutputAndValues) {
   EXPECT_TRUE(ui.has("hull.value.11"));
   ui.click("hull.weight.0");
   EXPECT_EQ(ui.scene().cursor.cell.key, 0);
+  EXPECT_TRUE(ui.scene().cursor.keyChosen);
+  ui.click("hull.weight.0");
+  EXPECT_FALSE(ui.scene().cursor.keyChosen) << "a second click lets it go";
   park();
   EXPECT_THAT(cutOff(ui), IsEmpty());
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());

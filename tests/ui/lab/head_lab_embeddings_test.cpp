@@ -57,6 +57,22 @@ TEST_F(Embeddings, DraggingCellUpdatesEveryHead) {
   EXPECT_TRUE(ui.sequence().attention.weights[0] == weights[0]);
 }
 
+TEST_F(Embeddings, HoveredPointIsGhostUntilClicked) {
+  const auto ghosts = [&] {
+    written();
+    return std::ranges::count(app::uiState().marks, "ghost", &app::DrawnMark::name);
+  };
+  park();
+  EXPECT_EQ(ghosts(), 0);
+  const app::Cursor before = ui.scene().cursor;
+  ui.hover("embeddings.point.3");
+  EXPECT_GT(ghosts(), 8) << "in the plane, in the table, and in each head";
+  EXPECT_EQ(ui.scene().cursor, before);
+  ui.press().release();
+  EXPECT_EQ(ui.scene().cursor.cell.query, 3);
+  EXPECT_FALSE(ui.scene().cursor.keyChosen) << "a word alone was chosen";
+}
+
 TEST_F(Embeddings, TypedCellRefusesInvalidNumber) {
   const auto type = [&](const char* text) {
     ui.doubleClick("embeddings.cells").frames(2);

@@ -35,6 +35,18 @@ TEST_F(Wrong, ShowsScoresWhereWeightsAreNan) {
   expectTidy("no maximum");
 }
 
+TEST_F(Wrong, BarsPreviewHoveredRowAndFallBack) {
+  park();
+  const app::Cursor before = ui.scene().cursor;
+  const std::string selected = written();
+  ASSERT_THAT(selected, Not(HasSubstr("\nhover\n")));
+  ui.hoverAt("stage.wrong", 2.5f / 12, 4.5f / 12);
+  EXPECT_THAT(written(), HasSubstr("\nhover\n"));
+  EXPECT_EQ(ui.scene().cursor, before);
+  park();
+  EXPECT_EQ(written(), selected);
+}
+
 TEST_F(Wrong, UsesRandomLayerWithoutText) {
   ui.choose("wrong.subject", "layer");
   ui.session().scene().setup.input.text = std::string();
@@ -82,7 +94,7 @@ TEST_F(Wrong, ReportsVisibleRowsOfLongText) {
   for (const auto& [width, height] : {std::pair{1920, 1080}, {1280, 720}})
     for (const app::Index query : {0, 41, 89}) {
       ui.resize(width, height);
-      scene.cursor.cell = {0, query, query / 2};
+      choose(scene.cursor, {0, query, query / 2});
       ui.show(scene);
       park();
       expectTidy("90 tokens");

@@ -28,7 +28,52 @@ class Steps : public LabTabOnScreen {
     for (const app::CaptionPart& part : words.sentence) text += part.text;
     return text;
   }
+  bool drew(const std::string& mark) {
+    written();
+    return std::ranges::count(app::uiState().marks, mark, &app::DrawnMark::name) > 0;
+  }
 };
+
+TEST_F(Steps, SumPreviewsHoveredCellAndFallsBack) {
+  show(PipelineStep::dot);
+  const app::Cursor before = scene().cursor;
+  const std::string selected = written();
+  ASSERT_THAT(selected, AllOf(HasSubstr("Σ q₇[c] · k₆[c] = "), Not(HasSubstr("\nhover\n"))));
+  EXPECT_FALSE(drew("ghost"));
+  ui.hoverAt("stage.dot", 2.5f / 12, 4.5f / 12);
+  EXPECT_THAT(written(), AllOf(HasSubstr("Σ q₄[c] · k₂[c] = "), HasSubstr("\nhover\n")));
+  EXPECT_TRUE(drew("ghost"));
+  EXPECT_TRUE(drew("crosshair")) << "what is selected stays marked";
+  EXPECT_EQ(scene().cursor, before);
+  ui.hoverAt("stage.dot", 6.5f / 12, 7.5f / 12);
+  EXPECT_THAT(written(), Not(HasSubstr("\nhover\n"))) << "the selected cell is no preview";
+  park();
+  EXPECT_EQ(written(), selected);
+}
+
+/// Without the pointer, the dimension is the row's largest.
+TEST_F(Steps, SumPreviewsHoveredDimension) {
+  show(PipelineStep::mix);
+  const app::Cursor before = scene().cursor;
+  ui.hoverAt("stage.mix", 9.5f / 32, 2.5f / 12);
+  EXPECT_THAT(written(), AllOf(HasSubstr("Σ a[j] · v[j, 9] = "), HasSubstr("\nhover\n")));
+  EXPECT_EQ(page().dim, -1);
+  EXPECT_EQ(scene().cursor, before);
+}
+
+TEST_F(Steps, WordsAndSelectionDontFollowThePointer) {
+  for (const PipelineStep step : app::head_lab_page::stepsOf(page())) {
+    show(step);
+    const app::Cursor before = scene().cursor;
+    const std::string said = words();
+    for (const std::string& picture : ui.names("stage.")) {
+      SCOPED_TRACE(said + picture);
+      ui.hoverAt(picture, 0.2f, 0.9f);
+      EXPECT_EQ(words(), said);
+      EXPECT_EQ(scene().cursor, before);
+    }
+  }
+}
 
 TEST_F(Steps, SoftCapShowsFormulaWithoutAddedTerm) {
   scene().setup.model.softcap = 5;
@@ -44,6 +89,7 @@ TEST_F(Steps, SoftCapShowsFormulaWithoutAddedTerm) {
 TEST_F(Steps, BiasIsAddedBeforeSoftCap) {
   scene().setup.model.softcap = 5;
   scene().setup.model.position = app::PositionKind::alibi;
+  choose(scene().cursor, {0, 7, 6});
   show(PipelineStep::bias);
   EXPECT_THAT(words(), AllOf(HasSubstr("the position of"), HasSubstr("then keeps it within ±5")));
   const double dot = page().head->steps.dots(7, 6), scaled = dot * page().head->steps.factor;
@@ -55,6 +101,7 @@ TEST_F(Steps, BiasIsAddedBeforeSoftCap) {
 
 TEST_F(Steps, BiasWithoutSoftCapIsOnlyAdded) {
   scene().setup.model.position = app::PositionKind::alibi;
+  choose(scene().cursor, {0, 7, 6});
   show(PipelineStep::bias);
   EXPECT_THAT(words(), AllOf(HasSubstr("the position of"), Not(HasSubstr("cap"))));
   EXPECT_THAT(written(), AllOf(HasSubstr(" − 0.500 = "), HasSubstr("bias added")));

@@ -26,6 +26,13 @@ class LabOnScreen : public testing::Test {
   const app::head_lab_page::State& page() { return ui.session().page<app::head_lab_page::Page>().state(); }
   const app::HeadLabCursor& at() { return ui.scene().cursor.lab; }
   void park() { ui.park().wait(0.3); }
+  const app::Cursor& cursor() { return ui.scene().cursor; }
+  /// The key with the largest weight of head 0's row.
+  app::Index strongest(app::Index query) {
+    app::Index key = 0;
+    ui.sequence().probabilities()[0].row(query).maxCoeff(&key);
+    return key;
+  }
 
   UiDriver ui;
 };
@@ -106,12 +113,44 @@ TEST_F(LabOnScreen, ClickSelectsFramesAndCells) {
   EXPECT_EQ(ui.scene().cursor.cell.query, 0);
 }
 
+TEST_F(LabOnScreen, ClickOnSelectedCellLetsItGo) {
+  ui.click("film.7").clickAt("stage.after", 1.5f / 12, 4.5f / 12);
+  ASSERT_NE(strongest(4), 1);
+  EXPECT_EQ(cursor().cell, (app::Cell{0, 4, 1}));
+  EXPECT_TRUE(cursor().keyChosen);
+  ui.clickAt("stage.before", 1.5f / 12, 4.5f / 12);
+  EXPECT_FALSE(cursor().keyChosen);
+  EXPECT_EQ(cursor().cell, (app::Cell{0, 4, strongest(4)}));
+}
+
+TEST_F(LabOnScreen, ClickOnSelectedNumberLetsItGo) {
+  ui.click("film.8").clickAt("stage.mix", 3.5f / 32, 0.5f / 12);
+  EXPECT_EQ(page().dim, 3);
+  EXPECT_FALSE(cursor().keyChosen) << "only a query and a dimension were chosen";
+  ui.clickAt("stage.mix", 3.5f / 32, 0.5f / 12);
+  EXPECT_EQ(page().dim, -1);
+  EXPECT_EQ(cursor().cell.query, 0);
+  ui.click("film.2").click("lab.map.K").clickAt("stage.project", 3.5f / 32, 2.5f / 12);
+  EXPECT_EQ(page().dim, 3);
+  EXPECT_EQ(cursor().cell.key, 2);
+  EXPECT_TRUE(cursor().keyChosen);
+  ui.clickAt("stage.project", 4.5f / 32, 2.5f / 12);
+  EXPECT_EQ(page().dim, 4);
+  EXPECT_TRUE(cursor().keyChosen) << "another number of the same key";
+  ui.clickAt("stage.project", 4.5f / 32, 2.5f / 12);
+  EXPECT_EQ(page().dim, -1);
+  EXPECT_FALSE(cursor().keyChosen);
+}
+
 TEST_F(LabOnScreen, KeysMoveCellAndHead) {
   const app::Cell before = ui.scene().cursor.cell;
   ui.key(Key::down);
   EXPECT_EQ(ui.scene().cursor.cell.query, before.query + 1);
+  EXPECT_EQ(ui.scene().cursor.cell.key, strongest(before.query + 1)) << "nobody chose a key";
   ui.chord({.shift = true}, Key::left);
-  EXPECT_EQ(ui.scene().cursor.cell.key, before.key - 1);
+  EXPECT_EQ(ui.scene().cursor.cell.key, strongest(before.query + 1) - 1);
+  ui.key(Key::up);
+  EXPECT_EQ(ui.scene().cursor.cell.key, strongest(before.query + 1) - 1) << "a chosen key stays";
   ui.key(Key::pageDown);
   EXPECT_EQ(page().head->question.head, before.head + 1);
   ui.click("film.3").click("group.6");
@@ -128,7 +167,9 @@ TEST_F(LabOnScreen, PlayRunsToTheEnd) {
 
 TEST_F(LabOnScreen, HoveringProductHighlightsIt) {
   ui.hover("sum.2").frames(3);
-  EXPECT_GE(page().term, 0);
+  EXPECT_GE(page().hover.term, 0);
+  ui.park().frames(3);
+  EXPECT_EQ(page().hover.term, -1);
 }
 
 TEST_F(LabOnScreen, ShowsStepsForModelLayer) {

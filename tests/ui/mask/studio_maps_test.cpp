@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/pages/mask/mask_page.h"
+#include "app/platform/ui_state.h"
 #include "render/colormap.h"
+#include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -29,6 +32,23 @@ class Maps : public testing::Test {
   render::Image picture() {
     ui.park().wait(0.5);
     return ui.screenshot();
+  }
+  UiDriver& pointAt(const char* map, Index query, Index key) { return ui.hoverAt(map, at(key), at(query)); }
+  UiDriver& clickOn(const char* map, Index query, Index key) { return ui.clickAt(map, at(key), at(query)); }
+  /// The place of a row's or column's middle across a map.
+  static float at(Index token) { return (static_cast<float>(token) + 0.5f) / 12; }
+  const app::Cursor& cursor() { return ui.scene().cursor; }
+  std::string caption() {
+    std::string all;
+    for (const app::CaptionPart& part : ui.session().page<app::mask_page::Page>().caption(ui.scene()))
+      all += part.text;
+    return all;
+  }
+  /// Whether the frame draws a mark of that name.
+  bool marks(const std::string& name) {
+    overlaps(ui);
+    return std::ranges::any_of(app::uiState().marks,
+                               [&](const app::DrawnMark& mark) { return mark.name == name; });
   }
   /// Whether the middle of a cell of a 12 × 12 map has a colour, to within one rounding step per channel.
   bool shows(const render::Image& image, const std::string& map, Index query, Index key,
@@ -153,6 +173,67 @@ TEST_F(Maps, PoolingMatchesDrawnPixels) {
   while (static_cast<float>((1500 + factor - 1) / factor) > studio.mapPixels) factor *= 2;
   ASSERT_GE(factor, 4) << "more keys than twice the pixels: " << studio.mapPixels;
   EXPECT_EQ(studio.maskFactor, factor);
+}
+
+TEST_F(Maps, HoverPreviewsWhileTheSelectionStays) {
+  clickOn("mask_map", 8, 2).park();
+  EXPECT_EQ(cursor().cell, (app::Cell{0, 8, 2}));
+  EXPECT_TRUE(marks("crosshair"));
+  EXPECT_FALSE(marks("ghost"));
+  EXPECT_FALSE(ui.has("receipt.selected"));
+  const std::string scene = ui.sceneText(), said = caption();
+  pointAt("weights_map", 9, 4);
+  EXPECT_EQ(ui.view().hover, (app::Crosshair{0, 9, 4}));
+  EXPECT_TRUE(marks("crosshair"));
+  EXPECT_TRUE(marks("ghost"));
+  EXPECT_TRUE(ui.has("receipt.selected")) << "how the hovered key reaches the hovered query";
+  EXPECT_EQ(caption(), said);
+  EXPECT_EQ(ui.sceneText(), scene);
+  ui.park();
+  EXPECT_FALSE(ui.has("receipt.selected"));
+  EXPECT_FALSE(marks("ghost"));
+}
+
+TEST_F(Maps, ClickOnTheSelectedCellLetsItGo) {
+  for (const char* map : {"mask_map", "weights_map", "reach_map"}) {
+    SCOPED_TRACE(map);
+    clickOn(map, 8, 2);
+    EXPECT_EQ(cursor().cell, (app::Cell{0, 8, 2}));
+    EXPECT_TRUE(cursor().keyChosen);
+    clickOn(map, 8, 2);
+    EXPECT_FALSE(cursor().keyChosen);
+    Index largest = -1;
+    ui.sequence().probabilities()[0].row(8).maxCoeff(&largest);
+    EXPECT_EQ(cursor().cell, (app::Cell{0, 8, largest}));
+  }
+}
+
+TEST_F(Maps, ReceiptsOfTheOtherTabsPreviewTheHoveredCell) {
+  clickOn("mask_map", 8, 2);
+  ui.click("studio_view.biases").click("bias_position.t5").park();
+  EXPECT_FALSE(ui.has("receipt.selected"));
+  pointAt("bias_map", 9, 4);
+  EXPECT_TRUE(ui.has("receipt.selected"));
+  ui.click("bias_position.none");
+  compareWith("window(3)");
+  ui.park();
+  EXPECT_FALSE(ui.has("receipt.selected"));
+  pointAt("b_map", 9, 4);
+  EXPECT_TRUE(ui.has("receipt.selected"));
+  EXPECT_EQ(cursor().cell, (app::Cell{0, 8, 2}));
+  ui.clickAt("row_profile", at(3), 0.5f);
+  EXPECT_EQ(cursor().cell, (app::Cell{0, 3, 2}));
+}
+
+TEST_F(Maps, HoveredHeadAndTokenAreDashed) {
+  write("packed");
+  ui.park();
+  EXPECT_FALSE(marks("ghost"));
+  ui.hover("strip.2");
+  EXPECT_TRUE(marks("ghost"));
+  ui.hover("mark.3");
+  EXPECT_EQ(ui.view().hover, (app::Crosshair{-1, -1, 3}));
+  EXPECT_TRUE(marks("ghost"));
 }
 
 // Regression: the title changed to the new head at once, while the picture was still the previous one's.

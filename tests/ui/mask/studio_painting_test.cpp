@@ -90,16 +90,38 @@ TEST_F(Painting, MirrorPaintsBothSidesOfTheDiagonal) {
   EXPECT_FALSE(visible(9, 2));
 }
 
-TEST_F(Painting, XTogglesHoveredCell) {
-  ui.hoverAt("mask_map", cell(5, 2).x, cell(5, 2).y).key(Key::x);
+TEST_F(Painting, XTogglesSelectedCell) {
+  ui.clickAt("mask_map", cell(5, 2).x, cell(5, 2).y).key(Key::x);
   EXPECT_FALSE(visible(5, 2));
   EXPECT_TRUE(visible(5, 3));
-  ui.key(Key::x);
+  ui.hoverAt("mask_map", cell(8, 1).x, cell(8, 1).y).key(Key::x);
   EXPECT_TRUE(visible(5, 2));
-  ui.hoverAt("mask_map", cell(1, 9).x, cell(1, 9).y).key(Key::x);
+  EXPECT_TRUE(visible(8, 1)) << "it is only hovered";
+  ui.clickAt("mask_map", cell(1, 9).x, cell(1, 9).y).key(Key::x);
   EXPECT_TRUE(visible(1, 9));
   ui.chord(kCtrl, Key::z);
   EXPECT_FALSE(visible(1, 9));
+}
+
+/// Masked, the key with the row's largest weight has no weight: the selection must not move on to another
+/// key.
+TEST_F(Painting, XTogglesOneCellBackAndForthAlsoIfNobodyChoseIt) {
+  const app::Cell selected = ui.scene().cursor.cell;
+  ASSERT_FALSE(ui.scene().cursor.keyChosen);
+  ui.key(Key::x);
+  EXPECT_FALSE(visible(selected.query, selected.key));
+  EXPECT_EQ(ui.scene().cursor.cell, selected);
+  ui.key(Key::x);
+  EXPECT_TRUE(visible(selected.query, selected.key));
+}
+
+TEST_F(Painting, PaintedCellIsSelectedAndStaysSo) {
+  ui.click("tool.brush");
+  for (int i = 0; i < 2; ++i) {
+    ui.clickAt("mask_map", cell(8, 2).x, cell(8, 2).y);
+    EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{0, 8, 2}));
+    EXPECT_TRUE(ui.scene().cursor.keyChosen);
+  }
 }
 
 TEST_F(Painting, ReportsEmptyRowWithZeroWeights) {

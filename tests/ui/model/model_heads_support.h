@@ -29,7 +29,7 @@ class ModelHeads : public testing::Test {
   const std::vector<Index>& written() { return ui.scene().setup.subject.written; }
   /// The heads of B or B − A if they are shown.
   const app::model_page::Layers* compared() { return app::model_page::shownCompared(ui.scene(), page()); }
-  /// Waits for what is requested once the pointer rests.
+  /// Waits for what is computed about the selection.
   void rest() { ui.wait(0.5).draw(); }
 
   UiDriver ui;

@@ -47,7 +47,7 @@ TEST_F(ModelHeads, ShowsPredictionLossWithoutEachHead) {
   const float before = page().predictions->best.front().probability;
   const app::Index next = losses->next;  // these losses are replaced by those of the switched-off model
   ui.session().scene().cursor.model.layer = layer;
-  ui.session().scene().cursor.cell = {head, page().tokens() - 1, 0};
+  choose(ui.session().scene().cursor, {head, page().tokens() - 1, 0});
   ui.park().key(Key::x);
   rest();
   const auto& lens = page().predictions->best;
@@ -189,19 +189,21 @@ TEST_F(ModelHeads, ManyHeadsAreAllVisibleAndCanBeMagnified) {
   ui.hoverAt("model.row.20", 0.5f, 0.5f).frames(4);
   EXPECT_TRUE(ui.has("model.magnifier"));
   EXPECT_EQ(page().pictures.magnified.heads.size(), 25u);
-  EXPECT_EQ(ui.scene().cursor.model.layer, 20);
-  const Index head = ui.scene().cursor.cell.head;
+  EXPECT_EQ(page().head.previewed.layer, 20);
+  const Index head = page().head.previewed.cell.head;
   const float before = page().pictures.rowPixels;
   for (int i = 0; i < 4; ++i) ui.wheelAt("model.row.20", 0.5f, 0.5f, 1);
   ui.frames(3);
   EXPECT_GT(page().pictures.rowPixels, 1.25f * before);
-  EXPECT_EQ(ui.scene().cursor.model.layer, 20) << "what is under the pointer stays there";
-  EXPECT_NEAR(static_cast<double>(ui.scene().cursor.cell.head), static_cast<double>(head), 1);
+  EXPECT_EQ(page().head.previewed.layer, 20) << "what is under the pointer stays there";
+  EXPECT_NEAR(static_cast<double>(page().head.previewed.cell.head), static_cast<double>(head), 1);
   EXPECT_FALSE(ui.has("model.row.0"));
   // Dragging pans them and doesn't count as a click.
   const ImVec2 scroll = page().zoom.scroll;
+  const app::Cell selected = ui.scene().cursor.cell;
   ui.dragAcross("model.row.20", ImVec2(0.5f, 0.5f), ImVec2(0.7f, 0.5f)).frames(2);
   EXPECT_EQ(ui.scene().cursor.page, "model");
+  EXPECT_EQ(ui.scene().cursor.cell, selected);
   EXPECT_LT(page().zoom.scroll.x, scroll.x);
   // The arrow keys scroll the selected head into view.
   ui.park();

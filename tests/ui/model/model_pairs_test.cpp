@@ -24,8 +24,15 @@ TEST_F(ModelPairs, BundledPairFillsGridsAndClickAddsPatch) {
   EXPECT_GT(page().pair->a.difference, 0);
   EXPECT_LT(page().pair->b->difference, 0);
   EXPECT_TRUE(ui.has("difference.a") && ui.has("difference.b"));
+  const std::string before = ui.sceneText();
+  ui.hover("patch.grid.heads");
+  EXPECT_GE(ui.view().hover.head, 0);
+  EXPECT_EQ(page().head.previewed.cell.head, ui.view().hover.head);
+  EXPECT_EQ(ui.sceneText(), before) << "hovering is no edit";
   ui.click("patch.grid.heads");
   ASSERT_EQ(std::ssize(ui.scene().compare.patches), 1);
+  EXPECT_EQ(ui.scene().cursor.model.layer, ui.scene().compare.patches[0].layer);
+  EXPECT_EQ(ui.scene().cursor.cell.head, ui.scene().compare.patches[0].head);
   ui.draw();
   EXPECT_TRUE(ui.has("patch.sum"));
   ui.chord(kCtrl, app::Key::z);

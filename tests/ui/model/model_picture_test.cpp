@@ -48,6 +48,10 @@ TEST_F(ModelPicture, DroppedPictureIsShownUnderEveryHead) {
   ui.park();
   EXPECT_GT(pixelsApart(before, ui.screenshot()), 100);
   // The upper right patch in the large picture, then the class token again.
+  const std::string selected = ui.sceneText();
+  ui.hoverAt("model.picture.large", 0.75f, 0.25f);
+  EXPECT_EQ(ui.view().hover.key, 2);
+  EXPECT_EQ(ui.sceneText(), selected) << "hovering is no edit";
   ui.clickAt("model.picture.large", 0.75f, 0.25f);
   EXPECT_EQ(ui.scene().cursor.cell.query, 2);
   ui.click("picture.token.0");

@@ -24,7 +24,7 @@ TEST_F(ModelHeads, ShowsRecordedCrossAttention) {
   ASSERT_TRUE(page().ready()) << page().study.problem();
   EXPECT_EQ(page().queries(), 3);
   EXPECT_EQ(page().tokens(), 5);
-  ui.hoverAt("model.1.2", 0.95f, 0.95f).frames(3);
+  ui.clickAt("model.1.2", 0.95f, 0.95f);
   EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{2, 2, 4}));
   EXPECT_EQ(page().queryToken(2), "old");
   EXPECT_TRUE(ui.has("model.large"));
@@ -182,7 +182,8 @@ TEST_F(ModelHeads, ExplainsRecordedWeightsBesideASink) {
   }
 }
 
-/// Heads can't recompute a recorded layer, so its heads are enlarged and pinned where they are.
+/// Heads can't recompute a recorded layer, so its heads are enlarged where they are, if need be in the
+/// drawer.
 TEST_F(ModelHeads, ClickOnRecordedHeadStaysOnModel) {
   TemporaryFolder folder;
   Recording(2, 3, 6, 6, 4, 0.5f, true).save(folder / "a.safetensors", false);
@@ -195,16 +196,21 @@ TEST_F(ModelHeads, ClickOnRecordedHeadStaysOnModel) {
   for (const Stage& stage : {Stage{1600, 900, false}, Stage{1280, 720, false}, Stage{1280, 720, true}}) {
     ui.resize(stage.width, stage.height);
     ui.view().present = stage.presents;
+    ui.view().drawer = false;
     ui.draw();
     ui.click("model.1.2");
     rest();
     EXPECT_EQ(ui.scene().cursor.page, "model");
     EXPECT_EQ(ui.scene().cursor.model.layer, 1);
     EXPECT_EQ(ui.scene().cursor.cell.head, 2);
-    EXPECT_TRUE(page().head.held);
+    ui.doubleClick("model.1.2");
+    EXPECT_EQ(ui.scene().cursor.page, "model");
+    EXPECT_EQ(ui.scene().cursor.model.layer, 1);
+    EXPECT_EQ(ui.scene().cursor.cell.head, 2);
     EXPECT_TRUE(ui.has("model.large"));
-    ui.key(static_cast<app::Key>('H'));
-    EXPECT_FALSE(page().head.held);
+    ui.click("model.0.1");
+    rest();
+    EXPECT_EQ(page().head.previewed.cell.head, 1) << "nothing is pinned";
   }
 }
 
@@ -232,7 +238,7 @@ TEST_F(ModelHeads, ShowsRecordedValuesThatAreNoWeights) {
     EXPECT_EQ(layer.thumbnails.at(0, 1, 1), 1);
     EXPECT_EQ(std::isnan(layer.thumbnails.at(1, 1, 0)), one.marked) << one.value;
     EXPECT_EQ(app::model_page::shownRange(ui.scene(), page()).low, -one.end);
-    ui.hoverAt("model.0.1", 0.1f, 0.3f).frames(3);
+    ui.clickAt("model.0.1", 0.1f, 0.3f);
     rest();
     EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{1, 1, 0}));
     EXPECT_TRUE(ui.has("recorded.fault")) << one.value;
@@ -249,9 +255,7 @@ TEST_F(ModelHeads, RecordedPartsFit) {
              {"query_tokens", R"(["It","was","too","old"])"}});
   ui.resize(1920, 1080);
   open(folder / "cross.safetensors");
-  ui.wait(5).hoverAt("model.1.2", 0.3f, 0.6f);
-  rest();  // a head that the pointer only crosses isn't selected
-  ui.park();
+  ui.wait(5).clickAt("model.1.2", 0.3f, 0.6f).park();
   rest();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
@@ -273,7 +277,7 @@ TEST_F(ModelHeads, ReloadsRewrittenFileWhileShown) {
   write(0.5f);
   open(file);
   ASSERT_TRUE(page().ready()) << page().study.problem();
-  ui.hoverAt("model.1.2", 0.55f, 0.95f).frames(3);
+  ui.clickAt("model.1.2", 0.55f, 0.95f);
   const app::Cursor looked = ui.scene().cursor;
   EXPECT_EQ(looked.cell, (app::Cell{2, 5, 3}));
   EXPECT_TRUE(shows(0.5f));

@@ -56,7 +56,7 @@ TEST(ModelSinks, HeadsAndReceiptShowSinkShare) {
   for (const char* bars : {"sink.0", "sink.3"}) EXPECT_TRUE(ui.has(bars)) << "beside each head of the grid";
   model.expectNoFlaws();
   ui.session().scene().cursor.focus = 2;
-  ui.session().scene().cursor.cell = {2, 4, 3};
+  choose(ui.session().scene().cursor, {2, 4, 3});
   ui.draw();
   const attention::AttentionResult& result = ui.sequence().attention;
   const float share = attention::sinkShare(ui.snapshot().config, result, 2, 4);
@@ -112,7 +112,7 @@ TEST(ModelLatents, CacheCountsLatent) {
   ui.session().scene().cursor.cacheView = app::CacheView::shapes;
   ui.draw();
   // 12 numbers compared with 3 heads of 7 + 5.
-  EXPECT_TRUE(showsText("MLA, as the model has it, needs ⅓ of what MHA would."));
+  EXPECT_TRUE(showsText("The model’s own MLA needs ⅓ of what MHA would."));
   EXPECT_TRUE(showsText("latent 8 + 4 rotary"));
   model.expectNoFlaws();
   ui.click("page.lab");

@@ -53,15 +53,16 @@ TEST_F(ModelPages, BidirectionalDecoderShowsFittingMasksAndNotes) {
   EXPECT_EQ(read.maskText(0), "window_both(10)");
 }
 
-TEST_F(ModelPages, HoveringSelectsCellAndClickOpensHeads) {
+TEST_F(ModelPages, ClickSelectsCellAndDoubleClickOpensHeads) {
   open("gpt2");
-  ui.hoverAt("model.1.2", 0.1f, 0.9f).frames(2);
+  ui.clickAt("model.1.2", 0.1f, 0.9f);
   const Index n = page().tokens();
+  EXPECT_EQ(ui.scene().cursor.page, "model");
   EXPECT_EQ(ui.scene().cursor.model.layer, 1);
   EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{2, static_cast<Index>(0.9 * static_cast<double>(n)),
                                                static_cast<Index>(0.1 * static_cast<double>(n))}));
   EXPECT_TRUE(ui.has("model.large"));
-  ui.clickAt("model.1.2", 0.1f, 0.9f);
+  ui.doubleClick("model.1.2");
   EXPECT_EQ(ui.scene().cursor.page, "heads");
   EXPECT_EQ(ui.scene().cursor.focus, 2);
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
@@ -72,13 +73,12 @@ TEST_F(ModelPages, HoveringSelectsCellAndClickOpensHeads) {
   EXPECT_EQ(ui.scene().cursor.page, "model");
 }
 
-TEST_F(ModelPages, HeldHeadStaysWhilePointerMoves) {
+TEST_F(ModelPages, SelectedHeadStaysWhilePointerMoves) {
   open("gpt2");
-  ui.hoverAt("model.0.1", 0.2f, 0.8f).frames(2).key(static_cast<Key>('H'));
-  ui.hoverAt("model.1.3", 0.2f, 0.8f).frames(2);
+  ui.clickAt("model.0.1", 0.2f, 0.8f).hoverAt("model.1.3", 0.2f, 0.8f).wait(1);
   EXPECT_EQ(ui.scene().cursor.cell.head, 1);
   EXPECT_EQ(ui.scene().cursor.model.layer, 0);
-  ui.key(static_cast<Key>('H')).hoverAt("model.1.3", 0.2f, 0.7f).frames(2);
+  ui.clickAt("model.1.3", 0.2f, 0.7f);
   EXPECT_EQ(ui.scene().cursor.cell.head, 3);
 }
 
@@ -248,7 +248,7 @@ TEST_F(ModelPages, FitsInEveryState) {
   open("qwen2");
   ui.wait(5);  // the message about opening disappears
   looks("a small window");
-  ui.resize(1920, 1080).hoverAt("model.1.1", 0.3f, 0.8f).key(Key::x);
+  ui.resize(1920, 1080).clickAt("model.1.1", 0.3f, 0.8f).key(Key::x);
   for (int i = 0; i < 3; ++i) ui.key(Key::period);
   ui.wait(1);
   looks("three tokens written, a head off");

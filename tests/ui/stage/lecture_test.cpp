@@ -77,7 +77,7 @@ TEST_F(Lecture, ModelSelectionCarriesOverToEveryPage) {
 
 TEST_F(Lecture, CrossingHeadsOnTheWayToTabKeepsSelection) {
   openLearned();
-  ui.hover("model.1.2").wait(0.5);
+  ui.click("model.1.2");
   ASSERT_EQ(head(), 2);
   // Straight up, across the same head of the layer above.
   const ImRect tile = ui.find("model.1.2");

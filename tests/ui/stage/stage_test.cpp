@@ -79,11 +79,14 @@ TEST_F(OnStage, ShowsEffectOfDisabledHeadsAndFormerPrediction) {
   EXPECT_TRUE(ui.has("guess.former") || predictions.best[1].id == first || predictions.best[2].id == first);
 }
 
-TEST_F(OnStage, CaptionNamesStrongestKeyOfRow) {
+TEST_F(OnStage, CaptionNamesStrongestKeyOfRowUntilOneIsChosen) {
   edit().cursor.focus = 0;
   edit().cursor.cell = {0, 7, 0};
   ui.park();
   EXPECT_THAT(caption(), testing::AllOf(HasSubstr("“it” takes 0.94"), HasSubstr("“because”")));
+  choose(edit().cursor, {0, 7, 0});
+  ui.draw();
+  EXPECT_THAT(caption(), HasSubstr("from “The”"));
 }
 
 TEST_F(OnStage, SingleKeysChangeMaskAndAttentionKind) {
@@ -172,15 +175,17 @@ TEST_F(OnStage, HidesRestingPointerTooltipAndCrosshair) {
   EXPECT_EQ(ui.scene().cursor.focus, 0) << "a click is where the mouse is";
 }
 
-TEST_F(OnStage, RestoresModelSelectionAfterPointerRests) {
+TEST_F(OnStage, PointerLeavesModelSelectionAlone) {
   ui.view().request("model.learned");
   edit().cursor.page = "model";
   ui.park();
   edit().cursor.model.layer = 1;
-  edit().cursor.cell = {2, 7, 3};
+  choose(edit().cursor, {2, 7, 3});
   ui.draw().hoverAt("model.2.4", 0.3f, 0.8f).wait(0.6);
-  ASSERT_EQ(ui.scene().cursor.cell.head, 4);
+  EXPECT_EQ(ui.view().hover.head, 4);
+  EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{2, 7, 3}));
   ui.wait(app::kPointerRests);
+  EXPECT_EQ(ui.view().hover.head, -1);
   EXPECT_EQ(ui.scene().cursor.model.layer, 1);
   EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{2, 7, 3}));
 }

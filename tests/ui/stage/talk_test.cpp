@@ -49,14 +49,15 @@ TEST_F(Talk, AddsViewsFromEveryPageAndShowsThemAgain) {
   EXPECT_EQ(own().setup.model.kvHeads, 1) << "the window's own scene waits";
 }
 
-TEST_F(Talk, ViewKeepsHoveredCell) {
+TEST_F(Talk, ViewKeepsSelectedCellWhereverThePointerRests) {
+  app::choose(ui.session().scene().cursor, {3, 5, 2});
   ui.hoverAt("head.2", 0.05f, 0.95f);
+  ASSERT_EQ(ui.view().hover, (app::Crosshair{2, 11, 0}));
   add();
-  const app::Cell cell = own().talk->views[0].scene->cursor.cell;
-  EXPECT_EQ(cell.head, 2);
-  EXPECT_EQ(cell.query, 11);
-  EXPECT_EQ(cell.key, 0);
-  EXPECT_NE(own().cursor.cell, cell) << "only the view keeps it";
+  const app::Cursor& kept = own().talk->views[0].scene->cursor;
+  EXPECT_EQ(kept.cell, (app::Cell{3, 5, 2}));
+  EXPECT_TRUE(kept.keyChosen);
+  EXPECT_EQ(own().cursor.cell, kept.cell) << "and adding it changes no selection";
 }
 
 TEST_F(Talk, LeavingViewRevertsStageChangesAndUndoRestoresThem) {

@@ -75,7 +75,7 @@ void box(Scene& scene, const AblationState& ablation, Index head, ImVec2 middle,
               ImVec2(hit, std::max(size, 1.0f)));
   if (ImGui::IsItemHovered()) {
     ablation.page.view.nextHover.head = head;
-    tooltip(view, on ? "Switch this head off (Delete)" : "Switch this head on again (Delete)");
+    tooltip(view, on ? "Switch this head off" : "Switch this head on again");
   }
   compat::rectOutline(list, from, to, on ? theme.text : theme.secondary, view.px(2),
                       std::max(1.0f, view.px(1.4f)));
@@ -131,7 +131,7 @@ void rowHeader(Scene& scene, const AblationState& ablation, const EffectRows& ro
   ImFont* font = large ? view.fonts->text : view.fonts->small;
   ImFont* mono = large ? view.fonts->mono : view.fonts->monoSmall;
   const float y = map.cells.Min.y + (static_cast<float>(row - map.rows.first) + 0.5f) * cell;
-  const bool isHead = row < rows.heads, lit = row == map.litRow;
+  const bool isHead = row < rows.heads, lit = row == map.row.selected || row == map.row.hovered;
   const std::uint32_t color = lit ? theme.text : theme.secondary;
   float x = left + view.px(kNameColumn) * static_cast<float>(column);
   const float room = cell * static_cast<float>(columns) - 2;
@@ -183,19 +183,16 @@ void ablationMap(Scene& scene, AblationState& ablation, const ImRect& area) {
   if (n == 0 || wide < view.px(60) || high < view.px(40)) return;
   MapView map;
   map.name = "ablation";
-  const Cell cell = scene.cursor.cell;
-  const Index litHead = view.hover.head >= 0 ? view.hover.head : cell.head;
-  const Index litToken = std::clamp<Index>(view.hover.query >= 0 ? view.hover.query : cell.query, 0, n - 1);
-  map.rows = windowOf(count, static_cast<Index>(high / view.px(5)), std::min(litHead, count - 1));
-  map.cols = windowOf(n, static_cast<Index>(wide / view.px(3)), litToken);
+  map.row = {std::min(scene.cursor.cell.head, rows.heads - 1), view.hover.head};
+  map.col = {std::min(scene.cursor.cell.query, n - 1), view.hover.query};
+  map.rows = windowOf(count, static_cast<Index>(high / view.px(5)), map.row.selected);
+  map.cols = windowOf(n, static_cast<Index>(wide / view.px(3)), map.col.selected);
   const float cellWide = std::min(wide / static_cast<float>(map.cols.count), view.px(84));
   const float cellHigh = std::min(high / static_cast<float>(map.rows.count), view.px(84));
   const ImVec2 at(std::round(area.Min.x + labels), std::round(area.Min.y + head));
   const auto whole = [](float size) { return size >= 4 ? std::floor(size) : size; };
   map.cells = ImRect(at, ImVec2(at.x + whole(cellWide) * static_cast<float>(map.cols.count),
                                 at.y + whole(cellHigh) * static_cast<float>(map.rows.count)));
-  map.litRow = std::min(litHead, rows.heads - 1);
-  map.litCol = litToken;
   map.rowColor = view.theme->text;
   map.colColor = view.theme->query;
   map.weights = true;

@@ -12,15 +12,22 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
-Index shownToken(const Scene& scene, const AblationState& ablation) {
-  const Index n = ablation.study->shares.whole.size();
-  const Index query =
-      ablation.page.view.hover.query >= 0 ? ablation.page.view.hover.query : scene.cursor.cell.query;
-  return std::clamp<Index>(query, 0, n - 1);
+/// The token explained: the hovered one as a preview, else the selected one.
+Index previewedToken(const Scene& scene, const AblationState& ablation) {
+  const Index last = ablation.study->shares.whole.size() - 1;
+  return std::min(ablation.page.view.previewed(scene.cursor.cell).query, last);
 }
 
-Index litHead(const Scene& scene, const View& view) {
-  return view.hover.head >= 0 ? view.hover.head : scene.cursor.cell.head;
+/// Draws a part's title, tagged if it previews a token.
+void paintTitle(const Scene& scene, const AblationState& ablation, const ImRect& area,
+                const std::string& title) {
+  const View& view = ablation.page.view;
+  ImFont* font = view.fonts->title;
+  const bool previews = view.previewed(scene.cursor.cell).query != scene.cursor.cell.query;
+  const float room = area.GetWidth() - view.px(previews ? 64 : 0);
+  const ImVec2 at(area.Min.x, area.Min.y + view.px(12));
+  paintFitted(view, *ImGui::GetWindowDrawList(), font, at, room, view.theme->text, title);
+  if (previews) paintHoverTag(view, at + ImVec2(std::min(textWidth(font, title), room) + view.px(10), 0));
 }
 
 /// A head's part of the sum, or the combined part of several heads.
@@ -69,15 +76,12 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   const attention::HeadShares& shares = ablation.study->shares;
   const SequenceSnapshot& sequence = ablation.study->question->sequence();
-  const Index token = shownToken(scene, ablation);
+  const Index token = previewedToken(scene, ablation);
   const std::string& name = sequence.queries[static_cast<std::size_t>(token)].text;
-  float y = area.Min.y + view.px(12);
-  paintText(list, view.fonts->title, ImVec2(area.Min.x, y), theme.text,
-            fitted(view.fonts->title,
-                   page.presents ? "“" + name + "”: sum of its heads' shares"
-                                 : "Output of “" + name + "” = sum of its heads' shares",
-                   area.GetWidth()));
-  y += view.px(24);
+  paintTitle(scene, ablation, area,
+             page.presents ? "“" + name + "”: sum of its heads' shares"
+                           : "Output of “" + name + "” = sum of its heads' shares");
+  float y = area.Min.y + view.px(36);
   const std::string sum = fmt::format("output = Σ head[h] · W_O[h]{}    ‖output‖ {}",
                                       shares.biasAmount[token] > 0 ? " + bias" : "",
                                       cellText(static_cast<double>(shares.whole[token])));
@@ -115,7 +119,8 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
     column.above = cellText(running);
     column.color = theme.value;
     column.outlined = part.part < 0;
-    column.lit = part.head >= 0 && part.head == litHead(scene, view);
+    column.lit = part.head >= 0 && part.head == scene.cursor.cell.head;
+    column.hovered = part.head >= 0 && part.head == view.hover.head;
     const auto text = [](double value) { return std::isnan(value) ? "" : cellText(value); };
     column.numbers = {text(part.cosine), cellText(part.part)};
     if (!page.presents) column.numbers.insert(column.numbers.begin(), text(part.amount));
@@ -163,28 +168,28 @@ void losses(Scene& scene, AblationState& ablation, const ImRect& area) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const SubjectSetup& subject = scene.setup.subject;
-  const auto token = static_cast<std::size_t>(shownToken(scene, ablation));
+  const auto token = static_cast<std::size_t>(previewedToken(scene, ablation));
   const SequenceSnapshot& sequence = ablation.study->question->sequence();
-  const ImVec2 at(area.Min.x, area.Min.y + view.px(12));
   const std::string& problem = ablation.loss.problem();
   if (!problem.empty() || !ablation.allOn)
-    return paintFitted(view, list, view.fonts->text, at, area.GetWidth(), theme.secondary,
+    return paintFitted(view, list, view.fonts->text, area.Min + ImVec2(0, view.px(12)), area.GetWidth(),
+                       theme.secondary,
                        problem.empty() ? "Running the model once without each head…" : problem);
   const Index id = token < ablation.allOn->guess.size() ? ablation.allOn->guess[token] : 0;
   const std::string word = modelTokens(subject.opened->tokenizer.value(), std::span(&id, 1)).front().text;
-  paintFitted(view, list, view.fonts->title, at, area.GetWidth(), theme.text,
-              fmt::format("Top prediction {} “{}”: “{}”", subject.opened->config().causal ? "after" : "at",
-                          sequence.queries[token].text, word));
+  paintTitle(scene, ablation, area,
+             fmt::format("Top prediction {} “{}”: “{}”", subject.opened->config().causal ? "after" : "at",
+                         sequence.queries[token].text, word));
   std::vector<std::pair<std::string, const TextLoss*>> runs{{"All heads on", ablation.allOn.get()}};
   if (ablation.asIs != ablation.allOn) runs.emplace_back("Current", ablation.asIs.get());
   const Index pinned = std::ssize(runs);
   for (const auto& loss : ablation.without)
     runs.emplace_back(fmt::format("without {}", std::ssize(runs) - pinned), loss.get());
-  const Index lit = pinned + std::clamp<Index>(litHead(scene, view), 0,
+  const Index lit = pinned + std::clamp<Index>(scene.cursor.cell.head, 0,
                                                std::max<Index>(std::ssize(ablation.without) - 1, 0));
   TableView table(
       view, ImRect(area.Min.x, area.Min.y + view.px(26), area.Max.x, area.Max.y),
-      {.columns = {{"", 110}, {"loss, nats a token", 80}, {"change", 80}, {""}, {"probability", 64}},
+      {.columns = {{"", 110}, {"loss, nats per token", 80}, {"change", 80}, {""}, {"probability", 64}},
        .rows = std::ssize(runs),
        .inSight = lit,
        .pinned = pinned});
@@ -194,6 +199,8 @@ void losses(Scene& scene, AblationState& ablation, const ImRect& area) {
     if (table.row(row, name, {.lit = row < pinned || row == lit}))
       lossRow(ablation, table, words, loss, token);
   }
+  if (const Index head = view.hover.head; head >= 0 && head + pinned != lit)
+    paintGhostOf(view, fmt::format("ablation.loss.{}", head));
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ struct AblationState {
 
 /// The heads' effects as a picture of heads × tokens, with a checkbox per head.
 void ablationMap(Scene& scene, AblationState& ablation, const ImRect& area);
-/// How one token's output is composed, and what a model predicts from it.
+/// How one token's output is composed, and what a model predicts from it: a receipt, which previews the
+/// hovered token.
 void ablationSide(Scene& scene, AblationState& ablation, const ImRect& area);
 /// A head's values, and its output inside their convex hull.
 void hullView(Scene& scene, AblationState& ablation, const ImRect& area);

@@ -47,14 +47,13 @@ class AblationTab : public Tab {
   }
 
   void switchHead(Scene& scene) override {
-    if (ablation_.study && page_.head)
-      toggleHead(scene, page_.view.hover.head >= 0 ? page_.view.hover.head : page_.head->question.head);
+    if (ablation_.study && page_.head) toggleHead(scene, page_.head->question.head);
   }
 
   void ask(const Scene& scene) override {
     if (!page_.layer || !page_.head) return;
     ablation_.study.ask(page_.layer, Lane::front);
-    const Cell cell = shownCell(scene, page_);
+    const Cell cell = selectedCell(scene, page_);
     const HeadLabCursor& at = scene.cursor.lab;
     if (at.ablationView == AblationView::hull)
       ablation_.hull.ask({page_.layer, cell.head, cell.query}, Lane::front);
@@ -88,7 +87,7 @@ class AblationTab : public Tab {
     line.list(scene, "cursor.lab.measure");
     if (line.list(scene, "cursor.lab.off_by")) changeBy(scene);
     if (line.button("ablation.restore", "All on", anyOff(scene) ? "" : "All heads are on.")) restore(scene);
-    line.lastWords("Delete switches the pointed-at head");
+    line.lastWords("Delete switches the selected head");
   }
 
   /// Applies the selected replacement to the heads that are already off.

@@ -48,7 +48,8 @@ float radiusOf(const View& view, float weight) {
   return view.px(2.5f + 20 * std::sqrt(std::clamp(weight, 0.0f, 1.0f)));
 }
 
-/// Draws the output's name and, as far as they fit, the values' names, largest weights first.
+/// Draws the output's name and, as far as they fit, the values' names, largest weights first. `key`: the
+/// selected one.
 void paintNames(const AblationState& ablation, const PlaneView& plane, const std::vector<Index>& order,
                 Index key) {
   const View& view = ablation.page.view;
@@ -92,7 +93,7 @@ Index paintPoints(const Scene& scene, const AblationState& ablation, const Plane
   Canvas list = *ImGui::GetWindowDrawList();
   const HullStudy& study = *ablation.hull;
   const SequenceSnapshot& sequence = study.question.layer->sequence();
-  const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
+  const Index key = scene.cursor.cell.key;
   const ImVec2 out =
       plane.pixel(study.outputs(study.question.query, 0), study.outputs(study.question.query, 1));
   std::vector<Index> order;
@@ -117,6 +118,10 @@ Index paintPoints(const Scene& scene, const AblationState& ablation, const Plane
       list.AddCircle(at, radius, color, 32, view.px(1.2f));
     } else {
       list.AddCircle(at, view.px(3.5f), theme.faint, 16, view.px(1.2f));
+    }
+    if (j == view.hover.key && j != key) {
+      const ImVec2 half = ImVec2(1, 1) * (seen ? radius : view.px(3.5f));
+      paintGhost(view, list, "ghost", {at - half, at + half}, theme.key);
     }
     track(fmt::format("hull.value.{}", j), ImVec2(at.x - 3, at.y - 3), ImVec2(at.x + 3, at.y + 3));
     const float away = std::hypot(at.x - mouse.x, at.y - mouse.y);
@@ -146,21 +151,23 @@ void weightBars(Scene& scene, AblationState& ablation, const ImRect& area) {
     if (study.visible[static_cast<std::size_t>(j)]) order.push_back(j);
   std::stable_sort(order.begin(), order.end(),
                    [&](Index a, Index b) { return attention::descends(study.weights[a], study.weights[b]); });
-  const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
+  const Cell cell = scene.cursor.cell;
   TableView table(
       view, area,
       {.columns = {{"", 120}, {""}, {"", 64}}, .rows = std::ssize(order), .least = 26, .most = 26});
   for (Index row = 0; row < std::ssize(order); ++row) {
     const Index j = order[static_cast<std::size_t>(row)];
     if (!table.row(row, fmt::format("hull.weight.{}", j), {.key = std::to_string(j)})) break;
-    const std::uint32_t color = j == key ? theme.key : theme.text;
+    const std::uint32_t color = j == cell.key ? theme.key : theme.text;
     table.figure(sequence.keys[static_cast<std::size_t>(j)].text, color);
-    table.bar(study.weights[j], j == key ? theme.key : theme.value);
+    table.bar(study.weights[j], j == cell.key ? theme.key : theme.value);
     table.figure(weightText(study.weights[j]), color);
   }
+  if (view.hover.key >= 0 && view.hover.key != cell.key)
+    paintGhostOf(view, fmt::format("hull.weight.{}", view.hover.key));
   if (!table.hovered()) return;
   view.nextHover.key = order[static_cast<std::size_t>(table.hovered()->row)];
-  if (table.clicked()) scene.cursor.cell.key = view.nextHover.key;
+  if (table.clicked()) choose(scene.cursor, {cell.head, cell.query, view.nextHover.key});
 }
 
 }  // namespace
@@ -181,7 +188,7 @@ void hullView(Scene& scene, AblationState& ablation, const ImRect& area) {
   const Index pointed = paintPoints(scene, ablation, plane);
   if (hovered && pointed >= 0) {
     view.nextHover.key = pointed;
-    if (clicked) scene.cursor.cell.key = pointed;
+    if (clicked) choose(scene.cursor, {scene.cursor.cell.head, scene.cursor.cell.query, pointed});
   }
   const float x = split + view.px(32), width = area.Max.x - x;
   float y = area.Min.y;
@@ -243,8 +250,7 @@ void changes(const Scene& scene, const AblationState& ablation, const ImRect& ar
               ImVec2(area.Min.x, area.Min.y + view.px(12)), area.GetWidth(), theme.text,
               "Change in the output");
   const Index n = sequence.queryLength;
-  const Index lit =
-      std::clamp<Index>(view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query, 0, n - 1);
+  const Index lit = std::clamp<Index>(scene.cursor.cell.query, 0, n - 1);
   const float most = std::max(study.change.head(n).maxCoeff(), 1e-3f);
   TableView table(view, ImRect(area.Min.x, area.Min.y + view.px(26), area.Max.x, area.Max.y),
                   {.columns = {{"", 100}, {""}, {"‖Δ head‖ / ‖head‖", 80}, {"output", 90}},
@@ -259,6 +265,8 @@ void changes(const Scene& scene, const AblationState& ablation, const ImRect& ar
     table.figure(cellText(static_cast<double>(study.headChange[row])));
     table.figure(cellText(static_cast<double>(study.change[row])));
   }
+  if (view.hover.query >= 0 && view.hover.query != lit)
+    paintGhostOf(view, fmt::format("patch.change.{}", view.hover.query));
 }
 
 }  // namespace

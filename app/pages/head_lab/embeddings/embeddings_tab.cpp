@@ -180,7 +180,7 @@ void dragPoint(Scene& scene, EmbeddingsState& embeddings, const PlaneView& plane
   setTable(scene, embeddings, std::move(edited), "embeddings.point");
 }
 
-/// Draws the points and their labels, except labels that would overlap; the highlighted one is always drawn.
+/// Draws the points and their labels, except labels that would overlap; the selected one is always drawn.
 void paintPoints(const Scene& scene, const EmbeddingsState& embeddings, const PlaneView& plane) {
   const View& view = embeddings.page.view;
   const Theme& theme = *view.theme;
@@ -192,20 +192,25 @@ void paintPoints(const Scene& scene, const EmbeddingsState& embeddings, const Pl
     points.row(embeddings.drag.row) =
         attention::onPlane(*embeddings.study->plane, table.values.row(embeddings.drag.row));
   const std::vector<std::string>& names = embeddings.study->table.names;
-  const Index lit = view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query;
+  const Index selected = scene.cursor.cell.query, hovered = view.hover.query;
   PointNames labels(view, plane.area);
   labels.paintAxes(axisName(embeddings, true), axisName(embeddings, false));
   list.PushClipRect(plane.area.Min, plane.area.Max, true);
-  // The highlighted one first, so that it always gets its label.
+  // The selected one first and then the hovered one, so that they get their labels.
   std::vector<Index> order(static_cast<std::size_t>(points.rows()));
   std::iota(order.begin(), order.end(), Index{0});
-  if (lit >= 0 && lit < points.rows())
-    std::rotate(order.begin(), order.begin() + lit, order.begin() + lit + 1);
+  for (const Index first : {hovered, selected})
+    if (const auto at = std::ranges::find(order, first); at != order.end())
+      std::rotate(order.begin(), at, at + 1);
   for (const Index i : order) {
     const ImVec2 at = plane.pixel(points(i, 0), points(i, 1));
-    const float r = view.px(i == lit ? 6 : 4);
+    const float r = view.px(i == selected ? 6 : 4);
     list.AddCircleFilled(at, r + view.px(1), theme.background, 20);
-    list.AddCircleFilled(at, r, i == lit ? theme.query : theme.text, 20);
+    list.AddCircleFilled(at, r, i == selected ? theme.query : theme.text, 20);
+    if (i == hovered && i != selected) {
+      const ImVec2 half(view.px(7), view.px(7));
+      paintGhost(view, list, "ghost", {at - half, at + half}, theme.query);
+    }
     track(fmt::format("embeddings.point.{}", i), ImVec2(at.x - 3, at.y - 3), ImVec2(at.x + 3, at.y + 3));
     labels.keepClear(at, r);
   }
@@ -213,7 +218,7 @@ void paintPoints(const Scene& scene, const EmbeddingsState& embeddings, const Pl
     const bool named = i < std::ssize(names) && !names[static_cast<std::size_t>(i)].empty();
     const std::string name = named ? names[static_cast<std::size_t>(i)] : fmt::format("t{}", i);
     labels.paint(plane.pixel(points(i, 0), points(i, 1)), view.px(5),
-                 fitted(view.fonts->mono, name, view.px(110)), i == lit ? theme.query : theme.text);
+                 fitted(view.fonts->mono, name, view.px(110)), i == selected ? theme.query : theme.text);
   }
   list.PopClipRect();
 }

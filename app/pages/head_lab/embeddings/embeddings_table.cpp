@@ -230,9 +230,8 @@ void embeddingsTable(Scene& scene, EmbeddingsState& embeddings, const ImRect& ar
   MapView map;
   map.name = "embeddings";
   map.ink = Ink::stream;
-  const Cell& cell = scene.cursor.cell;
-  const Index lit = std::min(view.hover.query >= 0 ? view.hover.query : cell.query, n - 1);
-  map.rows = windowOf(n, std::max<Index>(1, static_cast<Index>(high / view.px(6))), lit);
+  map.row = {std::min(scene.cursor.cell.query, n - 1), view.hover.query};
+  map.rows = windowOf(n, std::max<Index>(1, static_cast<Index>(high / view.px(6))), map.row.selected);
   map.cols.count = std::min(dims, cellsThatFit(view, wide, 34));
   if (embeddings.firstColumn < 0)
     embeddings.firstColumn = liveliest(tableNow(scene, embeddings).values, map.cols.count);
@@ -243,10 +242,9 @@ void embeddingsTable(Scene& scene, EmbeddingsState& embeddings, const ImRect& ar
   const ImVec2 at(std::round(area.Min.x + labels), std::round(area.Min.y + head));
   map.cells = ImRect(at, ImVec2(at.x + cellWide * static_cast<float>(map.cols.count),
                                 at.y + cellHigh * static_cast<float>(map.rows.count)));
-  map.litRow = lit;
   map.rowColor = view.theme->query;
   map.colColor = view.theme->secondary;
-  map.litCol = embeddings.drags(Kind::cell) ? embeddings.drag.col : -1;
+  map.col = {embeddings.drags(Kind::cell) ? embeddings.drag.col : -1, -1};
   map.low = -largestShown(embeddings);
   map.high = largestShown(embeddings);
   scrollColumns(embeddings, map, dims);

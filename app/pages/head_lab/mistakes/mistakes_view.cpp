@@ -291,6 +291,7 @@ ImRect wrongMaps(Scene& scene, State& page, const ImRect& area) {
       scene, page, "", ImRect(area.Min.x + labels, top, area.Min.x + labels + wide, area.Max.y - below), n, m,
       {least, 40, 48});
   const ImRect& cells = base.cells;
+  const bool previews = base.row.hovered >= 0 && base.row.hovered != base.row.selected;
   const float across = std::max(cells.GetWidth(), title), x0 = cells.Min.x,
               x1 = std::round(x0 + across + space);
   const Side sides[] = {{"wrong", true, info.wrong, result.wrongScores, result.wrongWeights},
@@ -307,13 +308,13 @@ ImRect wrongMaps(Scene& scene, State& page, const ImRect& area) {
       continue;
     }
     if (side.weights.size() == 0) continue;
-    map.litCol = -1;
     paintMap(scene, page, map, shownWeights(side, map.rows, map.cols));
-    if (side.wrong || result.clash) rowNames(page, map, study.queries, labels);
-    map.litCol = base.litCol;
+    const bool first = side.wrong || result.clash;
+    if (first) rowNames(page, map, study.queries, labels);
     if (barsRoom > 0) {
       const float bars = at.Max.y + view.px(12), tall = below - view.px(124);
-      rowBars(page, side, map, map.litRow, bars, tall);
+      rowBars(page, side, map, previews ? map.row.hovered : map.row.selected, bars, tall);
+      if (previews && first) paintHoverTag(view, ImVec2(at.Min.x - labels, bars + tall));
       map.cells.Max.y = bars + tall + view.px(18);
     }
     columnNames(page, map, study.keys);

@@ -22,22 +22,32 @@ struct Sum {
   std::function<std::string(Index)> label;
 };
 
+/// A receipt: what it explains, and whether that is hovered rather than selected.
+struct Receipt {
+  ImRect area;
+  Spot spot;
+  bool previews;
+};
+
 std::span<const float> spanOf(const Eigen::RowVectorXf& row) {
   return {row.data(), static_cast<std::size_t>(row.size())};
 }
 
 }  // namespace
 
-void paintSumTitle(const View& view, const ImRect& area, const std::string& formula, double total,
-                   const std::string& how) {
+void paintSumTitle(const View& view, const ImRect& area, const SumTitle& title) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  const float y = area.Min.y + view.px(14);
-  float x = area.Min.x + paintScripted(view, list, view.fonts->monoTitle, ImVec2(area.Min.x, y),
-                                       theme.secondary, formula + " = ");
-  paintText(list, view.fonts->monoHero, ImVec2(x + view.px(6), y), theme.text, cellText(total));
-  paintScripted(view, list, view.fonts->small, ImVec2(area.Min.x, y + view.px(24)), theme.secondary, how,
-                Align::left, area.GetWidth());
+  const ImVec2 at(area.Min.x, area.Min.y + view.px(14)), below(at.x, at.y + view.px(24));
+  const float used =
+      paintScripted(view, list, view.fonts->monoTitle, at, title.total ? theme.secondary : theme.text,
+                    title.total ? title.formula + " = " : title.formula);
+  if (title.total)
+    paintText(list, view.fonts->monoHero, ImVec2(at.x + used + view.px(6), at.y), theme.text,
+              cellText(*title.total));
+  const float tag = title.previews ? paintHoverTag(view, below) : 0;
+  paintScripted(view, list, view.fonts->small, ImVec2(below.x + tag, below.y), theme.secondary, title.how,
+                Align::left, area.GetWidth() - tag);
 }
 
 ImRect belowSumTitle(const View& view, const ImRect& area) {
@@ -54,8 +64,9 @@ int paintTable(const State& page, const ImRect& table, const Columns& columns) {
 
 namespace {
 
-void paintSum(State& page, const ImRect& area, const Sum& sum) {
+void paintSum(State& page, const Receipt& receipt, const Sum& sum) {
   const View& view = page.view;
+  const ImRect& area = receipt.area;
   const Theme& theme = *view.theme;
   const auto all = static_cast<std::size_t>(sum.left.size());
   const std::size_t extra = sum.hasBias ? 1 : 0;
@@ -90,11 +101,13 @@ void paintSum(State& page, const ImRect& area, const Sum& sum) {
         {cellText(static_cast<double>(term.a)), cellText(static_cast<double>(term.b)),
          cellText(term.product)},
         true);
-    columns.columns.back().lit = term.at == page.term;
+    columns.columns.back().hovered = term.at == page.hover.term;
   }
   if (!worked.nothingOmitted)
     add(worked.omitted < 1000 ? fmt::format("{} more", worked.omitted) : "others", worked.rest,
         {"", "", cellText(worked.rest)}, false);
+  // If every product is 0, that is what there is to see.
+  if (columns.columns.empty()) add(fmt::format("all {}", all), 0, {"", "", cellText(0)}, false);
   if (sum.hasBias) add("bias", sum.bias, {"", "", cellText(sum.bias)}, false);
   std::string how =
       all == 1               ? "one product"
@@ -104,34 +117,34 @@ void paintSum(State& page, const ImRect& area, const Sum& sum) {
           ? fmt::format("{} of {} products, in order; the others are 0", worked.terms.size(), all)
           : fmt::format("{} largest of {} products, in order; the rest combined", worked.terms.size(), all);
   if (!sum.note.empty()) how += ". " + sum.note;
-  paintSumTitle(view, area, sum.formula, running, how);
+  paintSumTitle(view, area, {sum.formula, running, how, receipt.previews});
   const int pointed = paintTable(page, table, columns);
   if (pointed >= 0 && pointed < static_cast<int>(worked.terms.size()))
-    page.nextTerm = worked.terms[static_cast<std::size_t>(pointed)].at;
+    page.nextHover.term = worked.terms[static_cast<std::size_t>(pointed)].at;
 }
 
 std::string dimension(Index at) {
   return std::to_string(at);
 }
 
-void dotSum(const Scene& scene, State& page, const ImRect& area) {
+void dotSum(State& page, const Receipt& receipt) {
   const Theme& theme = *page.view.theme;
-  const Cell cell = shownCell(scene, page);
+  const Cell& cell = receipt.spot.cell;
   const attention::AttentionResult& result = page.layer->sequence().attention;
   const std::string q = withIndex("q", cell.query), k = withIndex("k", cell.key);
-  paintSum(page, area,
+  paintSum(page, receipt,
            {fmt::format("Σ {}[c] · {}[c]", q, k), "c", q + "[c]", k + "[c]", "q · k", theme.query, theme.key,
             result.q[cell.head].row(cell.query),
             result.k[page.layer->config().kvHeadOf(cell.head)].row(cell.key), 0, false, "", dimension});
 }
 
-void projectSum(const Scene& scene, State& page, const ImRect& area) {
+void projectSum(State& page, const Receipt& receipt, MapShown shownMap) {
   const Theme& theme = *page.view.theme;
-  const Cell cell = shownCell(scene, page);
+  const auto& [cell, dim, column] = receipt.spot;
   const LayerParts& layer = *page.layer;
   const attention::AttentionResult& result = layer.sequence().attention;
-  const Index kv = layer.config().kvHeadOf(cell.head), dim = shownDim(page, cell);
-  const bool q = scene.cursor.lab.map == MapShown::q, v = scene.cursor.lab.map == MapShown::v;
+  const Index kv = layer.config().kvHeadOf(cell.head);
+  const bool q = shownMap == MapShown::q, v = shownMap == MapShown::v;
   const MapRows& map = q ? page.head->q : v ? page.head->v : page.head->k;
   const Index row = q ? cell.query : cell.key;
   const char* letter = q ? "Q" : v ? "V" : "K";
@@ -159,35 +172,35 @@ void projectSum(const Scene& scene, State& page, const ImRect& area) {
     sum.note = fmt::format("{} turns this into {}",
                            layer.config().ropeTheta ? "RoPE" : "The model's norm or rotation",
                            cellText(static_cast<double>(shown)));
-  paintSum(page, area, sum);
+  paintSum(page, receipt, sum);
 }
 
-void mixSum(const Scene& scene, State& page, const ImRect& area) {
+void mixSum(State& page, const Receipt& receipt) {
   const Theme& theme = *page.view.theme;
-  const Cell cell = shownCell(scene, page);
+  const Cell& cell = receipt.spot.cell;
   const LayerParts& layer = *page.layer;
   const attention::AttentionResult& result = layer.sequence().attention;
-  const Index kv = layer.config().kvHeadOf(cell.head), dim = shownDim(page, cell);
+  const Index kv = layer.config().kvHeadOf(cell.head), dim = receipt.spot.dim;
   const std::vector<attention::Token>& keys = layer.sequence().keys;
   const float dropout = layer.config().dropout.probability;
   const std::string left = dropout > 0 ? fmt::format("a is the weight after dropout: 0 or weight ÷ {}",
                                                      roundedText(1 - dropout, 4))
                                        : "";
-  paintSum(page, area,
+  paintSum(page, receipt,
            {fmt::format("Σ a[j] · v[j, {}]", dim), "j", dropout > 0 ? "a" : "weight",
             fmt::format("v[j, {}]", dim), "a · v", theme.query, theme.value,
             result.weights[cell.head].row(cell.query), result.v[kv].col(dim).transpose(), 0, false, left,
             [&keys](Index at) { return keys[static_cast<std::size_t>(at)].text; }});
 }
 
-void outputSum(const Scene& scene, State& page, const ImRect& area) {
+void outputSum(State& page, const Receipt& receipt) {
   const Theme& theme = *page.view.theme;
-  const Cell cell = shownCell(scene, page);
+  const Cell& cell = receipt.spot.cell;
   const LayerParts& layer = *page.layer;
   const HeadParts& head = *page.head;
   const attention::AttentionConfig& config = layer.config();
   const attention::AttentionResult& result = layer.sequence().attention;
-  const Index column = shownColumn(page, cell);
+  const Index column = receipt.spot.column;
   const Index row = std::clamp<Index>(column - head.question.firstColumn, 0, head.outputRows.rows() - 1);
   Eigen::RowVectorXf concat(config.heads * config.headDim);
   for (Index h = 0; h < config.heads; ++h)
@@ -208,14 +221,14 @@ void outputSum(const Scene& scene, State& page, const ImRect& area) {
   const double made = static_cast<double>(sum.left.dot(sum.right)) + sum.bias;
   if (std::abs(made - static_cast<double>(result.output(cell.query, column))) > 1e-3 * (1 + std::abs(made)))
     sum.note = "The output omits switched-off heads";
-  paintSum(page, area, sum);
+  paintSum(page, receipt, sum);
 }
 
 /// Shows a vector's numbers, those farthest from 0.
-void vectorBars(State& page, const ImRect& area, const std::string& formula, const Eigen::RowVectorXf& values,
-                std::uint32_t color, const std::string& how) {
+void vectorBars(State& page, const Receipt& receipt, const std::string& formula,
+                const Eigen::RowVectorXf& values, std::uint32_t color, const std::string& how) {
   const View& view = page.view;
-  const ImRect table = belowSumTitle(view, area);
+  const ImRect table = belowSumTitle(view, receipt.area);
   const Eigen::RowVectorXf ones = Eigen::RowVectorXf::Ones(values.size());
   const attention::WorkedSum worked = attention::workedSum(
       spanOf(values), spanOf(ones), std::min<std::size_t>(tableRoom(page, table), page.presents ? 8 : 17));
@@ -229,22 +242,17 @@ void vectorBars(State& page, const ImRect& area, const std::string& formula, con
     columns.low = std::min(columns.low, term.product);
     columns.high = std::max(columns.high, term.product);
   }
-  Canvas list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->monoTitle, ImVec2(area.Min.x, area.Min.y + view.px(14)), view.theme->text,
-            formula);
-  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(38)), view.theme->secondary,
-            fitted(view.fonts->small,
-                   worked.omitted > 0 ? fmt::format("{} largest of {} values by magnitude. {}",
-                                                    worked.terms.size(), values.size(), how)
-                                      : how,
-                   area.GetWidth()));
+  const std::string some = worked.omitted > 0 ? fmt::format("{} largest of {} values by magnitude. ",
+                                                            worked.terms.size(), values.size())
+                                              : "";
+  paintSumTitle(view, receipt.area, {formula, std::nullopt, some + how, receipt.previews});
   paintTable(page, table, columns);
 }
 
-void concatRow(const Scene& scene, State& page, const ImRect& area) {
-  const Cell cell = shownCell(scene, page);
-  const Index dim = shownDim(page, cell), wide = page.layer->config().headDim;
-  vectorBars(page, area,
+void concatRow(State& page, const Receipt& receipt) {
+  const auto& [cell, dim, column] = receipt.spot;
+  const Index wide = page.layer->config().headDim;
+  vectorBars(page, receipt,
              fmt::format("column {} of head {} = column {} · {} + {} = {}", dim, cell.head, cell.head, wide,
                          dim, cell.head * wide + dim),
              page.layer->sequence().attention.headOutput[cell.head].row(cell.query), page.view.theme->value,
@@ -276,9 +284,7 @@ float paintSentence(const View& view, const ImRect& area, const std::vector<Capt
 }  // namespace
 
 void calculationView(Scene& scene, State& page, const ImRect& area) {
-  View& view = page.view;
-  page.term = std::exchange(page.nextTerm, -1);
-  if (page.term >= 0) view.redraw(2);
+  const View& view = page.view;
   const StepWords words = stepWords(scene, page);
   Canvas list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->hero, ImVec2(area.Min.x, area.Min.y + view.px(14)), view.theme->text,
@@ -289,29 +295,29 @@ void calculationView(Scene& scene, State& page, const ImRect& area) {
       roomy ? paintSentence(view, ImRect(area.Min.x, top, area.Max.x, area.Max.y), words.sentence) : 0;
   const ImRect rest(area.Min.x, top + used + view.px(area.GetHeight() > view.px(480) ? 36 : 10), area.Max.x,
                     area.Max.y);
+  const Spot spot = previewedSpot(scene, page);
+  const Receipt receipt{rest, spot, spot != selectedSpot(scene, page)};
   switch (scene.cursor.lab.step) {
-    case Step::input: {
-      const Cell cell = shownCell(scene, page);
-      return vectorBars(page, rest, withIndex("x", cell.query), page.layer->x.row(cell.query),
+    case Step::input:
+      return vectorBars(page, receipt, withIndex("x", spot.cell.query), page.layer->x.row(spot.cell.query),
                         mixed(view.theme->background, view.theme->text, 0.72f), "");
-    }
     case Step::project:
-      return projectSum(scene, page, rest);
+      return projectSum(page, receipt, scene.cursor.lab.map);
     case Step::split:
       return groupTable(scene, page, rest);
     case Step::dot:
-      return dotSum(scene, page, rest);
+      return dotSum(page, receipt);
     case Step::scale:
     case Step::bias:
     case Step::mask:
     case Step::softmax:
-      return rowTable(scene, page, rest);
+      return rowTable(scene, page, rest, spot.cell);
     case Step::mix:
-      return mixSum(scene, page, rest);
+      return mixSum(page, receipt);
     case Step::concat:
-      return concatRow(scene, page, rest);
+      return concatRow(page, receipt);
     case Step::output:
-      return outputSum(scene, page, rest);
+      return outputSum(page, receipt);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/text/rich_text.h"
 #include "attention/core/extremes.h"
 
 namespace headscope::app::head_lab_page {
@@ -31,6 +32,34 @@ void stage(Scene& scene, State& page, const ImRect& area) {
       return mixStage(scene, page, area);
     case Step::output:
       return outputStage(scene, page, area);
+  }
+}
+
+void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& parts, float width) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  ImFont *font = view.fonts->hero, *mono = view.fonts->mono;
+  float gap = view.px(10);
+  const auto room = [&](const FormulaPart& part) {
+    return std::max(scriptedWidth(view, font, part.text), textWidth(mono, part.shape)) + gap;
+  };
+  const auto fits = [&] {
+    float needed = 0;
+    for (const FormulaPart& part : parts) needed += room(part);
+    return needed <= width;
+  };
+  if (!fits()) {
+    font = view.fonts->title;
+    mono = view.fonts->monoSmall;
+  }
+  if (!fits()) gap = view.px(4);
+  float x = at.x;
+  for (const FormulaPart& part : parts) {
+    paintScripted(view, list, font, ImVec2(x, at.y + view.px(14)), part.color, part.text);
+    // Skip a shape that would run into the matrix.
+    if (!part.shape.empty() && x + textWidth(mono, part.shape) <= at.x + width)
+      paintText(list, mono, ImVec2(x, at.y + view.px(38)),
+                part.color == view.theme->text ? view.theme->secondary : part.color, part.shape);
+    x += room(part);
   }
 }
 
@@ -154,7 +183,9 @@ float paintStrip(Scene& scene, State& page, const ImRect& area, float top, const
   View& view = page.view;
   const Theme& theme = *view.theme;
   const attention::AttentionConfig& config = page.layer->config();
-  const Cell cell = shownCell(scene, page);
+  const Cell cell = selectedCell(scene, page);
+  const Marked row =
+      strip.ofQueries ? Marked{cell.query, view.hover.query} : Marked{cell.key, view.hover.key};
   const Index count = strip.heads->count(),
               lit = count == config.heads ? cell.head : config.kvHeadOf(cell.head);
   Canvas list = *ImGui::GetWindowDrawList();
@@ -177,8 +208,8 @@ float paintStrip(Scene& scene, State& page, const ImRect& area, float top, const
                 ImRect(x, top, std::round(x + each), bottom),
                 rows,
                 {0, config.headDim},
-                strip.ofQueries ? cell.query : cell.key,
-                -1,
+                h == lit ? row : Marked{},
+                {},
                 strip.ink == Ink::query ? theme.query
                 : strip.ink == Ink::key ? theme.key
                                         : theme.value,
@@ -189,7 +220,6 @@ float paintStrip(Scene& scene, State& page, const ImRect& area, float top, const
         attention::poolByMagnitude((*strip.heads)[h].middleRows(rows.first, rows.count), rows.count,
                                    std::max<Index>(2, static_cast<Index>(each / view.px(2))));
     map.cols.count = values.cols();
-    if (h != lit) map.litRow = -1;
     paintMap(scene, page, map, values);
     if (h != lit)
       list.AddRectFilled(map.cells.Min, map.cells.Max, faded(theme.background, 0.45f));
@@ -203,16 +233,10 @@ float paintStrip(Scene& scene, State& page, const ImRect& area, float top, const
       paintText(list, view.fonts->monoSmall, ImVec2(x + each / 2, top - view.px(16)),
                 h == lit ? theme.text : theme.secondary, label, Align::center);
     if (h == window.first)
-      rowNames(page,
-               MapView{"",
-                       strip.ink,
-                       map.cells,
-                       rows,
-                       {0, 1},
-                       strip.ofQueries ? cell.query : cell.key,
-                       -1,
-                       strip.ofQueries ? theme.query : theme.key},
-               strip.ofQueries ? page.layer->sequence().queries : page.layer->sequence().keys, labels);
+      rowNames(
+          page,
+          MapView{"", strip.ink, map.cells, rows, {0, 1}, row, {}, strip.ofQueries ? theme.query : theme.key},
+          strip.ofQueries ? page.layer->sequence().queries : page.layer->sequence().keys, labels);
   }
   return bottom;
 }
@@ -261,13 +285,12 @@ void inputStage(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const LayerParts& layer = *page.layer;
-  const Cell cell = shownCell(scene, page);
+  const Cell cell = selectedCell(scene, page);
   const Index n = layer.x.rows(), d = layer.x.cols();
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
   const float top = area.Min.y + view.px(64);
   const VisibleCells rows =
-      windowOf(n, std::min<Index>(cellsThatFit(view, area.Max.y - top - view.px(40), 12), 48),
-               scene.cursor.cell.query);
+      windowOf(n, std::min<Index>(cellsThatFit(view, area.Max.y - top - view.px(40), 12), 48), cell.query);
   const float each =
       std::floor(std::min((area.Max.y - top - view.px(40)) / static_cast<float>(rows.count), view.px(30)));
   const auto columns = static_cast<Index>((area.GetWidth() - labels) / view.px(3));
@@ -278,8 +301,8 @@ void inputStage(Scene& scene, State& page, const ImRect& area) {
               ImRect(area.Min.x + labels, top, area.Max.x, top + each * static_cast<float>(rows.count)),
               rows,
               {0, values.cols()},
-              cell.query,
-              -1,
+              {cell.query, view.hover.query},
+              {},
               theme.query,
               0};
   map.high = largestOf(page.head->picture(Stage::x));

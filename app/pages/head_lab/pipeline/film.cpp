@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "app/compute/plots/plot_data.h"
+#include "app/pages/head_lab/map_view.h"
 #include "app/pages/head_lab/pipeline/pipeline.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
@@ -17,22 +18,20 @@ struct FilmPlace {
   bool small;
 };
 
-/// Outlines a row so that it is visible on any picture.
-void markRow(const View& view, Canvas list, const ImRect& cells, Index row, Index rows, std::uint32_t color) {
+/// A row of a picture, at least a few pixels high.
+ImRect rowAt(const View& view, const ImRect& cells, Index row, Index rows) {
   const float each = cells.GetHeight() / static_cast<float>(std::max<Index>(rows, 1));
-  const float height = std::max(each, view.px(5));
+  const float half = std::max(each, view.px(5)) / 2;
   const float middle = cells.Min.y + (static_cast<float>(row) + 0.5f) * each;
-  const ImVec2 from(cells.Min.x - 1, middle - height / 2), to(cells.Max.x + 1, middle + height / 2);
-  compat::rectOutline(list, from, to, color, 0, std::max(1.0f, view.px(1.2f)));
+  return {cells.Min.x - 1, middle - half, cells.Max.x + 1, middle + half};
 }
 
-void markColumn(const View& view, Canvas list, const ImRect& cells, Index col, Index cols,
-                std::uint32_t color) {
+/// A column, at least as wide.
+ImRect columnAt(const View& view, const ImRect& cells, Index col, Index cols) {
   const float each = cells.GetWidth() / static_cast<float>(std::max<Index>(cols, 1));
-  const float width = std::max(each, view.px(5));
+  const float half = std::max(each, view.px(5)) / 2;
   const float middle = cells.Min.x + (static_cast<float>(col) + 0.5f) * each;
-  compat::rectOutline(list, ImVec2(middle - width / 2, cells.Min.y - 1),
-                      ImVec2(middle + width / 2, cells.Max.y + 1), color, 0, std::max(1.0f, view.px(1.2f)));
+  return {middle - half, cells.Min.y - 1, middle + half, cells.Max.y + 1};
 }
 
 /// Draws marks above the heads' slices in their kv head's hue, and dims all slices but the selected head's.
@@ -79,15 +78,23 @@ void paintValues(const Scene& scene, State& page, const FilmReel& reel, const Fi
   paintPicture(page, look, picture->values, cells, scene.look);
 }
 
-/// Marks the rows of the hovered query and key, and the key's column in a map of scores.
+/// Outlines the rows of the query and the key, and the key's column in a map of scores: those of the selected
+/// cell, and of the hovered one dashed.
 void markCell(const View& view, const FilmReel& reel, const FilmFrame& frame, const FilmBlock& block,
               const ImRect& cells) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  const Cell& cell = *reel.cell;
+  const Marked query{reel.cell->query, view.hover.query}, key{reel.cell->key, view.hover.key};
+  const auto mark = [&](auto placeAt, const ImRect& within, const Marked& marked, Index count,
+                        std::uint32_t color) {
+    if (marked.hovered >= 0 && marked.hovered < count && marked.hovered != marked.selected)
+      paintGhost(view, list, "ghost", placeAt(view, within, marked.hovered, count), color);
+    const ImRect box = placeAt(view, within, marked.selected, count);
+    compat::rectOutline(list, box.Min, box.Max, color, 0, std::max(1.0f, view.px(1.2f)));
+  };
   if (block.ink == Ink::map) {
-    markRow(view, list, cells, cell.query, reel.queries, theme.query);
-    return markColumn(view, list, cells, cell.key, reel.keys, theme.key);
+    mark(rowAt, cells, query, reel.queries, theme.query);
+    return mark(columnAt, cells, key, reel.keys, theme.key);
   }
   ImRect row = cells;
   if (frame.step == Step::split && block.lit >= 0) {
@@ -96,9 +103,8 @@ void markCell(const View& view, const FilmReel& reel, const FilmFrame& frame, co
     row.Max.x = row.Min.x + wide;
   }
   const bool ofValues = block.ink == Ink::value;
-  if (block.ofQueries)
-    markRow(view, list, row, cell.query, reel.queries, ofValues ? theme.value : theme.query);
-  if (block.ofKeys) markRow(view, list, row, cell.key, reel.keys, ofValues ? theme.value : theme.key);
+  if (block.ofQueries) mark(rowAt, row, query, reel.queries, ofValues ? theme.value : theme.query);
+  if (block.ofKeys) mark(rowAt, row, key, reel.keys, ofValues ? theme.value : theme.key);
 }
 
 void paintBlock(const Scene& scene, State& page, const FilmReel& reel, const FilmFrame& frame,
@@ -140,11 +146,13 @@ void paintRowLabels(const View& view, Canvas list, const FilmReel& reel, float r
   for (Index i = 0; i < n; ++i) {
     const bool isQuery = reel.cell && i == reel.cell->query;
     const bool isKey = reel.cell && self && i == reel.cell->key && !isQuery;
+    const bool hovered = reel.cell && i == view.hover.query;
     if (!all && !isQuery) continue;
     paintText(list, font, ImVec2(right, top + (static_cast<float>(i) + 0.5f) * each),
-              isQuery ? theme.query
-              : isKey ? theme.key
-                      : theme.secondary,
+              isQuery   ? theme.query
+              : isKey   ? theme.key
+              : hovered ? theme.text
+                        : theme.secondary,
               fitted(font, reel.tokens[static_cast<std::size_t>(i)].text, room), Align::right);
   }
 }

@@ -136,15 +136,15 @@ std::string biasHint(const BiasTerms& terms) {
   return terms.distance ? "bias added, then capped" : "capped, then bias added";
 }
 
-/// Sets the frame's number for the hovered cell, and where it comes from.
-void addNumber(const State& page, const Cell& cell, FilmFrame& frame) {
+/// Sets the frame's number for the selected cell, and where it comes from.
+void addNumber(const State& page, const Spot& spot, FilmFrame& frame) {
+  const auto& [cell, dim, column] = spot;
   const LayerParts& layer = *page.layer;
   const HeadParts& head = *page.head;
   const attention::AttentionResult& result = layer.sequence().attention;
   const float score = result.scores.at(cell.head, cell.query, cell.key);
   const bool visible = score != -INFINITY;
   const std::string ij = withIndex("q", cell.query) + " · " + withIndex("k", cell.key);
-  const Index dim = shownDim(page, cell), column = shownColumn(page, cell);
   const float weight = layer.sequence().probabilities().at(cell.head, cell.query, cell.key);
   switch (frame.step) {
     case Step::input:
@@ -218,17 +218,17 @@ void markOperands(const State& page, Step shown, std::vector<FilmFrame>& frames)
 
 FilmReel headReel(const Scene& scene, const State& page) {
   const LayerParts& layer = *page.layer;
-  const Cell cell = shownCell(scene, page);
+  const Spot spot = selectedSpot(scene, page);
   FilmReel reel{layer.config(),
                 layer.x.rows(),
                 layer.keySource().rows(),
                 &page.head->pictures,
                 layer.sequence().queries,
-                cell,
+                spot.cell,
                 {}};
   for (const Step step : stepsOf(page)) reel.frames.push_back({step, stepTitle(page, step)});
-  layOut(reel.frames, {reel.config, reel.queries, reel.keys, cell.head, layer.context.size() > 0});
-  for (FilmFrame& frame : reel.frames) addNumber(page, cell, frame);
+  layOut(reel.frames, {reel.config, reel.queries, reel.keys, spot.cell.head, layer.context.size() > 0});
+  for (FilmFrame& frame : reel.frames) addNumber(page, spot, frame);
   markOperands(page, scene.cursor.lab.step, reel.frames);
   return reel;
 }

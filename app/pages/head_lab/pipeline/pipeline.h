@@ -17,7 +17,8 @@ struct Column {
   std::vector<std::string> numbers;
   std::uint32_t color;
   bool outlined = false;  ///< for a bar that goes down
-  bool lit = false;
+  bool lit = false;       ///< selected
+  bool hovered = false;   ///< here or in another picture
 };
 
 /// Bars with numbers below: a sum growing product by product, or a row's weights.
@@ -42,9 +43,14 @@ std::size_t linesThatFit(const View& view, const ImRect& area);
 /// NAME.0, NAME.1, …
 int paintColumns(const View& view, const ImRect& area, const Columns& columns);
 
-/// Draws the headline of a sum, "formula = total", with an explanation below.
-void paintSumTitle(const View& view, const ImRect& area, const std::string& formula, double total,
-                   const std::string& how);
+/// A receipt's headline: the formula, "= total", and an explanation below.
+struct SumTitle {
+  std::string formula;
+  std::optional<double> total;
+  std::string how;
+  bool previews = false;  ///< explains what is hovered, not what is selected
+};
+void paintSumTitle(const View& view, const ImRect& area, const SumTitle& title);
 /// The part of the area below the headline.
 ImRect belowSumTitle(const View& view, const ImRect& area);
 
@@ -52,8 +58,9 @@ ImRect belowSumTitle(const View& view, const ImRect& area);
 std::size_t tableRoom(const State& page, const ImRect& table);
 int paintTable(const State& page, const ImRect& table, const Columns& columns);
 
-/// The selected query's row through an elementwise step: numbers before and after, the latter also as bars.
-void rowTable(const Scene& scene, State& page, const ImRect& area);
+/// A query's row through an elementwise step: numbers before and after, the latter also as bars. `cell`: the
+/// query, and the key that the headline is about.
+void rowTable(const Scene& scene, State& page, const ImRect& area, const Cell& cell);
 
 /// A matrix of a frame.
 struct FilmBlock {
@@ -104,7 +111,7 @@ struct FilmSizes {
 /// Sets the frames' matrices. `frame.title` must be set.
 void layOut(std::vector<FilmFrame>& frames, const FilmSizes& sizes);
 
-/// The head's frames, with the hovered cell's numbers and what the selected step reads.
+/// The head's frames, with the selected cell's numbers and what the selected step reads.
 FilmReel headReel(const Scene& scene, const State& page);
 /// The same frames for a `snapshot` without numbers; `fault` may be null.
 FilmReel emptyReel(const Snapshot& snapshot, const LayerFault* fault);

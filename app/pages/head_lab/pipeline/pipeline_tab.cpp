@@ -118,6 +118,7 @@ void PipelineTab::drawMissing(Scene& scene, const ImRect& area, const Layout& la
 
 void PipelineTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
   View& view = page_.view;
+  page_.hover = std::exchange(page_.nextHover, {});
   const float unitsHigh = area.GetHeight() / view.unit, unitsWide = area.GetWidth() / view.unit;
   // Next to presented text there is only space for the product.
   if (layout.presents && unitsWide < 640) {
@@ -159,7 +160,7 @@ void groupTable(Scene& scene, State& page, const ImRect& area) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = page.layer->config();
-  const Cell cell = shownCell(scene, page);
+  const Cell cell = selectedCell(scene, page);
   const Index kv = config.kvHeadOf(cell.head), group = config.groupSize();
   paintText(list, view.fonts->monoTitle, ImVec2(area.Min.x, area.Min.y + view.px(14)), theme.text,
             group == 1 ? fmt::format("head {} reads K{}, V{}", cell.head, cell.head, cell.head)

@@ -25,7 +25,7 @@ struct Product {
   float leftMost, aboveMost;  ///< ends of their ramps; 0 = from the visible values
   float low, high;            ///< of C
   VisibleCells rows, cols;
-  Index litRow, litCol;
+  Marked row, col;
   std::uint32_t rowColor, colColor;
   const std::vector<attention::Token>*rowTokens,
       *colTokens;  ///< null if columns are dimensions
@@ -94,8 +94,8 @@ void paintServedHeads(const State& page, ImVec2 at, float width, const Product& 
     paintText(list, view.fonts->text, ImVec2(at.x + badge + view.px(8), at.y), view.theme->secondary, words);
 }
 
-/// Draws the three matrices, highlighting the row of A and the column of B that give the selected cell.
-/// Returns the hovered cell.
+/// Draws the three matrices, marking the row of A and the column of B that give the selected cell, and those
+/// that give the hovered one. Returns the hovered cell.
 MapHit paintProduct(const Scene& scene, State& page, const ImRect& area, const Product& product) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -103,31 +103,38 @@ MapHit paintProduct(const Scene& scene, State& page, const ImRect& area, const P
   const Index inner = product.left.cols();
   const auto columns = static_cast<Index>(std::max(8.0f, place.left.GetWidth() / view.px(3)));
   const auto lines = static_cast<Index>(std::max(8.0f, place.above.GetHeight() / view.px(3)));
-  MapView left{
-      product.name + ".left", product.a, place.left,       product.rows,    {0, std::min(inner, columns)},
-      product.litRow,         -1,        product.rowColor, product.rowColor};
+  const auto term = [&](Index shown) {
+    const Index at = page.hover.term;
+    return Marked{-1, at < 0 ? -1 : at * shown / std::max<Index>(inner, 1)};
+  };
+  MapView left{product.name + ".left",
+               product.a,
+               place.left,
+               product.rows,
+               {0, std::min(inner, columns)},
+               product.row,
+               term(std::min(inner, columns)),
+               product.rowColor,
+               product.rowColor};
   const float leftMost = mostOf(product.left, product.leftMost);
   left.low = product.leftIsMap ? 0 : -leftMost;
   left.high = leftMost;
-  if (page.term >= 0) left.litCol = page.term * left.cols.count / std::max<Index>(inner, 1);
   paintMap(scene, page, left, attention::poolByMagnitude(product.left, product.rows.count, left.cols.count));
   MapView above{product.name + ".above",
                 product.b,
                 place.above,
                 {0, std::min(inner, lines)},
                 product.cols,
-                -1,
-                product.litCol,
+                term(std::min(inner, lines)),
+                product.col,
                 product.colColor,
                 product.colColor};
   above.high = mostOf(product.above, product.aboveMost);
   above.low = -above.high;
-  if (page.term >= 0) above.litRow = page.term * above.rows.count / std::max<Index>(inner, 1);
   paintMap(scene, page, above,
            attention::poolByMagnitude(product.above, above.rows.count, product.cols.count));
-  MapView cells{product.name,     product.c,      place.cells,    product.rows,
-                product.cols,     product.litRow, product.litCol, product.rowColor,
-                product.colColor, product.low,    product.high};
+  MapView cells{product.name, product.c,        place.cells,      product.rows, product.cols, product.row,
+                product.col,  product.rowColor, product.colColor, product.low,  product.high};
   paintMap(scene, page, cells, product.cells);
   rowNames(page, left, *product.rowTokens, place.labels);
   if (product.colTokens)
@@ -170,10 +177,10 @@ VisibleCells dimsInSight(const View& view, const ImRect& area, Index total, Inde
   return windowOf(total, cellsThatFit(view, roomOf(view, area).cellsWide, 9), around);
 }
 
-/// Makes the rows the layer's queries, with `row` highlighted.
-void nameQueries(Product& product, const Theme& theme, const SequenceSnapshot& sequence, Index row) {
-  product.litRow = row;
-  product.rowColor = theme.query;
+/// Makes the rows the layer's queries, with the selected and the hovered one marked.
+void nameQueries(Product& product, const View& view, const SequenceSnapshot& sequence, const Cell& selected) {
+  product.row = {selected.query, view.hover.query};
+  product.rowColor = view.theme->query;
   product.rowTokens = &sequence.queries;
   product.rowTitle = "query ↓";
   product.totalRows = std::ssize(sequence.queries);
@@ -185,13 +192,20 @@ void setRange(Product& product, float most) {
   product.low = -most;
 }
 
-/// Handles the pointer: the hovered row is `pointed`; a click selects the row and column.
-void chooseNumber(const MapHit& hit, Index& pointed, Index& row, Index& column) {
+/// Handles the pointer over numbers whose rows are queries or keys: a click selects the hovered row and
+/// column, or lets the column go if both are selected.
+void chooseNumber(Scene& scene, State& page, const MapHit& hit, Index Cell::*token, Index& column,
+                  Index& hoveredColumn) {
   if (hit.row < 0) return;
-  pointed = hit.row;
+  const bool ofKeys = token == &Cell::key;
+  (ofKeys ? page.view.nextHover.key : page.view.nextHover.query) = hit.row;
+  hoveredColumn = hit.col;
   if (!hit.clicked) return;
+  Index& row = scene.cursor.cell.*token;
+  const bool selected = row == hit.row && column == hit.col;
   row = hit.row;
-  column = hit.col;
+  column = selected ? -1 : hit.col;
+  if (ofKeys) scene.cursor.keyChosen = !selected;
 }
 
 }  // namespace
@@ -201,7 +215,7 @@ void dotStage(Scene& scene, State& page, const ImRect& area) {
   const Theme& theme = *view.theme;
   const LayerParts& layer = *page.layer;
   const SequenceSnapshot& sequence = layer.sequence();
-  const Cell cell = shownCell(scene, page), &at = scene.cursor.cell;
+  const Cell cell = selectedCell(scene, page);
   const Index kv = layer.config().kvHeadOf(cell.head), n = layer.x.rows(), m = layer.keySource().rows();
   const MatrixView q = sequence.attention.q[cell.head], k = sequence.attention.k[kv];
   Product product{};
@@ -210,8 +224,8 @@ void dotStage(Scene& scene, State& page, const ImRect& area) {
   product.a = Ink::query;
   product.b = Ink::key;
   product.c = Ink::map;
-  product.rows = tokensInSight(view, area, n, at.query, true);
-  product.cols = tokensInSight(view, area, m, at.key, false);
+  product.rows = tokensInSight(view, area, n, cell.query, true);
+  product.cols = tokensInSight(view, area, m, cell.key, false);
   product.left = q.middleRows(product.rows.first, product.rows.count);
   product.above = k.middleRows(product.cols.first, product.cols.count).transpose();
   product.cells = page.head->steps.dots.block(product.rows.first, product.cols.first, product.rows.count,
@@ -219,8 +233,8 @@ void dotStage(Scene& scene, State& page, const ImRect& area) {
   const StagePicture& picture = page.head->picture(Stage::dots);
   product.low = picture.low;
   product.high = picture.high;
-  nameQueries(product, theme, sequence, cell.query);
-  product.litCol = cell.key;
+  nameQueries(product, view, sequence, cell);
+  product.col = {cell.key, view.hover.key};
   product.colColor = theme.key;
   product.colTokens = &sequence.keys;
   product.colTitle = "key →";
@@ -238,17 +252,18 @@ void mixStage(Scene& scene, State& page, const ImRect& area) {
   const Theme& theme = *view.theme;
   const LayerParts& layer = *page.layer;
   const SequenceSnapshot& sequence = layer.sequence();
-  const Cell cell = shownCell(scene, page), &at = scene.cursor.cell;
+  const Spot spot = selectedSpot(scene, page);
+  const Cell& cell = spot.cell;
   const Index kv = layer.config().kvHeadOf(cell.head), n = layer.x.rows(), m = layer.keySource().rows();
-  const Index dims = layer.config().headDim, dim = shownDim(page, cell);
+  const Index dims = layer.config().headDim;
   Product product{};
   product.name = "mix";
   product.kv = kv;
   product.a = Ink::map;
   product.leftIsMap = true;
   product.b = product.c = Ink::value;
-  product.rows = tokensInSight(view, area, n, at.query, true);
-  product.cols = dimsInSight(view, area, dims, dim);
+  product.rows = tokensInSight(view, area, n, cell.query, true);
+  product.cols = dimsInSight(view, area, dims, spot.dim);
   product.left = sequence.attention.weights[cell.head].middleRows(product.rows.first, product.rows.count);
   // The picture shows weights before dropout, which enlarges the weights it keeps.
   const float dropout = layer.config().dropout.probability;
@@ -257,8 +272,8 @@ void mixStage(Scene& scene, State& page, const ImRect& area) {
   product.cells = sequence.attention.headOutput[cell.head].block(product.rows.first, product.cols.first,
                                                                  product.rows.count, product.cols.count);
   setRange(product, largestOf(page.head->picture(Stage::headOutput)));
-  nameQueries(product, theme, sequence, cell.query);
-  product.litCol = dim;
+  nameQueries(product, view, sequence, cell);
+  product.col = {spot.dim, page.hover.dim};
   product.colColor = theme.value;
   product.colTitle = "dimension →";
   product.totalCols = dims;
@@ -267,8 +282,8 @@ void mixStage(Scene& scene, State& page, const ImRect& area) {
                      {dropout > 0 ? "dropout(A)" : "A", shapeText(n, m), theme.text},
                      {"·", "", theme.secondary},
                      {withIndex("V", kv), shapeText(m, dims), theme.value}};
-  chooseNumber(paintProduct(scene, page, area, product), view.nextHover.query, scene.cursor.cell.query,
-               page.dim);
+  chooseNumber(scene, page, paintProduct(scene, page, area, product), &Cell::query, page.dim,
+               page.nextHover.dim);
 }
 
 void projectStage(Scene& scene, State& page, const ImRect& area) {
@@ -276,10 +291,10 @@ void projectStage(Scene& scene, State& page, const ImRect& area) {
   const Theme& theme = *view.theme;
   const LayerParts& layer = *page.layer;
   const SequenceSnapshot& sequence = layer.sequence();
-  const Cell cell = shownCell(scene, page), &at = scene.cursor.cell;
+  const Spot spot = selectedSpot(scene, page);
+  const Cell& cell = spot.cell;
   const bool ofQuery = scene.cursor.lab.map == MapShown::q;
   const Index kv = layer.config().kvHeadOf(cell.head), dims = layer.config().headDim;
-  const Index dim = shownDim(page, cell);
   const attention::Matrix& x = ofQuery ? layer.x : layer.keySource();
   const MapRows& map = ofQuery                               ? page.head->q
                        : scene.cursor.lab.map == MapShown::k ? page.head->k
@@ -292,15 +307,15 @@ void projectStage(Scene& scene, State& page, const ImRect& area) {
   product.name = "project";
   product.a = Ink::stream;
   product.b = product.c = ofQuery ? Ink::query : scene.cursor.lab.map == MapShown::k ? Ink::key : Ink::value;
-  product.litRow = ofQuery ? cell.query : cell.key;
-  product.rows = tokensInSight(view, area, x.rows(), ofQuery ? at.query : at.key, true);
-  product.cols = dimsInSight(view, area, dims, dim);
+  product.row = ofQuery ? Marked{cell.query, view.hover.query} : Marked{cell.key, view.hover.key};
+  product.rows = tokensInSight(view, area, x.rows(), product.row.selected, true);
+  product.cols = dimsInSight(view, area, dims, spot.dim);
   product.left = x.middleRows(product.rows.first, product.rows.count);
   product.leftMost = largestOf(page.head->picture(ofQuery ? Stage::x : Stage::context));
   product.above = map.weight.middleRows(product.cols.first, product.cols.count).transpose();
   product.cells = made.block(product.rows.first, product.cols.first, product.rows.count, product.cols.count);
   setRange(product, made.size() ? std::max(attention::largestFinite(made), 1e-6f) : 1);
-  product.litCol = dim;
+  product.col = {spot.dim, page.hover.dim};
   product.rowColor = ofQuery ? theme.query : theme.key;
   product.colColor = inkColor(theme, product.b);
   product.rowTokens = ofQuery ? &sequence.queries : &sequence.keys;
@@ -314,8 +329,8 @@ void projectStage(Scene& scene, State& page, const ImRect& area) {
       {ofQuery || layer.context.size() == 0 ? "X" : "C", shapeText(x.rows(), x.cols()), theme.text},
       {"·", "", theme.secondary},
       {std::string("W_") + letter, shapeText(x.cols(), dims), product.colColor}};
-  chooseNumber(paintProduct(scene, page, area, product), ofQuery ? view.nextHover.query : view.nextHover.key,
-               ofQuery ? scene.cursor.cell.query : scene.cursor.cell.key, page.dim);
+  chooseNumber(scene, page, paintProduct(scene, page, area, product), ofQuery ? &Cell::query : &Cell::key,
+               page.dim, page.nextHover.dim);
 }
 
 void outputStage(Scene& scene, State& page, const ImRect& area) {
@@ -323,18 +338,18 @@ void outputStage(Scene& scene, State& page, const ImRect& area) {
   const Theme& theme = *view.theme;
   const LayerParts& layer = *page.layer;
   const SequenceSnapshot& sequence = layer.sequence();
-  const Cell cell = shownCell(scene, page);
+  const Spot spot = selectedSpot(scene, page);
   const Index n = layer.x.rows(), wide = layer.config().heads * layer.config().headDim;
-  const Index d = layer.config().modelDim, column = shownColumn(page, cell);
+  const Index d = layer.config().modelDim;
   const HeadParts& head = *page.head;
   const Index first = head.question.firstColumn, have = head.outputRows.rows();
   Product product{};
   product.name = "output";
   product.a = Ink::value;
   product.b = product.c = Ink::stream;
-  product.rows = tokensInSight(view, area, n, scene.cursor.cell.query, true);
+  product.rows = tokensInSight(view, area, n, spot.cell.query, true);
   const VisibleCells window = windowOf(have, cellsThatFit(view, roomOf(view, area).cellsWide, 9),
-                                       std::clamp<Index>(column - first, 0, have - 1));
+                                       std::clamp<Index>(spot.column - first, 0, have - 1));
   product.cols = {first + window.first, window.count};
   product.left.resize(product.rows.count, wide);
   for (Index h = 0; h < layer.config().heads; ++h)
@@ -345,8 +360,8 @@ void outputStage(Scene& scene, State& page, const ImRect& area) {
   product.cells = sequence.attention.output.block(product.rows.first, product.cols.first, product.rows.count,
                                                   product.cols.count);
   setRange(product, largestOf(head.picture(Stage::output)));
-  nameQueries(product, theme, sequence, cell.query);
-  product.litCol = column;
+  nameQueries(product, view, sequence, spot.cell);
+  product.col = {spot.column, page.hover.column};
   product.colColor = theme.text;
   product.colTitle = "column →";
   product.totalCols = d;
@@ -355,8 +370,8 @@ void outputStage(Scene& scene, State& page, const ImRect& area) {
                      {"concat", shapeText(n, wide), theme.value},
                      {"·", "", theme.secondary},
                      {"W_O", shapeText(wide, d), theme.text}};
-  chooseNumber(paintProduct(scene, page, area, product), view.nextHover.query, scene.cursor.cell.query,
-               page.column);
+  chooseNumber(scene, page, paintProduct(scene, page, area, product), &Cell::query, page.column,
+               page.nextHover.column);
 }
 
 }  // namespace headscope::app::head_lab_page

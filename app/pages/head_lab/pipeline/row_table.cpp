@@ -34,6 +34,7 @@ int paintColumns(const View& view, const ImRect& area, const Columns& columns) {
   };
   list.AddLine(ImVec2(left, y(0)), ImVec2(area.Max.x, y(0)), theme.line);
   int pointed = -1;
+  std::optional<ImRect> ghost;
   for (std::size_t i = 0; i < columns.columns.size(); ++i) {
     const Column& column = columns.columns[i];
     const float x0 = left + each * static_cast<float>(i), middle = x0 + each / 2;
@@ -42,6 +43,7 @@ int paintColumns(const View& view, const ImRect& area, const Columns& columns) {
     if (ImGui::IsItemHovered()) pointed = static_cast<int>(i);
     if (column.lit)
       list.AddRectFilled(ImVec2(x0, area.Min.y), ImVec2(x0 + each, area.Max.y), theme.raised, view.px(3));
+    if (column.hovered && !column.lit) ghost = {x0, area.Min.y, x0 + each, area.Max.y};
     const float a = y(std::max(column.from, column.to)),
                 b = std::max(y(std::min(column.from, column.to)), a + 1);
     if (column.outlined)
@@ -57,7 +59,7 @@ int paintColumns(const View& view, const ImRect& area, const Columns& columns) {
               ImVec2(middle, a - view.px(11)), last && columns.joined ? theme.text : theme.secondary,
               column.above, Align::center);
     paintText(list, view.fonts->small, ImVec2(middle, base + line / 2),
-              column.lit ? theme.text : theme.secondary,
+              column.lit || column.hovered ? theme.text : theme.secondary,
               fitted(view.fonts->small, column.label, each - view.px(2)), Align::center);
     for (std::size_t row = 0; row < column.numbers.size(); ++row) {
       ImFont* font = textWidth(view.fonts->mono, "−0.000") + view.px(4) <= each ? view.fonts->mono
@@ -66,6 +68,7 @@ int paintColumns(const View& view, const ImRect& area, const Columns& columns) {
                 columns.rowColors[row], column.numbers[row], Align::center);
     }
   }
+  if (ghost) paintGhost(view, list, "ghost", *ghost, theme.text);
   for (std::size_t row = 0; row < columns.rowNames.size(); ++row)
     paintScripted(view, list, view.fonts->mono,
                   ImVec2(area.Min.x, base + line * (static_cast<float>(row) + 1.5f)), columns.rowColors[row],
@@ -95,7 +98,8 @@ void paintLine(const View& view, const Columns& columns, const Column& column, c
                float middle, bool last) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->text, ImVec2(place.left, middle), column.lit ? theme.text : theme.secondary,
+  paintText(list, view.fonts->text, ImVec2(place.left, middle),
+            column.lit || column.hovered ? theme.text : theme.secondary,
             fitted(view.fonts->text, column.label, view.px(kLabelRoom - 4)));
   for (std::size_t i = 0; i < column.numbers.size(); ++i)
     paintText(list, view.fonts->mono,
@@ -142,6 +146,7 @@ int paintLines(const View& view, const ImRect& area, const Columns& columns) {
   list.AddLine(ImVec2(place.x(0), area.Min.y + place.high),
                ImVec2(place.x(0), area.Min.y + place.high * (count + 1)), theme.line);
   int pointed = -1;
+  std::optional<ImRect> ghost;
   for (std::size_t i = 0; i < columns.columns.size(); ++i) {
     const Column& column = columns.columns[i];
     const float top = area.Min.y + place.high * static_cast<float>(i + 1);
@@ -151,8 +156,10 @@ int paintLines(const View& view, const ImRect& area, const Columns& columns) {
     if (column.lit)
       list.AddRectFilled(ImVec2(area.Min.x, top), ImVec2(area.Max.x, top + place.high), theme.raised,
                          view.px(3));
+    if (column.hovered && !column.lit) ghost = {area.Min.x, top, area.Max.x, top + place.high};
     paintLine(view, columns, column, place, top + place.high / 2, i + 1 == columns.columns.size());
   }
+  if (ghost) paintGhost(view, list, "ghost", *ghost, theme.text);
   return pointed;
 }
 
@@ -303,10 +310,10 @@ std::vector<std::string> namesOf(const State& page, Step step) {
 
 }  // namespace
 
-void rowTable(const Scene& scene, State& page, const ImRect& area) {
+void rowTable(const Scene& scene, State& page, const ImRect& area, const Cell& cell) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  const Cell cell = shownCell(scene, page);
+  const Cell selected = selectedCell(scene, page);
   const Step step = scene.cursor.lab.step;
   const bool softmax = step == Step::softmax;
   const Row row = rowOf(page, cell);
@@ -315,7 +322,7 @@ void rowTable(const Scene& scene, State& page, const ImRect& area) {
   columns.rowNames = namesOf(page, step);
   columns.rowColors = {theme.secondary, theme.text};
   if (softmax) columns.rowColors = {theme.secondary, theme.secondary, theme.key};
-  const std::vector<Index> keys = keysInSight(page, area, row.scores.cols(), scene.cursor.cell.key);
+  const std::vector<Index> keys = keysInSight(page, area, row.scores.cols(), selected.key);
   for (const Index key : keys) {
     const float made = after(row, step, key);
     const bool hidden = made == -INFINITY || (softmax && row.hidden(key));
@@ -328,17 +335,19 @@ void rowTable(const Scene& scene, State& page, const ImRect& area) {
                   made < 0};
     if (softmax) column.numbers.push_back(hidden ? "0" : cellText(row.power(key)));
     column.numbers.push_back(hidden && softmax ? "0" : cellText(static_cast<double>(made)));
-    column.lit = key == cell.key;
+    column.lit = key == selected.key;
+    column.hovered = key == view.hover.key;
     columns.low = std::min(columns.low, column.to);
     columns.high = std::max(columns.high, column.to);
     columns.columns.push_back(std::move(column));
   }
   if (softmax) columns.high = 1;
   const Made made = madeBy(page, step, row, cell);
-  paintSumTitle(view, area, made.formula, static_cast<double>(after(row, step, cell.key)), made.how);
+  const auto total = static_cast<double>(after(row, step, cell.key));
+  paintSumTitle(view, area, {made.formula, total, made.how, cell != selected});
   const int pointed = paintTable(page, belowSumTitle(view, area), columns);
   if (pointed < 0) return;
-  page.view.nextHover = {cell.head, cell.query, keys[static_cast<std::size_t>(pointed)]};
+  page.view.nextHover = {cell.head, selected.query, keys[static_cast<std::size_t>(pointed)]};
 }
 
 }  // namespace headscope::app::head_lab_page

@@ -61,7 +61,7 @@ void paintPictures(const Scene& scene, State& page, const std::vector<std::pair<
 }
 
 /// The detectors as columns. A click on one sorts by it, a second one undoes that.
-std::vector<TableColumn> columnsOf(const HeadLabCursor& at, const Detector* lit) {
+std::vector<TableColumn> columnsOf(const HeadLabCursor& at, const ScoreTable& scores) {
   std::vector<TableColumn> columns{{"head and behaviour", 150, 196}};
   for (const Detector* each : attention::allDetectors()) {
     const bool chosen = at.detector == each->name;
@@ -71,7 +71,7 @@ std::vector<TableColumn> columnsOf(const HeadLabCursor& at, const Detector* lit)
                        .help = std::string(each->help),
                        .chosen = chosen,
                        .sorts = chosen && at.order == HeadOrder::score,
-                       .lit = each == lit});
+                       .lit = each == scores.selected.detector || each == scores.hovered.detector});
   }
   return columns;
 }
@@ -102,20 +102,20 @@ ScorePlace paintScores(Scene& scene, State& page, const ImRect& area, const Scor
   };
   TableView table(page.view, area,
                   {.name = "detect",
-                   .columns = columnsOf(scene.cursor.lab, scores.lit.detector),
+                   .columns = columnsOf(scene.cursor.lab, scores),
                    .rows = std::ssize(scores.rows),
                    .inSight = place(scores.rows, scene.cursor.cell.head),
                    .least = 15,
                    .most = 110,
                    .note = true,
-                   .none = fmt::format("No head scores {} above even attention here.",
+                   .none = fmt::format("No head scores {} above uniform attention here.",
                                        fixedText(scene.look.labelThreshold, 2))});
   const attention::AttentionConfig& config = scores.study.question.layer->config();
   std::vector<std::pair<Index, ImRect>> pictures;
   for (Index row = 0; row < std::ssize(scores.rows); ++row) {
     const Index head = scores.rows[static_cast<std::size_t>(row)];
     if (!table.row(row, fmt::format("detect.head.{}", head),
-                   {std::to_string(head), head == scene.cursor.cell.head, head == scores.lit.head}))
+                   {std::to_string(head), head == scene.cursor.cell.head, head == scores.hovered.head}))
       continue;
     const auto& profile = scores.study.profiles[static_cast<std::size_t>(head)];
     const attention::HeadLabel label = attention::labelHead(profile, scene.look.labelThreshold);
@@ -124,8 +124,11 @@ ScorePlace paintScores(Scene& scene, State& page, const ImRect& area, const Scor
     for (std::size_t i = 0; i < all.size(); ++i) paintScore(scene, table, *all[i], profile.scores[i]);
   }
   paintPictures(scene, page, pictures);
-  if (scores.lit.head >= 0 && scores.lit.detector)
-    table.mark({place(scores.rows, scores.lit.head), place(all, scores.lit.detector)});
+  const ScorePlace &selected = scores.selected, &over = scores.hovered;
+  if (selected.detector) table.mark({place(scores.rows, selected.head), place(all, selected.detector)});
+  if (over.head >= 0 && over != selected)
+    paintGhostOf(page.view, over.detector ? fmt::format("detect.{}.{}", over.head, over.detector->name)
+                                          : fmt::format("detect.head.{}", over.head));
   table.note("heads", "Point at a score to see its cells. Click a column to sort by it.");
   const auto& hovered = table.hovered();
   if (!hovered) return {};
@@ -144,7 +147,7 @@ ScorePlace paintScores(Scene& scene, State& page, const ImRect& area, const Scor
 }
 
 void paintSimilarity(Scene& scene, const State& page, const ImRect& area, const DetectorStudy& study,
-                     ScorePlace& pointed) {
+                     ScorePlace& hovered) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -194,14 +197,15 @@ void paintSimilarity(Scene& scene, const State& page, const ImRect& area, const 
   const bool clicked = hitArea("detect.likeness_map", from, ImVec2(side, side));
   if (!ImGui::IsItemHovered()) return;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const auto place = [&](float at) {
-    return study
-        .order[static_cast<std::size_t>(std::clamp<Index>(static_cast<Index>(at / size), 0, heads - 1))];
-  };
-  const Index a = place(mouse.y - from.y), b = place(mouse.x - from.x);
+  const auto place = [&](float at) { return std::clamp<Index>(static_cast<Index>(at / size), 0, heads - 1); };
+  const Index row = place(mouse.y - from.y), column = place(mouse.x - from.x);
+  const Index a = study.order[static_cast<std::size_t>(row)],
+              b = study.order[static_cast<std::size_t>(column)];
+  const ImVec2 corner = from + ImVec2(static_cast<float>(column), static_cast<float>(row)) * size;
+  paintGhost(view, list, "ghost", {corner, corner + ImVec2(size, size)}, theme.text);
   tooltip(view, a == b ? fmt::format("head {}", a)
                        : fmt::format("heads {} and {}: {}", a, b, fixedText(study.likeness(a, b), 2)));
-  pointed.head = a;
+  hovered.head = a;
   if (!clicked) return;
   scene.cursor.cell.head = a;
   scene.cursor.lab.order = HeadOrder::likeness;

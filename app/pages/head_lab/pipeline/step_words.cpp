@@ -120,7 +120,7 @@ StepWords stepWords(const Scene& scene, const State& page) {
   const LayerParts& layer = *page.layer;
   const attention::AttentionConfig& config = layer.config();
   const SequenceSnapshot& sequence = layer.sequence();
-  const Cell cell = shownCell(scene, page);
+  const Cell cell = selectedCell(scene, page);
   const std::uint32_t plain = theme.secondary;
   const std::string query = quoted(sequence.queries, cell.query), key = quoted(sequence.keys, cell.key);
   const std::string q = withIndex("q", cell.query), k = withIndex("k", cell.key),
@@ -145,7 +145,7 @@ StepWords stepWords(const Scene& scene, const State& page) {
     case Step::split:
       return splitWords(config, theme);
     case Step::dot:
-      return {"Every query meets every key",
+      return {"Every query times every key",
               {{"The dot product of ", plain},
                {q, theme.query},
                {" and ", plain},

@@ -22,17 +22,16 @@ void DetectorsTab::ask(const Scene& scene) {
   if (!page_.layer) return;
   study_.ask({page_.layer, scene.cursor.lab.reads, scene.cursor.lab.likeness}, Lane::front);
   if (!study_) return;
-  const ScorePlace place = shownPlace(scene);
+  const ScorePlace place = previewedPlace(scene);
   targets_.ask({study_.shared(), place.head, place.detector}, Lane::front);
 }
 
 void DetectorsTab::leave() {
-  pointed_ = nextPointed_ = {};
+  hovered_ = nextHovered_ = {};
 }
 
-ScorePlace DetectorsTab::shownPlace(const Scene& scene) const {
+ScorePlace DetectorsTab::wholePlace(const Scene& scene, ScorePlace place) const {
   const auto last = std::ssize(study_->profiles) - 1;
-  ScorePlace place = pointed_;
   if (place.head < 0) place.head = scene.cursor.cell.head;
   place.head = std::clamp<Index>(place.head, 0, last);
   if (!place.detector) place.detector = detectorCalled(scene.cursor.lab.detector);
@@ -81,7 +80,7 @@ void DetectorsTab::controls(Scene& scene, const ImRect& area) {
 void DetectorsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   if (!study_) return;
   View& view = page_.view;
-  pointed_ = std::exchange(nextPointed_, ScorePlace{});
+  hovered_ = std::exchange(nextHovered_, ScorePlace{});
   const float margin = page_.margin();
   const float line = page_.presents ? 0 : view.px(page_.small ? 44 : 56);  // for the controls
   const ImRect inner = page_.inset(area);
@@ -89,19 +88,18 @@ void DetectorsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   const float side = std::round(inner.GetWidth() * (page_.small ? 0.29f : 0.32f));
   const ImRect table(inner.Min.x, inner.Min.y + line, inner.Max.x - side - margin, inner.Max.y);
   const ImRect right(inner.Max.x - side, inner.Min.y + line, inner.Max.x, inner.Max.y);
-  const ScorePlace before = pointed_;
-  nextPointed_ = paintScores(scene, page_, table, {*study_, rows(scene), shownPlace(scene)});
+  nextHovered_ = paintScores(scene, page_, table, {*study_, rows(scene), selectedPlace(scene), hovered_});
   const float square = std::min(right.GetHeight() * 0.32f, side * 0.7f);
   picture(scene, ImRect(right.Min.x, right.Min.y, right.Max.x, right.Max.y - square - view.px(44)));
   paintSimilarity(scene, page_,
                   ImRect(right.Min.x, right.Max.y - square - view.px(24), right.Max.x, right.Max.y), *study_,
-                  nextPointed_);
-  if (nextPointed_.head != before.head || nextPointed_.detector != before.detector) view.redraw(2);
+                  nextHovered_);
+  if (nextHovered_ != hovered_) view.redraw(2);
 }
 
 std::vector<CaptionPart> DetectorsTab::caption(const Scene& scene) const {
   if (!study_) return {};
-  const ScorePlace place = shownPlace(scene);
+  const ScorePlace place = selectedPlace(scene);
   const auto& profile = study_->profiles[static_cast<std::size_t>(place.head)];
   const attention::HeadLabel label = attention::labelHead(profile, scene.look.labelThreshold);
   std::vector<CaptionPart> parts{
@@ -129,7 +127,7 @@ std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown) {
   std::string text = fmt::format("{} {}", attention::describe({detector, score.raw, score.at}),
                                  scoreText(*detector, score, false));
   if (!detector->ofMaps)
-    text += fmt::format(" over {}, {} above even attention", countedText(score.rows, "row"),
+    text += fmt::format(" over {}, {} above uniform attention", countedText(score.rows, "row"),
                         scoreText(*detector, score, true));
   return text + ". " + std::string(detector->help);
 }
@@ -156,7 +154,7 @@ void markCounted(const View& view, const MapView& map, const TargetStudy& shown)
 
 }  // namespace
 
-/// Draws the head's weights, with the cells outlined that make up its score.
+/// Draws a head's weights, with the cells outlined that make up its score.
 void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   if (!targets_) return;
   View& view = page_.view;
@@ -164,9 +162,12 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const TargetStudy& shown = *targets_;
   const SequenceSnapshot& sequence = shown.question.study->question.layer->sequence();
   Canvas list = *ImGui::GetWindowDrawList();
-  const std::string name = headName(shown.question.head);
+  const bool previews = ScorePlace{shown.question.head, shown.question.detector} != selectedPlace(scene);
+  const bool named = !page_.presents || previews;  // else the caption names the head
   const ImVec2 titleAt(area.Min.x, area.Min.y + view.px(10));
-  const float title = page_.presents ? 0 : paintText(list, view.fonts->title, titleAt, theme.text, name);
+  const std::string name = headName(shown.question.head);
+  float title = named ? paintText(list, view.fonts->title, titleAt, theme.text, name) + view.px(12) : 0;
+  if (previews) title += paintHoverTag(view, titleAt + ImVec2(title, 0));
   // While presenting, the caption says it.
   const float words = page_.presents
                           ? 0
@@ -183,17 +184,13 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const ImRect space(area.Min.x + labels, top, area.Max.x, area.Max.y - below);
   MapView map = tokenMap(scene, page_, "detect.map", space, n, m, {5, 37});
   map.weights = true;
-  // Next to the title, or in its place if the caption names the head.
+  // Next to the title, or in its place.
   const std::string part = visiblePartText(map.rows, n, map.cols, m);
-  const float taken = page_.presents ? 0 : title + view.px(12);
-  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x + taken, area.Min.y + view.px(11)),
-              area.GetWidth() - taken, theme.secondary, part);
-  if (page_.presents && part.empty()) paintText(list, view.fonts->title, titleAt, theme.text, name);
-  map.litRow = map.litCol = -1;
+  paintFitted(view, list, view.fonts->small, titleAt + ImVec2(title, view.px(1)), area.GetWidth() - title,
+              theme.secondary, part);
+  if (!named && part.empty()) paintText(list, view.fonts->title, titleAt, theme.text, name);
   paintMap(scene, page_, map, map.visible(shown.values));
   markCounted(view, map, shown);
-  map.litRow = view.hover.query;
-  map.litCol = view.hover.key;
   rowNames(page_, map, sequence.queries, labels);
   columnNames(page_, map, sequence.keys);
   axisTitles(page_, map);
@@ -203,7 +200,7 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
     tooltip(view, fmt::format("{} → {}  {}", sequence.queries[static_cast<std::size_t>(hit.row)].text,
                               sequence.keys[static_cast<std::size_t>(hit.col)].text,
                               value == -INFINITY ? "masked" : cellText(static_cast<double>(value))));
-    if (hit.clicked) scene.cursor.cell = {shown.question.head, hit.row, hit.col};
+    if (hit.clicked) choose(scene.cursor, {shown.question.head, hit.row, hit.col});
   }
 }
 

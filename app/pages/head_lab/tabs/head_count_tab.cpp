@@ -149,7 +149,7 @@ void HeadCountTab::side(const Scene& scene, const ImRect& area, const HeadCountS
   number(shown.spectra.empty() ? fmt::format("at most {}", shown.headDim)
                                : std::to_string(shown.spectra.front().rank),
          alone ? "rank of W_Q·W_Kᵀ" : "rank of each W_Q·W_Kᵀ");
-  number(fixedText(shown.entropy, 2), "entropy of a row, 1 = even");
+  number(fixedText(shown.entropy, 2), "entropy of a row, 1 = uniform");
   number(alone ? "1" : fixedText(shown.likeness, 2),
          alone ? "pattern" : "similarity of two patterns (cosine)");
   const ImRect bars(area.Min.x, under + figures + view.px(12), area.Max.x, area.Max.y);

@@ -5,10 +5,11 @@
 
 namespace headscope::app::head_lab_page {
 
-/// The hovered part of the score table: a head, a detector, or both.
+/// A part of the score table: a head, a detector, or both.
 struct ScorePlace {
   Index head = -1;
   const attention::Detector* detector = nullptr;
+  bool operator==(const ScorePlace&) const = default;
 };
 
 /// What detectors find in each head of the layer: a table of scores, the cells of the hovered score, and
@@ -28,14 +29,18 @@ class DetectorsTab : public Tab {
   std::vector<Index> rows(const Scene& scene) const;
 
  private:
-  /// What the picture on the right shows: the hovered place, else the selected head and detector.
-  ScorePlace shownPlace(const Scene& scene) const;
+  /// The selected head and detector; without a selected one, the detector that names the head.
+  ScorePlace selectedPlace(const Scene& scene) const { return wholePlace(scene, {}); }
+  /// What the picture on the right previews: the hovered place, else the selected one.
+  ScorePlace previewedPlace(const Scene& scene) const { return wholePlace(scene, hovered_); }
+  /// The place, with what it lacks from the selection.
+  ScorePlace wholePlace(const Scene& scene, ScorePlace place) const;
   void controls(Scene& scene, const ImRect& area);
   void picture(Scene& scene, const ImRect& area);
 
   Shown<DetectorQuestion, DetectorStudy> study_;
   Shown<TargetQuestion, TargetStudy> targets_;
-  ScorePlace pointed_, nextPointed_;  ///< in the last frame, and in this one
+  ScorePlace hovered_, nextHovered_;  ///< in the last frame, and in this one
 };
 
 /// The detector with that name; null if there is none.
@@ -48,14 +53,14 @@ std::string scoreText(const attention::Detector& detector, const attention::Dete
 struct ScoreTable {
   const DetectorStudy& study;
   std::vector<Index> rows;
-  ScorePlace lit;
+  ScorePlace selected, hovered;
 };
 /// Draws heads × detectors. Returns the hovered place; a click selects head and detector, or sorts by a
 /// column.
 ScorePlace paintScores(Scene& scene, State& page, const ImRect& area, const ScoreTable& scores);
 /// Draws the heads' similarities, ordered so that similar heads are adjacent.
 void paintSimilarity(Scene& scene, const State& page, const ImRect& area, const DetectorStudy& study,
-                     ScorePlace& pointed);
+                     ScorePlace& hovered);
 
 /// Compares one wide head with several small ones that have the same number of parameters: patterns and rank.
 class HeadCountTab : public Tab {

@@ -38,9 +38,10 @@ void moveAbout(View& view, OverviewZoom& zoom, const OverviewPlan& plan, const C
     zoom.dragged = true;
   }
   if (!ImGui::IsMouseDown(0)) zoom.dragging = false;
-  // Scroll to a head that was chosen by key.
+  // Scroll to a head that was selected elsewhere, as by key.
   const std::pair chosen(cursor.model.layer, cursor.cell.head);
-  if (std::exchange(zoom.lastChosen, chosen) == chosen || hovered) return;
+  const bool clicked = hovered && (ImGui::IsMouseReleased(0) || ImGui::IsMouseClicked(1));
+  if (std::exchange(zoom.lastChosen, chosen) == chosen || clicked) return;
   const ImRect tile = plan.tile(chosen.first, chosen.second);
   const auto into = [](float from, float to, float low, float high) {
     return from < low ? from - low : to > high ? to - high : 0;
@@ -69,15 +70,16 @@ void progress(State& page, const ImRect& area) {
   if (button(view, "model.stop", label)) view.request("model.stop");
 }
 
-/// Shows the cell under the pointer. A click opens the layer on Heads, pins a recorded head, which Heads
-/// can't recompute, or makes a picture's patch the query.
+/// Previews the cell under the pointer. A click selects it, or makes a picture's patch the query; a second
+/// one opens the head on Heads.
 void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, Index column,
                  const std::vector<Index>& order, bool clicked) {
   View& view = page.view;
   const Index h = order[static_cast<std::size_t>(column)];
   const ImRect tile = plan.tile(at, column);
-  const LayerSummary& layer = *page.layer(at);
-  const Index rows = layer.weights.rows(), cols = layer.weights.cols();
+  const LayerSummary* const layer = page.studied(at);
+  if (!layer) return;
+  const Index rows = layer->weights.rows(), cols = layer->weights.cols();
   const HeatTile map{tile, 0, 0, static_cast<float>(rows), static_cast<float>(cols), h};
   // The narrow gaps between small thumbnails count as part of them.
   ImVec2 pointer = ImGui::GetIO().MousePos;
@@ -89,32 +91,37 @@ void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, 
     cell.reset();
     if (patch) cell = {scene.cursor.cell.query, *patch};
   }
-  if (!cell || rows != page.queries() || cols != page.keys()) return;
+  if (!cell) return;
   page.head.hoverLayer = at;
-  view.nextHover = {page.head.held ? -1 : h, cell->row, cell->col};
-  const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
+  view.nextHover = {h, cell->row, cell->col};
+  const HeadSummary& head = layer->heads[static_cast<std::size_t>(h)];
   std::string says =
       fmt::format("layer {} · head {} · {}\n{} → {}  {}", at, h,
                   attention::describe(head.label(scene.look.labelThreshold)), page.queryToken(cell->row),
-                  page.keyToken(cell->col), weightText(layer.weights.at(h, cell->row, cell->col)));
+                  page.keyToken(cell->col), weightText(layer->weights.at(h, cell->row, cell->col)));
   if (const HeadLosses* losses = page.currentLosses())
     says += "\n" + changeText(losses->change(at, h)) + ": " + lossText(page);
-  if (plan.magnifies && !page.head.held && !page.zoom.dragged)
+  if (plan.magnifies && !page.zoom.dragged)
     magnifier(scene, page, plan, at, column, says);
   else if (!page.zoom.dragged)
     tooltip(view, says);
-  if (clicked || ImGui::IsMouseClicked(1)) {
-    scene.cursor.model.layer = at;
-    scene.cursor.cell = {h, cell->row, cell->col};
+  const bool opens = clicked && ImGui::GetIO().MouseClickedLastCount[0] > 1,
+             offers = ImGui::IsMouseClicked(1);
+  if (clicked || offers) {
+    Cursor& cursor = scene.cursor;
+    const bool other = std::exchange(cursor.model.layer, at) != at;
+    if (clicked && picture) {
+      cursor.cell.head = h;
+      cursor.cell.query = cell->col;
+    } else {
+      if (other || opens || offers) cursor.keyChosen = false;  // these don't let go of the cell
+      choose(cursor, {h, cell->row, cell->col});
+    }
   }
-  if (clicked && picture) {
-    scene.cursor.cell.query = view.nextHover.query = cell->col;
-    page.head.asked = true;
-  }
-  if (clicked && !picture) view.request("model.heads");
-  if (!ImGui::IsMouseClicked(1)) return;
+  if (opens) view.request("model.heads");
+  if (!offers) return;
   view.menu = {"model.heads", "model.switch", "model.switch_alike", "model.restore", "head.copy"};
-  if (page.model.opened && page.model.opened->recorded) view.menu = {"model.hold", "head.copy"};
+  if (page.model.opened && page.model.opened->recorded) view.menu = {"head.copy"};
 }
 
 /// Registers the heads' names for tests, unless there are too many to do so quickly.

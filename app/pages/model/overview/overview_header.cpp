@@ -32,7 +32,7 @@ constexpr Doing kDoings[] = {
     {"induction", "finds what followed", "find what followed"},
     {"separator", "attends to punctuation", "attend to punctuation"},
     {"local_band", "attends to nearby tokens", "attend to nearby tokens"},
-    {"uniform", "attends evenly", "attend evenly"},
+    {"uniform", "attends uniformly", "attend uniformly"},
     {"offset", "attends further back", "attend further back"},
     {"sinks", "attends to the first tokens", "attend to the first tokens"},
     {"segment", "stays in its segment", "stay in their segment"},
@@ -285,8 +285,8 @@ void magnifier(const Scene& scene, State& page, const OverviewPlan& plan, Index 
                                    page.pictures.magnified.wanted.back());
       picture.view.layer = static_cast<int>(there - page.pictures.magnified.heads.begin());
       if (there != page.pictures.magnified.heads.end()) tiles.push_back(picture);
-      labels.push_back(
-          {area, page.summary(at, head)->label(scene.look.labelThreshold), row == kReach && col == kReach});
+      labels.push_back({area, page.summary(at, head)->label(scene.look.labelThreshold),
+                        at == scene.cursor.model.layer && head == scene.cursor.cell.head});
     }
   }
   render::HeatmapStyle style = styleFor(view, scene.look);
@@ -295,6 +295,7 @@ void magnifier(const Scene& scene, State& page, const OverviewPlan& plan, Index 
   view.heatmaps->draw(list, page.pictures.magnified.textures, style, std::move(tiles));
   if (page.pictures.magnified.wanted != page.pictures.magnified.heads)
     view.redraw(2);  // the missing ones are drawn in the next frame
+  paintGhost(view, list, "hovered head", box.tile(kReach, kReach), view.theme->text);
   for (const Label& label : labels) {
     const bool bold = isDeliberate(label.does);
     ImFont* font = bold ? view.fonts->smallBold : view.fonts->small;

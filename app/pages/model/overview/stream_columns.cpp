@@ -16,7 +16,7 @@ namespace {
 
 const char* kEntropyHelp =
     "Entropy −Σ A·ln A divided by ln of the visible keys, mean over heads and rows: 0 means one key gets all "
-    "the weight, 1 an even spread.";
+    "the weight, 1 uniform.";
 const char* kAddsHelp =
     "How much attention and the MLP change the residual stream: ‖what is added‖ / ‖stream before‖, mean over "
     "tokens.";

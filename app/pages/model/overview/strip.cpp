@@ -132,7 +132,13 @@ void column(const Scene& scene, State& page, const StripColumns& columns, Index 
   // For attention between two texts the columns are only queries or only keys. Figures highlight neither.
   const bool query = !view.figure && page.study->otherQueries.empty() && token == cell.query,
              key = !view.figure && page.study->otherKeys.empty() && token == cell.key;
-  if (query) list.AddRectFilled(place.Min, ImVec2(place.Max.x, area.Max.y), faded(view.theme->query, 0.09f));
+  const ImRect whole(place.Min, ImVec2(place.Max.x, area.Max.y));
+  if (query)
+    list.AddRectFilled(whole.Min, whole.Max, faded(view.theme->query, 0.09f));
+  else if (page.study->otherQueries.empty() && token == view.hover.query)
+    paintGhost(view, list, "ghost", whole, view.theme->query);
+  if (!key && page.study->otherKeys.empty() && token == view.hover.key)
+    paintGhost(view, list, "ghost", whole, view.theme->key);
   const std::uint32_t color = query ? view.theme->query : key ? view.theme->key : view.theme->text;
   if (page.writing.edit.token != token) {
     const std::string word =
@@ -250,7 +256,7 @@ void cacheFigures(const State& page, const StripColumns& columns, float right, f
     paintText(list, view.fonts->small, ImVec2(columns.left, y), view.theme->faint, of);
 }
 
-/// Pointing at a column chooses the query; the wheel scrolls through a long text.
+/// A click on a column selects the query, or the key of another text; the wheel scrolls through a long text.
 void pointAtColumns(Scene& scene, State& page, const StripColumns& columns, const ImRect& area) {
   View& view = page.view;
   hitArea("model.strip", ImVec2(columns.left, area.Min.y),
@@ -279,7 +285,11 @@ void pointAtColumns(Scene& scene, State& page, const StripColumns& columns, cons
   const bool onWord = token >= page.study->text.typed && page.model.config->causal &&
                       wordOf(view, columns, token, area).Contains(ImGui::GetIO().MousePos);
   if (ImGui::IsMouseClicked(0)) {
-    (other ? scene.cursor.cell.key : scene.cursor.cell.query) = token;
+    Cell& cell = scene.cursor.cell;
+    if (other)
+      choose(scene.cursor, {cell.head, cell.query, token});
+    else
+      cell.query = token;
     if (onWord) openTokenEdit(page, token);
   }
   if (ImGui::IsMouseClicked(1) && !page.model.isSynthetic() && page.model.opened->model) {

@@ -139,35 +139,29 @@ void paintOffThumbnail(const View& view, const ImRect& tile) {
               view.theme->text, "off", Align::right);
 }
 
-/// Marks the query and the key in thumbnails that are large enough. In a causal head, the masked triangle
-/// stays free for the label.
-void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer, const Cell& cell,
-                bool causal) {
-  if (tile.GetWidth() < view.px(24)) return;
+/// Marks the query and the key in a thumbnail, −1 for none; dashed if they are `hovered`. In a causal head,
+/// the masked triangle stays free for the label.
+void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer, Index query, Index key,
+                bool causal, bool hovered) {
   Canvas list = *ImGui::GetWindowDrawList();
   const HeatTile map{
       tile, 0, 0, static_cast<float>(layer.weights.rows()), static_cast<float>(layer.weights.cols()), 0};
-  if (tile.GetWidth() >= view.px(104)) {
-    const float thick = std::max(1.0f, view.px(1));
-    paintMark(view, list, "crosshair",
-              {ImVec2(tile.Min.x, map.y(static_cast<float>(cell.query))),
-               ImVec2(causal ? map.x(static_cast<float>(cell.query + 1)) : tile.Max.x,
-                      map.y(static_cast<float>(cell.query + 1)))},
-              view.theme->query, thick);
-    paintMark(view, list, "crosshair",
-              {ImVec2(map.x(static_cast<float>(cell.key)),
-                      causal ? map.y(static_cast<float>(cell.key)) : tile.Min.y),
-               ImVec2(map.x(static_cast<float>(cell.key + 1)), tile.Max.y)},
-              view.theme->key, thick);
-    return;
-  }
-  const float mark = view.px(3), half = view.px(1.5f);
-  const float y = map.y(static_cast<float>(cell.query) + 0.5f),
-              x = map.x(static_cast<float>(cell.key) + 0.5f);
-  paintSpot(view, list, "spot", {ImVec2(tile.Min.x, y - half), ImVec2(tile.Min.x + mark, y + half)},
-            view.theme->query);
-  paintSpot(view, list, "spot", {ImVec2(x - half, tile.Max.y - mark), ImVec2(x + half, tile.Max.y)},
-            view.theme->key);
+  const auto x = [&](Index at) { return map.x(static_cast<float>(at)); };
+  const auto y = [&](Index at) { return map.y(static_cast<float>(at)); };
+  const bool large = tile.GetWidth() >= view.px(104);  // small ones have spots at their edges
+  const auto mark = [&](const ImRect& lines, ImVec2 spot, std::uint32_t color) {
+    const ImVec2 half(view.px(1.5f), view.px(1.5f));
+    const ImRect box = large ? lines : ImRect(spot - half, spot + half);
+    if (hovered) return paintGhost(view, list, "ghost", box, color);
+    large ? paintMark(view, list, "crosshair", box, color, std::max(1.0f, view.px(1)))
+          : paintSpot(view, list, "spot", box, color);
+  };
+  if (query >= 0)
+    mark({tile.Min.x, y(query), causal ? x(query + 1) : tile.Max.x, y(query + 1)},
+         ImVec2(tile.Min.x + view.px(1.5f), (y(query) + y(query + 1)) / 2), view.theme->query);
+  if (key >= 0)
+    mark({x(key), causal ? y(key) : tile.Min.y, x(key + 1), tile.Max.y},
+         ImVec2((x(key) + x(key + 1)) / 2, tile.Max.y - view.px(1.5f)), view.theme->key);
 }
 
 /// Frames, labels and marks over the picture of one head.
@@ -177,10 +171,17 @@ void paintOverHead(const State& page, const Overlay& overlay, Index at, Index h,
   const LayerSummary& layer = *page.layer(at);
   const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
   Canvas list = *ImGui::GetWindowDrawList();
-  if (page.picture())
+  const Cell& cell = cursor.cell;
+  const Crosshair& hover = view.hover;
+  const bool causal = !overlay.plan.belowTriangle;
+  if (page.picture()) {
     paintPictureThumbnail(overlay.scene, page, tile, at, h);
-  else
-    paintPlace(view, tile, layer, cursor.cell, !overlay.plan.belowTriangle);
+  } else if (tile.GetWidth() >= view.px(24)) {
+    if (tile.GetWidth() >= view.px(44))
+      paintPlace(view, tile, layer, hover.query == cell.query ? -1 : hover.query,
+                 hover.key == cell.key ? -1 : hover.key, causal, true);
+    paintPlace(view, tile, layer, cell.query, cell.key, causal, false);
+  }
   if (overlay.plan.sinks && layer.sinkShares.size() > 0) {
     const auto rows = static_cast<float>(layer.weights.rows()),
                cols = static_cast<float>(layer.weights.cols());
@@ -198,9 +199,12 @@ void paintOverHead(const State& page, const Overlay& overlay, Index at, Index h,
   if (cursor.model.byScore && !cursor.model.detector.empty() && overlay.plan.cells() > view.px(26))
     paintText(list, view.fonts->monoSmall, ImVec2(tile.Min.x + view.px(3), tile.Max.y - view.px(8)),
               view.theme->text, std::to_string(h));
-  if (at == cursor.model.layer && h == cursor.cell.head)
+  const Spot& over = page.head.previewed;
+  if (at == cursor.model.layer && h == cell.head)
     paintMark(view, list, "chosen head", tile, view.theme->text,
               overlay.plan.cells() < view.px(20) ? 1 : std::max(2.0f, view.px(2)));
+  else if (at == over.layer && h == over.cell.head)
+    paintGhost(view, list, "hovered head", tile, view.theme->text);
 }
 
 /// An empty frame for each head of a layer that hasn't been computed.

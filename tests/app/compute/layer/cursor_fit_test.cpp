@@ -21,7 +21,7 @@ Cursor farCursor() {
   Cursor cursor;
   cursor.sequence = 2;
   cursor.focus = 11;
-  cursor.cell = {11, 30, 20};
+  choose(cursor, {11, 30, 20});
   cursor.step = 31;
   return cursor;
 }
@@ -68,7 +68,7 @@ TEST(CursorFit, KeepsSelectionMadeMeanwhile) {
   CursorFit fit;
   Cursor cursor = farCursor();
   fit.apply(cursor, kSmall, true);
-  cursor.cell = {1, 2, 3};
+  choose(cursor, {1, 2, 3});
   cursor.step = 4;  // the first step after the prefill
   fit.apply(cursor, kSmall, true);
   fit.apply(cursor, kLarge, true);
