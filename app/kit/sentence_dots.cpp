@@ -97,11 +97,9 @@ std::vector<Index> readMost(const SentenceSubject& subject) {
   std::vector<Index> keys;
   for (Index head = 0; head < subject.snapshot.config.heads; ++head) {
     const auto row = subject.sequence.probabilities()[head].row(subject.at.query);
-    Index most = -1, visible = 0;
-    for (Index key = 0; key < row.size(); ++key) {
-      visible += subject.visible(head, subject.at.query, key);
-      if (row[key] > 0 && (most < 0 || row[key] > row[most] * (1 + 1e-5f))) most = key;
-    }
+    Index visible = 0;
+    for (Index key = 0; key < row.size(); ++key) visible += subject.visible(head, subject.at.query, key);
+    const Index most = strongestKey(row, row.size());
     const bool even = most >= 0 && visible > 1 && row[most] * static_cast<float>(visible) < kEven;
     keys.push_back(even ? -1 : most);
   }

@@ -285,7 +285,7 @@ void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart
       float words = view.px(24);
       for (const CaptionPart& part : caption) words += textWidth(view.fonts->text, part.text);
       // The sentence comes first, but the colour bar stays.
-      const float room = std::max(end - x - words, view.px(250));
+      const float room = std::max(end - x - words, view.px(200));
       end -= paintLegendLine(view, list, ImVec2(end, y), room, legend);
       for (const CaptionPart& part : caption)
         if (part.atEnd) {

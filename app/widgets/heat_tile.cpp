@@ -50,6 +50,11 @@ render::HeatmapStyle styleFor(const View& view, const Look& look) {
 
 void paintCrosshair(const View& view, Canvas list, const HeatTile& tile, Index query, Index key, Index n,
                     Index m) {
+  paintCrosshairs(view, list, tile, {-1, query, key}, view.hover, n, m);
+}
+
+void paintCrosshairs(const View& view, Canvas list, const HeatTile& tile, const Crosshair& selected,
+                     const Crosshair& hovered, Index n, Index m) {
   const ImVec2 from(std::max(tile.area.Min.x, tile.x(0)), std::max(tile.area.Min.y, tile.y(0)));
   const ImVec2 to(std::min(tile.area.Max.x, tile.x(static_cast<float>(m))),
                   std::min(tile.area.Max.y, tile.y(static_cast<float>(n))));
@@ -64,7 +69,8 @@ void paintCrosshair(const View& view, Canvas list, const HeatTile& tile, Index q
   const float outside = view.px(4);
   list.PushClipRect(tile.area.Min - ImVec2(outside, outside), tile.area.Max + ImVec2(outside, outside), true);
   const Theme& theme = *view.theme;
-  const auto& [head, overQuery, overKey] = view.hover;
+  const auto& [head, query, key] = selected;
+  const auto& [overHead, overQuery, overKey] = hovered;
   if (overKey >= 0 && overKey < m && overKey != key)
     paintGhost(view, list, "ghost", column(overKey), theme.key);
   if (overQuery >= 0 && overQuery < n && overQuery != query)
@@ -74,28 +80,22 @@ void paintCrosshair(const View& view, Canvas list, const HeatTile& tile, Index q
   list.PopClipRect();
 }
 
-namespace {
-
-/// Returns positions to label, at least `room` pixels apart: those that are pointed out come first.
-std::vector<Index> labelled(float first, float count, Index total, float cell, float room,
-                            std::initializer_list<Index> pointedOut) {
+std::vector<Index> labelledPositions(double first, double last, Index total, Index step, double room,
+                                     std::initializer_list<Index> pointedOut) {
   const auto begin = std::max<Index>(0, static_cast<Index>(std::floor(first)));
-  const auto end = std::min<Index>(total, static_cast<Index>(std::ceil(first + count)));
+  const auto end = std::min<Index>(total, static_cast<Index>(std::ceil(last)));
   std::vector<Index> kept;
   const auto isFree = [&](Index i) {
     return std::ranges::none_of(
-        kept, [&](Index at) { return at == i || std::abs(static_cast<float>(i - at)) * cell < room; });
+        kept, [&](Index at) { return std::abs(static_cast<double>(i - at)) < std::max(room, 1.0); });
   };
   for (const Index at : pointedOut)
     if (at >= begin && at < end && isFree(at)) kept.push_back(at);
   std::vector<Index> result = kept;
-  const Index step = std::max<Index>(1, static_cast<Index>(std::ceil(room / cell)));
   for (Index i = (begin + step - 1) / step * step; i < end; i += step)
     if (isFree(i)) result.push_back(i);
   return result;
 }
-
-}  // namespace
 
 void paintAxisTitles(const View& view, Canvas list, const ImRect& cells, float room, bool roomBelow) {
   const float right = cells.Min.x - view.px(8), y = cells.Min.y - view.px(12);
@@ -149,7 +149,12 @@ void paintAxisLabels(const View& view, Canvas list, const HeatTile& tile, const 
   const Index overQuery = marked(view.hover.query), overKey = marked(view.hover.key);
   const Theme& theme = *view.theme;
   const auto n = static_cast<Index>(labels.queries->size()), m = static_cast<Index>(labels.keys->size());
-  for (Index i : labelled(tile.row, tile.rows, n, tile.cellHeight(), room * 0.8f, {litQuery, overQuery})) {
+  const auto positions = [](float from, float count, Index total, float apart,
+                            std::initializer_list<Index> pointedOut) {
+    const auto step = std::max<Index>(1, static_cast<Index>(std::ceil(apart)));
+    return labelledPositions(double{from}, double{from + count}, total, step, double{apart}, pointedOut);
+  };
+  for (Index i : positions(tile.row, tile.rows, n, room * 0.8f / tile.cellHeight(), {litQuery, overQuery})) {
     const float y = tile.y(static_cast<float>(i) + 0.5f);
     if (y < tile.area.Min.y || y > tile.area.Max.y) continue;
     paintText(list, font, ImVec2(tile.area.Min.x - view.px(6), y),
@@ -159,8 +164,8 @@ void paintAxisLabels(const View& view, Canvas list, const HeatTile& tile, const 
               fitted(font, (*labels.queries)[static_cast<std::size_t>(i)].text, labels.leftRoom - view.px(8)),
               Align::right);
   }
-  for (Index j : labelled(tile.col, tile.cols, m, tile.cellWidth(), room * (view.figure ? 0.8f : 1),
-                          {litKey, overKey})) {
+  for (Index j : positions(tile.col, tile.cols, m, room * (view.figure ? 0.8f : 1) / tile.cellWidth(),
+                           {litKey, overKey})) {
     const float x = tile.x(static_cast<float>(j) + 0.5f);
     if (x < tile.area.Min.x || x > tile.area.Max.x) continue;
     const float longest = (labels.bottomRoom - view.px(10)) / std::sin(kLabelDegrees * 3.14159f / 180);

@@ -42,6 +42,15 @@ render::HeatmapStyle styleFor(const View& view, const Look& look);
 void paintCrosshair(const View& view, Canvas list, const HeatTile& tile, Index query, Index key, Index n,
                     Index m);
 
+/// The same for a hovered place other than the window's.
+void paintCrosshairs(const View& view, Canvas list, const HeatTile& tile, const Crosshair& selected,
+                     const Crosshair& hovered, Index n, Index m);
+
+/// Returns which of the positions from `first` to `last`, of `total`, to label: those pointed out, then the
+/// multiples of `step`, each at least `room` positions from those pointed out before it.
+std::vector<Index> labelledPositions(double first, double last, Index total, Index step, double room,
+                                     std::initializer_list<Index> pointedOut);
+
 /// Row labels right-aligned left of the area, and turned column labels below it. Labels are thinned until
 /// none touch; the selected query and key, in their colours, keep theirs, then the hovered ones.
 struct AxisLabels {

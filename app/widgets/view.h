@@ -80,7 +80,6 @@ struct FigureRequest;
 struct Crosshair {
   Index head = -1, query = -1, key = -1;
   bool operator==(const Crosshair&) const = default;
-  bool any() const { return *this != Crosshair(); }
 };
 
 /// A slider's value while it is being typed.

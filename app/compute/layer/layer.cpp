@@ -36,16 +36,6 @@ namespace {
 Index inside(Index value, Index low, Index high) {
   return std::clamp(value, low, std::max(low, high));
 }
-
-/// The key with the row's largest weight among the first `keys`.
-Index largestWeight(const SequenceSnapshot& sequence, const Cell& cell, Index keys) {
-  Index largest = 0;
-  if (sequence.queryLength == 0) return largest;
-  const auto row = sequence.probabilities()[cell.head].row(cell.query);
-  for (Index key = 1; key < std::min<Index>(keys, row.size()); ++key)
-    if (row[key] > row[largest] * (1 + 1e-5f)) largest = key;  // last bits depend on the processor
-  return largest;
-}
 }  // namespace
 
 void CursorFit::apply(Cursor& cursor, const Snapshot& snapshot, bool decodes) {
@@ -65,7 +55,9 @@ void CursorFit::apply(Cursor& cursor, const Snapshot& snapshot, bool decodes) {
   const Index keys = decoding ? cursor.step : sequence.keyLength;
   cursor.cell = {inside(wanted.head, 0, heads - 1), inside(wanted.query, 0, queries - 1),
                  inside(wanted.key, 0, keys - 1)};
-  if (!cursor.keyChosen) cursor.cell.key = largestWeight(sequence, cursor.cell, keys);
+  if (!cursor.keyChosen && queries > 0)
+    cursor.cell.key = std::max<Index>(
+        0, strongestKey(sequence.probabilities()[cursor.cell.head].row(cursor.cell.query), keys));
   sequence_.fitted = cursor.sequence;
   focus_.fitted = cursor.focus;
   step_.fitted = cursor.step;

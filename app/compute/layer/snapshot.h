@@ -105,6 +105,17 @@ struct SequenceSnapshot {
   }
 };
 
+/// Returns the key with the largest of a row's weights among the first `keys`: the first of several that
+/// differ by rounding alone, which depends on the processor. −1 if none is above 0.
+template <typename Row>
+Index strongestKey(const Row& weights, Index keys) {
+  Index strongest = -1;
+  for (Index key = 0; key < std::min<Index>(keys, weights.size()); ++key)
+    if (weights[key] > 0 && (strongest < 0 || weights[key] > weights[strongest] * (1 + 1e-5f)))
+      strongest = key;
+  return strongest;
+}
+
 /// Everything computed from one Setup: either `error`, or `empty` (no tokens were typed), or sequences.
 struct Snapshot {
   Setup setup;  ///< what this was computed from

@@ -85,7 +85,10 @@ float headerTitle(const Scene& scene, State& page, const SequenceSnapshot& seque
   Canvas list = *ImGui::GetWindowDrawList();
   const float from = x, end = area.Max.x - controls - view.px(70 + 28);
   std::string whole;
-  for (const CaptionPart& part : headSentence(scene, *page.snapshot, sequence, *view.theme)) {
+  std::vector<CaptionPart> parts = headSentence(scene, *page.snapshot, sequence, *view.theme);
+  if (scene.cursor.focus < 0 && page.pictures.gridFactor > 1)
+    parts.push_back({"  " + pooledText(page.pictures.gridFactor), view.theme->secondary});
+  for (const CaptionPart& part : parts) {
     whole += part.text;
     if (end - x > view.px(12))
       x += paintText(list, view.fonts->reading, ImVec2(x, y), part.color,

@@ -161,10 +161,9 @@ void paintOver(const Scene& scene, State& page, Canvas list, const MapWindow& wi
                   return value->value;
                 });
   const auto from = [](Index first, Index at) { return at >= 0 ? at - first : -1; };
-  const Crosshair hover = view.hover;
-  view.hover = {hover.head, from(firstRow, hover.query), from(firstCol, hover.key)};
-  paintCrosshair(view, list, tile, from(firstRow, query), from(firstCol, key), n, m);
-  view.hover = hover;
+  const auto& [head, overQuery, overKey] = view.hover;
+  paintCrosshairs(view, list, tile, {-1, from(firstRow, query), from(firstCol, key)},
+                  {-1, from(firstRow, overQuery), from(firstCol, overKey)}, n, m);
 }
 
 void paintMap(Scene& scene, State& page, const ImRect& inner) {

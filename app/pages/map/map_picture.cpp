@@ -225,25 +225,6 @@ std::string tokenAt(const std::vector<attention::Token>& tokens, Index at) {
 
 namespace {
 
-/// The visible ones of those that are pointed out and of the multiples of `step`, each at least `room` cells
-/// from those pointed out before it.
-std::vector<Index> labelled(double first, double last, Index total, Index step, double room,
-                            std::initializer_list<Index> pointedOut) {
-  const Index begin = std::max<Index>(0, static_cast<Index>(std::floor(first)));
-  const Index end = std::min<Index>(total, static_cast<Index>(std::ceil(last)));
-  std::vector<Index> kept;
-  const auto isFree = [&](Index i) {
-    return std::ranges::none_of(
-        kept, [&](Index at) { return std::abs(static_cast<double>(i - at)) < std::max(room, 1.0); });
-  };
-  for (const Index at : pointedOut)
-    if (at >= begin && at < end && isFree(at)) kept.push_back(at);
-  std::vector<Index> result = kept;
-  for (Index i = (begin + step - 1) / step * step; i < end; i += step)
-    if (isFree(i)) result.push_back(i);
-  return result;
-}
-
 /// Draws "12,288 animal" left of a row, with a tick if rows are thinner than their label. Words take at most
 /// `words` pixels, so that the numbers align in a column. `ink` is that of a row pointed out, otherwise 0.
 void rowLabel(const View& view, Canvas list, const MapWindow& window, float edge, const MapText& text,
@@ -296,8 +277,8 @@ void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const 
   const float rowRoom = lineHeight(view.fonts->monoSmall) * 1.15f;
   const Index rowStep = labelStep(window, rowRoom);
   const std::vector<Index> rows =
-      labelled(window.row, window.rowAt(window.area.Max.y), window.n, rowStep,
-               static_cast<double>(rowRoom) * window.cellsPerPixel, {litQuery, overQuery});
+      labelledPositions(window.row, window.rowAt(window.area.Max.y), window.n, rowStep,
+                        static_cast<double>(rowRoom) * window.cellsPerPixel, {litQuery, overQuery});
   float words = 0, numbers = 0;
   for (const Index row : rows) {
     words = std::max(words, textWidth(view.fonts->monoSmall, tokenAt(text.queries, row)));
@@ -311,9 +292,9 @@ void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const 
   const float wide = view.px(92), narrow = lineHeight(view.fonts->monoSmall) * 1.15f;
   const bool turned = labelStep(window, wide) > 1 && labelStep(window, narrow) == 1;
   const float keyRoom = turned ? narrow : wide;
-  for (const Index key :
-       labelled(window.col, window.colAt(window.area.Max.x), window.m, labelStep(window, keyRoom),
-                static_cast<double>(turned ? view.px(52) : wide) * window.cellsPerPixel, {litKey, overKey})) {
+  for (const Index key : labelledPositions(
+           window.col, window.colAt(window.area.Max.x), window.m, labelStep(window, keyRoom),
+           static_cast<double>(turned ? view.px(52) : wide) * window.cellsPerPixel, {litKey, overKey})) {
     const std::uint32_t ink = key == litKey ? theme.key : key == overKey ? theme.text : 0;
     keyLabel(view, list, window, cells.Max.y, text, key, ink, turned && key != litKey);
   }

@@ -5,7 +5,6 @@
 #include "app/pages/model/model_answers.h"
 #include "app/pages/model/overview/overview_parts.h"
 #include "app/scene/text/number_text.h"
-#include "attention/core/extremes.h"
 
 namespace headscope::app::model_page {
 
@@ -72,19 +71,6 @@ void Page::prepareShown(Scene& scene) {
   page_.pictures.show(scene, page_);
 }
 
-namespace {
-
-/// The key with the row's largest weight.
-Index largestKey(const LayerSummary& layer, const Cell& cell) {
-  const auto row = layer.weights[cell.head].row(cell.query);
-  Index largest = 0;
-  for (Index key = 1; key < row.size(); ++key)  // the last bits of equal weights depend on the processor
-    if (attention::descends(row[key], row[largest] * (1 + 1e-5f))) largest = key;
-  return largest;
-}
-
-}  // namespace
-
 /// Keeps what is selected and what is hovered inside the model and its text. A key that nobody chose becomes
 /// the row's largest weight.
 void Page::fitCursor(Cursor& cursor) {
@@ -98,7 +84,8 @@ void Page::fitCursor(Cursor& cursor) {
   cell = {std::clamp<Index>(cell.head, 0, config.heads - 1), std::clamp<Index>(cell.query, 0, lastQuery),
           std::clamp<Index>(cell.key, 0, lastKey)};
   const LayerSummary* layer = page_.studied(at);
-  if (layer && !cursor.keyChosen) cell.key = largestKey(*layer, cell);
+  if (layer && !cursor.keyChosen)
+    cell.key = std::max<Index>(0, strongestKey(layer->weights[cell.head].row(cell.query), lastKey + 1));
   Crosshair& hover = services_.view.hover;
   if (hover.head >= config.heads || hover.query > lastQuery || hover.key > lastKey ||
       (hover.head >= 0 && !page_.studied(page_.head.hoverLayer)))
