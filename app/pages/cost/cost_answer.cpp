@@ -62,11 +62,6 @@ void bracket(const View& view, Canvas list, float from, float to, float y, const
             Align::center);
 }
 
-/// The y below the heading after the product or the layers, which tooltips of these leave visible.
-float belowHeading(const View& view, float end, bool small) {
-  return end + view.px(small ? 26 : 40);
-}
-
 /// The place of a factor: its number at `y`, its label at `labelY`, its tooltip below `helpY`.
 struct FactorPlace {
   float x, width, y, labelY, helpY;
@@ -117,84 +112,95 @@ std::string cachedTokensText(const CostFigures& figures) {
   return countText(attention::saturatingMultiply(tokens, static_cast<std::uint64_t>(figures.request.batch))) +
          " cached";
 }
-std::string reservedText(const CostFigures& figures, bool small) {
+std::string reservedText(const CostFigures& figures, bool brief) {
   const std::string reserved = fourDigitBytes(figures.cost.reserved);
   if (figures.cost.reserved >= attention::kTooManyBytes) return "reserved: " + reserved;
-  if (small) return fmt::format("{} in blocks of {}", reserved, figures.request.block);
+  if (brief) return fmt::format("{} in blocks of {}", reserved, figures.request.block);
   return fmt::format("Blocks of {}: {} reserved, {} wasted", figures.request.block, reserved,
                      fourDigitBytes(figures.cost.reserved - figures.cost.total));
 }
 
-/// Draws the factors side by side with signs between them; on two lines if one is too short: the factors of a
-/// token, then the number of tokens. Returns the y of the bottom.
-float product(Scene& scene, State& page, const ImRect& area, bool small) {
+/// How the factors stand side by side with signs between them: in the largest figures that fit, and on two
+/// lines if one is too short, the factors of a token above the number of tokens.
+struct ProductPlan {
+  std::vector<CostFactor> factors;
+  std::vector<float> widths;
+  ImFont* numbers = nullptr;
+  float sign = 0, result = 0;  ///< widths
+  bool breaks = false;
+
+  /// Layout units from the first line's numbers to the second's.
+  static constexpr float kLine = 96;
+  float height() const { return breaks ? 94 + kLine : 94; }
+};
+
+ProductPlan planProduct(const View& view, const CostFigures& figures, float width) {
+  ProductPlan plan;
+  plan.factors = costFactors(figures);
+  const std::string total = exactBytes(figures.cost.total);
+  const auto count = static_cast<float>(plan.factors.size());
+  for (ImFont* numbers : {view.fonts->monoHero, view.fonts->monoTitle, view.fonts->mono}) {
+    plan.numbers = numbers;
+    plan.widths.clear();
+    plan.result = textWidth(numbers, total) + view.px(8);
+    if (numbers != view.fonts->mono) plan.result = std::max(plan.result, view.px(200));
+    float room = width - plan.result;
+    for (const CostFactor& factor : plan.factors) {
+      plan.widths.push_back(
+          std::max(textWidth(numbers, factor.value), textWidth(view.fonts->text, factor.label)) + view.px(8));
+      room -= plan.widths.back();
+    }
+    plan.sign = std::clamp(room / count, view.px(14), view.px(64));
+    plan.breaks = room < view.px(14) * count;
+    if (!plan.breaks) break;
+  }
+  return plan;
+}
+
+void product(Scene& scene, State& page, const ProductPlan& plan, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const CostFigures& figures = page.figures;
   Canvas list = *ImGui::GetWindowDrawList();
-  ImFont* numbers = small ? view.fonts->monoTitle : view.fonts->monoHero;
-  const std::vector<CostFactor> factors = costFactors(figures);
-  const std::string total = exactBytes(figures.cost.total);
-  float resultWidth = std::max(textWidth(numbers, total), view.px(small ? 200 : 300)), room = 0;
-  std::vector<float> widths;
-  const float least = view.px(14) * static_cast<float>(factors.size());
-  const auto measure = [&] {
-    widths.clear();
-    room = area.GetWidth() - resultWidth;
-    for (const CostFactor& factor : factors) {
-      widths.push_back(std::max(textWidth(numbers, factor.value), textWidth(view.fonts->text, factor.label)) +
-                       view.px(8));
-      room -= widths.back();
-    }
-  };
-  measure();
-  if (room < least) {  // try smaller numbers before a second line
-    numbers = view.fonts->mono;
-    resultWidth = textWidth(numbers, total) + view.px(8);
-    measure();
-  }
-  // The signs share the width that the factors leave.
-  const float sign = std::clamp(room / static_cast<float>(factors.size()), view.px(14), view.px(64));
-  const bool breaks = room < least;
-  const float label = view.px(small ? 24 : 30), below = label + view.px(22), secondLine = small ? 90 : 104;
-  float y = area.Min.y, x = area.Min.x, split = x, second = x, end = x;
-  const float ends = area.Min.y + view.px((breaks ? secondLine : 0) + (small ? 78 : 92));
-  const float helpY = belowHeading(view, ends, small);
+  const float label = view.px(28), below = label + view.px(22);
+  // Tooltips leave the heading after the product visible.
+  const float helpY = area.Max.y + view.px(40);
+  float x = area.Min.x, y = area.Min.y + view.px(16), split = x, second = x, end = x;
   const auto paintSign = [&](const char* text) {
-    paintText(list, numbers, ImVec2(x + sign / 2, y), theme.faint, text, Align::center);
-    x += sign;
+    paintText(list, plan.numbers, ImVec2(x + plan.sign / 2, y), theme.faint, text, Align::center);
+    x += plan.sign;
   };
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    const CostFactor& factor = factors[i];
-    const bool turns = i > 0 && !factor.perToken && factors[i - 1].perToken;
-    if (turns && breaks) {
+  for (std::size_t i = 0; i < plan.factors.size(); ++i) {
+    const CostFactor& factor = plan.factors[i];
+    const bool turns = i > 0 && !factor.perToken && plan.factors[i - 1].perToken;
+    if (turns && plan.breaks) {
       x = area.Min.x;
-      y += view.px(secondLine);
+      y += view.px(ProductPlan::kLine);
     }
     if (i > 0) paintSign("×");
     if (turns) second = x;
-    paintFactor(scene, page, numbers, factor, {x, widths[i], y, y + label, helpY});
-    x += widths[i];
+    paintFactor(scene, page, plan.numbers, factor, {x, plan.widths[i], y, y + label, helpY});
+    x += plan.widths[i];
     if (factor.perToken) split = x;
     end = x;
   }
-  bracket(view, list, area.Min.x, split, area.Min.y + below, perTokenText(figures));
+  bracket(view, list, area.Min.x, split, area.Min.y + view.px(16) + below, perTokenText(figures));
   bracket(view, list, second, end, y + below, cachedTokensText(figures));
   paintSign("=");
   const float half = x + view.px(4), most = area.Max.x - half;
-  paintFitted(view, list, numbers, ImVec2(half, y), most, theme.text, total);
+  paintFitted(view, list, plan.numbers, ImVec2(half, y), most, theme.text, exactBytes(figures.cost.total));
   showTerms(view, "cost.total",
-            ImRect(half, y - view.px(14), half + std::min(resultWidth, most), y + view.px(14)),
+            ImRect(half, y - view.px(14), half + std::min(plan.result, most), y + view.px(14)),
             cacheTerms(figures), helpY);
   if (!figures.tooLarge() && figures.cost.total >= 1024)
     paintFitted(view, list, view.fonts->text, ImVec2(half, y + label), most, theme.secondary,
                 "= " + fourDigitBytes(figures.cost.total));
   const float foot = y + below + view.px(18);
-  paintFitted(view, list, view.fonts->text, ImVec2(half, foot), most, theme.secondary,
-              reservedText(figures, small));
+  paintFitted(
+      view, list, view.fonts->text, ImVec2(half, foot), most, theme.secondary,
+      firstFitting(view.fonts->text, {reservedText(figures, false), reservedText(figures, true)}, most));
   showTerms(view, "cost.reserved", ImRect(half, foot - view.px(10), half + most, foot + view.px(10)),
             reservedTerms(figures), helpY);
-  return ends;
 }
 
 std::uint32_t kindColor(const Theme& theme, attention::CacheKind kind) {
@@ -220,112 +226,71 @@ void layerStrip(const View& view, const CostFigures& figures, const ImRect& area
 }
 
 /// Replaces the product if layers cache different things: shows what each layer caches, and a line per kind.
-/// Returns the y of the bottom.
-float layersByKind(const View& view, const CostFigures& figures, const std::vector<CostLayers>& lines,
-                   const ImRect& area, bool small) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  const Theme& theme = *view.theme;
-  const float strip = view.px(small ? 16 : 24), row = view.px(small ? 19 : 24);
-  layerStrip(view, figures, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + strip));
-  float y = area.Min.y + strip + view.px(small ? 14 : 22);
+void layersByKind(Board& board, const CostFigures& figures, const std::vector<CostLayers>& lines) {
+  const View& view = board.view();
+  board.picture("", {16, 24}, [&view, &figures](const ImRect& area) { layerStrip(view, figures, area); })
+      .leaves(4);
   float words = 0, bytes = 0;
   for (const CostLayers& line : lines) {
     words = std::max(words, textWidth(view.fonts->text, line.words));
     bytes = std::max(bytes, textWidth(view.fonts->mono, line.bytes));
   }
-  const float helpY = belowHeading(view, y + row * static_cast<float>(lines.size()), small);
-  const float left = area.Min.x + view.px(20), middle = left + words + view.px(20), right = middle + bytes;
   for (const CostLayers& line : lines) {
-    list.AddRectFilled(ImVec2(area.Min.x, y - view.px(6)), ImVec2(area.Min.x + view.px(12), y + view.px(6)),
-                       kindColor(theme, line.kind), view.px(2));
-    paintText(list, view.fonts->text, ImVec2(left, y), theme.text, line.words);
-    paintText(list, view.fonts->mono, ImVec2(right, y), theme.text, line.bytes, Align::right);
-    if (!line.product.empty())
-      paintFitted(view, list, view.fonts->text, ImVec2(right + view.px(20), y),
-                  area.Max.x - right - view.px(20), theme.secondary, line.product);
-    showTerms(view, "layers." + std::string(attention::kCacheKindNames[static_cast<std::size_t>(line.kind)]),
-              ImRect(area.Min.x, y - row / 2, right, y + row / 2), line.help, helpY);
-    y += row;
+    const auto paint = [&view, line, words, bytes](const ImRect& area) {
+      Canvas list = *ImGui::GetWindowDrawList();
+      const Theme& theme = *view.theme;
+      const float y = area.GetCenter().y, left = area.Min.x + view.px(20),
+                  right = left + words + view.px(20) + bytes, after = right + view.px(20);
+      list.AddRectFilled(ImVec2(area.Min.x, y - view.px(6)), ImVec2(area.Min.x + view.px(12), y + view.px(6)),
+                         kindColor(theme, line.kind), view.px(2));
+      paintText(list, view.fonts->text, ImVec2(left, y), theme.text, line.words);
+      paintText(list, view.fonts->mono, ImVec2(right, y), theme.text, line.bytes, Align::right);
+      if (!line.product.empty())
+        paintFitted(view, list, view.fonts->text, ImVec2(after, y), area.Max.x - after, theme.secondary,
+                    line.product);
+      showTerms(view,
+                "layers." + std::string(attention::kCacheKindNames[static_cast<std::size_t>(line.kind)]),
+                ImRect(area.Min.x, area.Min.y, right, area.Max.y), line.help);
+    };
+    board.area("", {19, 24}, paint).apart(2).leaves(4);
   }
-  return y;
-}
-
-/// A figure that stands large above its description, and its terms.
-struct LargeFigure {
-  const char* name;
-  std::string figure, words, terms;
-  std::uint32_t color;
-};
-
-/// Draws it with its description on as many lines as needed. Returns the extra height compared to one line.
-float paintLarge(const View& view, const LargeFigure& what, ImVec2 at, float width, bool small) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
-  if (textWidth(display, what.figure) > width) display = view.fonts->hero;
-  paintFitted(view, list, display, at, width, what.color, what.figure);
-  const float line = lineHeight(view.fonts->text), top = at.y + view.px(small ? 26 : 38) - line / 2;
-  const float high =
-      paintParagraph(list, view.fonts->text, ImVec2(at.x, top), width, view.theme->secondary, what.words);
-  const float more = std::max(0.0f, high - line);
-  showTerms(view, what.name, ImRect(at.x, at.y - view.px(24), at.x + width, top + line + more + view.px(2)),
-            what.terms);
-  return more;
 }
 
 }  // namespace
 
-float bytesAnswer(State& page, const ImRect& area, bool small) {
-  View& view = page.view;
-  Canvas list = *ImGui::GetWindowDrawList();
+void bytesAnswer(const State& page, Board& board) {
   const CostFigures& figures = page.figures;
-  const Theme& theme = *view.theme;
-  const LargeFigure large[] = {
-      {"cost.answer", figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "0 B", "KV cache",
-       cacheTerms(figures), theme.text},
-      {"cost.verdict", verdictText(figures), verdictReason(figures), holdsTerms(figures.serving.memory),
-       figures.fits() ? theme.value : theme.query},
-      {"cost.speed", speedText(figures), speedReason(figures), timeTerms(figures), theme.text}};
-  // Side by side; stacked in a narrow window.
-  const bool narrow = area.GetWidth() < view.px(620);
-  const float gap = view.px(small ? 24 : 40);
-  ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
-  const float first = std::max(textWidth(display, large[0].figure), view.px(110)),
-              rest = area.GetWidth() - first - 2 * gap;
-  const float widths[] = {first, rest * 0.56f, rest * 0.44f};
-  ImVec2 at(area.Min.x, area.Min.y + view.px(small ? 34 : 50));
-  float more = 0;
-  for (std::size_t i = 0; i < std::size(large); ++i) {
-    if (narrow && i > 0) at.y += view.px(62) + std::exchange(more, 0);
-    more = std::max(more, paintLarge(view, large[i], at, narrow ? area.GetWidth() : widths[i], small));
-    if (!narrow) at.x += widths[i] + gap;
-  }
-  const float line = at.y + view.px(small ? 52 : 76) + more;
-  ImFont* title = small ? view.fonts->bold : view.fonts->title;
-  const std::string sentence = costSentence(figures);
-  paintFitted(view, list, title, ImVec2(area.Min.x, line), area.GetWidth(), theme.text, sentence);
-  const float after = area.Min.x + textWidth(title, sentence) + view.px(16);
-  if (area.Max.x - after > view.px(120))
-    paintText(list, view.fonts->text, ImVec2(after, line), theme.secondary,
-              firstFitting(view.fonts->text, costExplanations(figures), area.Max.x - after));
-  track("cost.sentence", ImVec2(area.Min.x, line - view.px(12)), ImVec2(area.Max.x, line + view.px(12)));
-  const std::string notes = costNotes(figures);
-  if (notes.empty()) return line + view.px(small ? 12 : 20);
-  paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, line + view.px(24)), area.GetWidth(),
-              theme.query, notes);
-  showTerms(view, "cost.notes", ImRect(area.Min.x, line + view.px(14), area.Max.x, line + view.px(34)),
-            notes);
-  return line + view.px(small ? 36 : 44);
+  const Theme& theme = board.theme();
+  const Headline large[] = {
+      {"cost.answer",
+       figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "0 B",
+       {"KV cache"},
+       {},
+       theme.text,
+       cacheTerms(figures)},
+      {"cost.verdict",
+       verdictText(figures),
+       {verdictReason(figures)},
+       {},
+       figures.fits() ? theme.value : theme.query,
+       holdsTerms(figures.serving.memory)},
+      {"cost.speed", speedText(figures), {speedReason(figures)}, {}, theme.text, timeTerms(figures)}};
+  constexpr PartWidth kWidths[] = {{110, 0.24f}, {210, 0.43f}, {210, 0.33f}};
+  board.columns(kWidths, 32, [&](std::size_t i, Board& column) { column.largeFigure(large[i]); })
+      .leaves(kForNamed);
+  board.title(costSentence(figures), costExplanations(figures), {"cost.sentence"}).leaves(kForNamed);
+  if (const std::string notes = costNotes(figures); !notes.empty())
+    board.words({notes}, {"cost.notes", theme.query, notes}).apart(2).leaves(1);
 }
 
-float bytesProduct(Scene& scene, State& page, const ImRect& area, bool small) {
-  const View& view = page.view;
-  if (!page.figures.shape.decodes) return area.Min.y;
+void bytesProduct(Scene& scene, State& page, Board& board) {
+  if (!page.figures.shape.decodes) return;
   if (const std::vector<CostLayers> lines = costLayers(page.figures); !lines.empty())
-    return layersByKind(view, page.figures, lines,
-                        ImRect(area.Min.x, area.Min.y + view.px(small ? 8 : 22), area.Max.x, area.Max.y),
-                        small);
-  const float top = area.Min.y + view.px(small ? 22 : 44);
-  return product(scene, page, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
+    return layersByKind(board, page.figures, lines);
+  const ProductPlan plan = planProduct(page.view, page.figures, page.view.px(board.width()));
+  board.picture("", {plan.height()},
+                [&scene, &page, plan](const ImRect& area) { product(scene, page, plan, area); });
+  board.leaves(4);
 }
 
 }  // namespace headscope::app::cost_page

@@ -99,42 +99,34 @@ void Page::draw(Scene& scene, const Layout& layout) {
   if (scene.cost != before) prepare(scene);
   if (beginPanel(view, "cost", layout.center, 0, 0)) {
     handleKeys(scene);
-    const float margin = view.px(layout.narrow || layout.presents ? 22 : 32);
-    // In a low window the page scrolls, so that everything stays reachable.
-    const float least = view.px(layout.center.GetWidth() < view.px(660) ? 800 : 620);
-    ImRect area = tallArea(layout.center, layout.presents ? 0 : least);
-    area.Expand(ImVec2(-margin, 0));
+    ImRect area = layout.center;
+    area.Expand(ImVec2(-view.px(24), -view.px(14)));
     if (!page_.unknown.empty()) {
       const bool machine = !checkDevice(scene.cost, page_.catalogue).ok();
       paintMessage(view, area, machine ? "Choose a machine" : "Choose a model",
                    page_.unknown + (machine ? ". " : " ") + "Choose one from the list on the left.",
                    view.theme->text);
     } else {
-      drawFigures(scene, layout, area);
+      drawFigures(scene, area, layout.named);
     }
   }
   endPanel();
   if (scene.cost != before) view.redraw();
 }
 
-void Page::drawFigures(Scene& scene, const Layout& layout, ImRect area) {
+void Page::drawFigures(Scene& scene, const ImRect& area, std::string_view named) {
   View& view = services_.view;
-  const bool presents = layout.presents && !view.figure;
   if (view.figure) view.fitFigure(ImVec2(view.px(1240), view.px(830)));
-  const bool small = layout.narrow || presents || area.GetHeight() < view.px(820);
-  // Above a presented caption there is space for the answer only, or for the plot the caption is about.
-  const bool low = presents && area.GetHeight() < view.px(330);
-  const ImRect below(area.Min.x, area.Min.y + view.px(12), area.Max.x, area.Max.y);
-  if (low && plot(scene, page_, below, layout.named)) return;
-  area.Min.y = bytesAnswer(page_, area, small);
-  if (presents && !low && page_.presented > 0) {
-    plot(scene, page_, area, kPlotNames[asSize(page_.presented - 1)]);
-    return;
-  }
-  area.Min.y = bytesProduct(scene, page_, area, small);
-  if (low) return;
-  area.Min.y = gpuRuler(scene, page_, area, small);
-  if (!presents && area.Min.y < layout.center.Max.y) plots(scene, page_, area, small);
+  const std::optional<double> before = page_.tokensLit;
+  page_.tokensLit = std::exchange(page_.nextTokensLit, {});
+  if (page_.tokensLit != before) view.redraw(2);
+  const bool walks = view.present && !view.figure && page_.presented > 0;
+  Board board(view, area, walks ? kPlotNames[asSize(page_.presented - 1)] : named);
+  bytesAnswer(page_, board);
+  bytesProduct(scene, page_, board);
+  gpuRuler(scene, page_, board);
+  plots(scene, page_, board);
+  board.show();
 }
 
 void Page::showNext(int by) {

@@ -9,6 +9,7 @@
 
 #include "app/compute/cost/cost_catalogue.h"
 #include "app/compute/cost/cost_figures.h"
+#include "app/kit/board.h"
 #include "app/pages/common/page.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/view.h"
@@ -40,28 +41,27 @@ struct State {
     CostSetup from;
     float x = 0;
   } dragged;
-  std::optional<double> tokensLit;  ///< hovered in a plot over tokens
+  std::optional<double> tokensLit,
+      nextTokensLit;  ///< hovered in a plot over tokens: as drawn, and in this frame
 };
 
 /// Tracks a figure, and shows its terms in a tooltip while hovered, below `clearTo` if that is lower.
 void showTerms(const View& view, const std::string& name, const ImRect& area, const std::string& terms,
                float clearTo = 0);
 
-// The page's parts from top to bottom. Each gets the area it may use.
+// The page's parts from top to bottom.
 
 void controls(Scene& scene, State& page, const Layout& layout);
-/// Draws the bytes and the sentence. Returns the y of the bottom.
-float bytesAnswer(State& page, const ImRect& area, bool small);
-/// Draws the product that yields the bytes. Returns the y of the bottom.
-float bytesProduct(Scene& scene, State& page, const ImRect& area, bool small);
-/// Draws one GPU's contents, the cards' capacities, and a choice of GPUs. Returns the y of the bottom.
-float gpuRuler(Scene& scene, State& page, const ImRect& area, bool small);
+/// The bytes, what they mean, and the sentence.
+void bytesAnswer(const State& page, Board& board);
+/// The product that yields the bytes.
+void bytesProduct(Scene& scene, State& page, Board& board);
+/// One GPU's contents, the cards' capacities, and a choice of GPUs.
+void gpuRuler(Scene& scene, State& page, Board& board);
 /// The plots' tab labels, and the names under which they are tracked.
 inline constexpr std::array<const char*, 3> kPlotTabs{"Memory", "Work", "Roofline"};
 inline constexpr std::array<std::string_view, 3> kPlotNames{"plot.memory", "plot.work", "plot.roofline"};
-void plots(Scene& scene, State& page, const ImRect& area, bool small);
-/// Draws a single plot by name. Returns false if there is none with that name.
-bool plot(Scene& scene, State& page, const ImRect& area, std::string_view name);
+void plots(Scene& scene, State& page, Board& board);
 
 /// The names of the shapes in the left list that match the search; kThisLayer is first.
 std::vector<std::string> listedModels(const Scene& scene, const State& page);
@@ -93,8 +93,8 @@ class Page : public app::Page {
   void readConfig(const std::filesystem::path& path,
                   std::function<void(const attention::Result<attention::ModelShape>&)> read);
   void openConfig(const std::filesystem::path& path, const Requester& requester, const Outcome& outcome);
-  /// Draws everything in the middle from top to bottom, or a single plot.
-  void drawFigures(Scene& scene, const Layout& layout, ImRect area);
+  /// Draws everything in the middle.
+  void drawFigures(Scene& scene, const ImRect& area, std::string_view named);
   /// Moves by `by` among plots that are shown one at a time; while presenting, the bytes come first.
   void showNext(int by);
   void handleKeys(Scene& scene);

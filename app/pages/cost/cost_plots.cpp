@@ -11,10 +11,12 @@ namespace headscope::app::cost_page {
 
 namespace {
 
+/// Room for two lines of notes, so that plots side by side align.
+constexpr std::size_t kNoteLines = 2;
+
 /// Draws one plot with its title, the choice of what it shows, and its notes. `titleRoom`: width that the
-/// title leaves on the right. `noteLines`: minimum number of note lines, so that plots side by side align.
-void onePlot(Scene& scene, State& page, int which, const ImRect& area, float titleRoom,
-             std::size_t noteLines = 0) {
+/// title leaves on the right.
+void onePlot(Scene& scene, State& page, int which, const ImRect& area, float titleRoom) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -42,12 +44,13 @@ void onePlot(Scene& scene, State& page, int which, const ImRect& area, float tit
   const float noteLine = view.px(17);
   // In a wide plot the notes go next to the axis title.
   const bool beside = area.GetWidth() > view.px(700);
-  const auto lines = static_cast<float>(std::max(shown.notes.size(), noteLines));
+  const auto lines =
+      static_cast<float>(beside ? shown.notes.size() : std::max(shown.notes.size(), kNoteLines));
   const float foot = area.Max.y - noteLine * (lines - (beside ? 1 : 0));
   const std::optional<double> pointed = drawPlot(view, std::string(kPlotNames[asSize(which)]),
                                                  ImRect(area.Min.x, below + view.px(18), area.Max.x, foot),
                                                  shown.plot, which == 2 ? std::nullopt : page.tokensLit);
-  if (pointed && which != 2) page.tokensLit = pointed;
+  if (pointed && which != 2) page.nextTokensLit = pointed;
   for (std::size_t i = 0; i < shown.notes.size(); ++i)
     paintFitted(view, list, view.fonts->small,
                 ImVec2(area.Min.x, area.Max.y - noteLine * (lines - static_cast<float>(i) - 0.5f)),
@@ -56,43 +59,12 @@ void onePlot(Scene& scene, State& page, int which, const ImRect& area, float tit
 
 }  // namespace
 
-bool plot(Scene& scene, State& page, const ImRect& area, std::string_view name) {
-  const auto which = std::find(kPlotNames.begin(), kPlotNames.end(), name) - kPlotNames.begin();
-  if (which == std::ssize(kPlotNames)) return false;
-  onePlot(scene, page, static_cast<int>(which),
-          ImRect(area.Min.x, area.Min.y, area.Max.x, area.Max.y - page.view.px(6)), 0);
-  return true;
-}
-
-void plots(Scene& scene, State& page, const ImRect& area, bool small) {
-  View& view = page.view;
-  const std::optional<double> before = page.tokensLit;
-  const bool overPlot = ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos);
-  if (!overPlot) page.tokensLit.reset();
-  const float bottom = area.Max.y - view.px(12);
-  if (bottom - area.Min.y < view.px(120)) return;
-  if (small) {
-    const float tabs = view.px(300);
-    ImGui::SetCursorScreenPos(ImVec2(area.Max.x - tabs, area.Min.y - view.px(4)));
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-    ImGui::BeginChild(
-        "plot_tabs", ImVec2(tabs, view.px(32)), false,
-        ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse);
-    std::vector<Choice> choices;
-    for (const char* tab : kPlotTabs) choices.push_back({tab, "", ""});
-    segmented(view, "plot_tab", choices, page.plotTab);
-    compat::endChild();
-    ImGui::PopStyleVar();
-    onePlot(scene, page, page.plotTab, ImRect(area.Min.x, area.Min.y, area.Max.x, bottom),
-            tabs + view.px(16));
-  } else {
-    const float space = view.px(48), each = (area.GetWidth() - 2 * space) / 3;
-    for (int which = 0; which < 3; ++which) {
-      const float left = area.Min.x + static_cast<float>(which) * (each + space);
-      onePlot(scene, page, which, ImRect(left, area.Min.y, left + each, bottom), 0, 2);
-    }
-  }
-  if (page.tokensLit != before) view.redraw(2);
+void plots(Scene& scene, State& page, Board& board) {
+  board.oneOf("plot_tab", kPlotTabs, kPlotNames, page.plotTab, 48, {170, 220, 1},
+              [&scene, &page](int which, const ImRect& area, float taken) {
+                onePlot(scene, page, which, area, taken);
+              });
+  board.leaves(1);
 }
 
 namespace {
@@ -213,7 +185,7 @@ void paintCards(const View& view, Canvas list, const State& page, const ImRect& 
     paintText(list, view.fonts->text, ImVec2(bar.Min.x, bar.Max.y + view.px(44)), theme.secondary, tooSmall);
 }
 
-void tile(Scene& scene, State& page, const GpuChoice& choice, const ImRect& area, bool small) {
+void tile(Scene& scene, State& page, const GpuChoice& choice, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -228,7 +200,8 @@ void tile(Scene& scene, State& page, const GpuChoice& choice, const ImRect& area
   if (hovered) tooltipBeside(view, enabled ? holdsTerms(choice.memory) : choice.reason, area);
   const float pad = view.px(area.GetWidth() < view.px(100) ? 5 : 14);
   const float left = area.Min.x + pad, right = area.Max.x - pad;
-  const float y = small ? area.GetCenter().y : area.Min.y + view.px(21);
+  const bool low = area.GetHeight() < view.px(60);  // one line instead of two
+  const float y = low ? area.GetCenter().y : area.Min.y + view.px(21);
   std::string title = countedText(choice.gpus, "GPU");
   std::string fits = choice.fitsGb ? roundedText(*choice.fitsGb) + " GB" : "none";
   float word = textWidth(view.fonts->bold, fits);
@@ -250,7 +223,7 @@ void tile(Scene& scene, State& page, const GpuChoice& choice, const ImRect& area
   if (right - word - view.px(36) > left + titleWidth)
     paintText(list, view.fonts->text, ImVec2(right - word - view.px(6), y), theme.secondary, "fits",
               Align::right);
-  if (small) return;
+  if (low) return;
   const double bytes = choice.memory.needed();
   const float below = area.Min.y + view.px(45);
   const std::string each = fourDigitBytes(bytes) + (choice.gpus > 1 && bytes < 0x1p63 ? " each" : "");
@@ -266,45 +239,33 @@ void tile(Scene& scene, State& page, const GpuChoice& choice, const ImRect& area
 
 }  // namespace
 
-float gpuRuler(Scene& scene, State& page, const ImRect& area, bool small) {
-  View& view = page.view;
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
+void gpuRuler(Scene& scene, State& page, Board& board) {
+  const View& view = page.view;
   const CostFigures& figures = page.figures;
-  const float titleY = area.Min.y + view.px(small ? 14 : 26);
-  const std::string title = costHolds(figures);
-  float x = area.Min.x + paintText(list, view.fonts->title, ImVec2(area.Min.x, titleY), theme.text, title) +
-            view.px(12);
-  track("ruler.heading", ImVec2(area.Min.x, titleY - view.px(10)), ImVec2(area.Max.x, titleY + view.px(10)));
   const std::string sold =
       fmt::format("{} % of a GPU is usable: {} gives {}", roundedText(attention::kUsableShare * 100),
                   machineText(figures.machine, " "), fourDigitBytes(usableBytes(figures.machine.memoryGb)));
-  const float soldWidth = textWidth(view.fonts->text, sold);
-  const bool both =
-      area.Max.x - x > soldWidth + textWidth(view.fonts->text, costShare(figures)) + view.px(30);
-  paintFitted(view, list, view.fonts->text, ImVec2(x, titleY),
-              area.Max.x - x - (both ? soldWidth + view.px(30) : 0), theme.secondary, costShare(figures));
-  if (both)
-    paintText(list, view.fonts->text, ImVec2(area.Max.x, titleY), theme.secondary, sold, Align::right);
-  const ImRect bar(area.Min.x, titleY + view.px(small ? 18 : 24), area.Max.x,
-                   titleY + view.px(small ? 46 : 62));
-  list.AddRectFilled(bar.Min, bar.Max, theme.panel);
-  double most = 200 * kGiga;
-  // The axis grows beyond the largest card if the model or the selected machine is larger.
-  while (most < std::max(figures.gpuBytes() * 1.05, usableBytes(figures.machine.memoryGb))) most *= 2;
-  if (!figures.tooLarge()) paintSegments(view, list, figures, bar, most);
-  paintCards(view, list, page, bar, most);
-  const float tiles = bar.Max.y + view.px(small ? 56 : 76);
-  // In a small window tiles are high only if they fit and too little space remains for plots below.
-  const float spare = area.Max.y - tiles;
-  const bool low = small && (spare < view.px(80) || spare > view.px(190));
-  const float height = view.px(low ? 34 : 66);
-  const float space = view.px(small ? 8 : 12), each = (area.GetWidth() - 4 * space) / 5;
-  for (std::size_t i = 0; i < page.gpus.size(); ++i) {
-    const float left = area.Min.x + static_cast<float>(i) * (each + space);
-    tile(scene, page, page.gpus[i], ImRect(left, tiles, left + each, tiles + height), low);
-  }
-  return tiles + height + view.px(small ? 12 : 34);
+  board
+      .title(costHolds(figures), {costShare(figures) + "  ·  " + sold, costShare(figures)}, {"ruler.heading"})
+      .leaves(3);
+  board.picture("", {90, 114}, [&view, &page](const ImRect& area) {
+    Canvas list = *ImGui::GetWindowDrawList();
+    const CostFigures& shown = page.figures;
+    const ImRect bar(area.Min, ImVec2(area.Max.x, area.Max.y - view.px(66)));
+    list.AddRectFilled(bar.Min, bar.Max, view.theme->panel);
+    double most = 200 * kGiga;
+    // The axis grows beyond the largest card if the model or the selected machine is larger.
+    while (most < std::max(shown.gpuBytes() * 1.05, usableBytes(shown.machine.memoryGb))) most *= 2;
+    if (!shown.tooLarge()) paintSegments(view, list, shown, bar, most);
+    paintCards(view, list, page, bar, most);
+  });
+  board.apart(4).leaves(3);
+  const std::vector<PartWidth> widths(page.gpus.size());
+  board.columns(widths, 10, [&](std::size_t i, Board& column) {
+    column.area("", {34, 66},
+                [&scene, &page, i](const ImRect& area) { tile(scene, page, page.gpus[i], area); });
+  });
+  board.apart(4).leaves(2);
 }
 
 }  // namespace headscope::app::cost_page
