@@ -275,7 +275,7 @@ void bytesAnswer(const State& page, Board& board) {
        figures.fits() ? theme.value : theme.query,
        holdsTerms(figures.serving.memory)},
       {"cost.speed", speedText(figures), {speedReason(figures)}, {}, theme.text, timeTerms(figures)}};
-  constexpr PartWidth kWidths[] = {{110, 0.24f}, {210, 0.43f}, {210, 0.33f}};
+  constexpr PartWidth kWidths[] = {{90, 0.24f}, {160, 0.42f}, {160, 0.34f}};
   board.columns(kWidths, 32, [&](std::size_t i, Board& column) { column.largeFigure(large[i]); })
       .leaves(kForNamed);
   board.title(costSentence(figures), costExplanations(figures), {"cost.sentence"}).leaves(kForNamed);
