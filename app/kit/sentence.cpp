@@ -69,8 +69,8 @@ void layOut(const View& view, SentenceState& state, const SentenceSubject& subje
   layout.keys.left = layout.queries.left = left;
 }
 
-bool hasStrip(const SentenceSubject& subject, const SentenceWords& keys) {
-  return keys.folds() || std::ssize(keysOf(subject)) >= kStripFrom;
+bool hasStrip(const SentenceSubject& subject) {
+  return std::ssize(keysOf(subject)) >= kStripFrom;
 }
 
 /// Draws the words, and reacts to the pointer over them.
@@ -211,12 +211,20 @@ void allWords(View& view, SentenceState& state, const SentenceSubject& subject, 
 
 }  // namespace
 
+namespace {
+
+/// The words and their weights.
+float wordsHeight(const View& view, const SentenceSubject& subject) {
+  return view.px(kWords * (subject.cross() ? 2 : 1) + kWeights);
+}
+
+}  // namespace
+
 float sentenceHeight(const View& view, const SentenceSubject& subject, float width, float most) {
   if (subject.sequence.queryLength == 0 || width < view.px(360)) return 0;
-  const float rest = kWords * (subject.cross() ? 2 : 1) + kWeights + kDots;
-  const bool strip = std::ssize(keysOf(subject)) >= kStripFrom;
-  const float least = view.px(rest + kLeastArcs + (strip ? kAll : 0)), roomy = view.px(rest + kMostArcs);
-  return most < least ? 0 : std::clamp(most, least, roomy + view.px(strip ? kAll : 0));
+  const float words = wordsHeight(view, subject), strip = hasStrip(subject) ? view.px(kAll) : 0;
+  const float least = words + view.px(kLeastArcs) + strip, roomy = words + view.px(kDots + kMostArcs) + strip;
+  return most < least ? 0 : std::clamp(most, least, roomy);
 }
 
 SentenceHit sentence(View& view, SentenceState& state, const SentenceSubject& subject, const ImRect& area) {
@@ -225,8 +233,11 @@ SentenceHit sentence(View& view, SentenceState& state, const SentenceSubject& su
   const float left = area.Min.x + view.px(kLabels), room = area.Max.x - left - view.px(4);
   layOut(view, state, subject, left, room);
   SentenceWords &keys = state.layout.keys, &queries = state.layout.queries;
-  const bool strip = hasStrip(subject, keys);
-  float y = area.Max.y - view.px(kWeights + kDots + (strip ? kAll : 0));
+  const bool strip = keys.folds() || hasStrip(subject);
+  // In a low area the dots leave first.
+  const float high = wordsHeight(view, subject) + view.px(kLeastArcs + (strip ? kAll : 0));
+  const float dots = area.GetHeight() >= high + view.px(kDots) ? view.px(kDots) : 0;
+  float y = area.Max.y - dots - view.px(kWeights + (strip ? kAll : 0));
   keys.y = y - view.px(kWords / 2);
   queries.y = subject.cross() ? area.Min.y + view.px(kWords / 2) : keys.y;
   paintBand(view, subject, queries, keys, area.Min.y);
@@ -242,8 +253,10 @@ SentenceHit sentence(View& view, SentenceState& state, const SentenceSubject& su
     allWords(view, state, subject, keys, {left, y, left + room, y + view.px(12)});
     y += view.px(kAll);
   }
-  label(view, left, y + view.px(kDots / 2), "heads look at");
-  headDots(view, state, subject, ImRect(left, y, left + room, y + view.px(kDots)), hit);
+  if (dots > 0) {
+    label(view, left, y + dots / 2, "heads look at");
+    headDots(view, state, subject, ImRect(left, y, left + room, y + dots), hit);
+  }
   track("sentence", area.Min, area.Max);
   return hit;
 }

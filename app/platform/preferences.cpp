@@ -42,7 +42,7 @@ std::span<const PreferenceRow> preferenceRows() {
   static constexpr std::array kSizes{0.8f, 0.9f, 1.0f, 1.125f, 1.25f, 1.375f, 1.5f, 1.75f, 2.0f, 2.25f, 2.5f};
   static constexpr ListSetting::Choice kNumbers[] = {
       {"system", "Match system"}, {"point", "1,234.5"}, {"comma", "1.234,5"}, {"space", "1 234,5"}};
-  static const std::array<PreferenceRow, 7> kRows{{
+  static const std::array<PreferenceRow, 8> kRows{{
       {"light",
        "appearance.theme",
        "Theme",
@@ -99,6 +99,14 @@ std::span<const PreferenceRow> preferenceRows() {
        "show pressed keys presentation settings preferences options",
        {},
        SwitchSetting{&Preferences::pressedKeys}},
+      {"diagnostics",
+       "appearance.diagnostics",
+       "Diagnostics in the status line",
+       "Shows times, memory and undo steps in place of what the mouse does.",
+       "Diagnostics in the status line: on or off",
+       "telemetry timing compute frame memory textures developer settings preferences options",
+       {},
+       SwitchSetting{&Preferences::diagnostics}},
   }};
   return kRows;
 }

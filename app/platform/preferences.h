@@ -34,6 +34,7 @@ struct Preferences {
   bool reducedMotion = false;
   bool captions = true;        ///< a sentence describes the page while presenting
   bool pressedKeys = true;     ///< shows what a key did while presenting
+  bool diagnostics = false;    ///< the status line shows times and memory in place of what the mouse does
   bool lessonOffered = false;  ///< the first lesson was offered, and started or declined
   LastWindow last;
   bool operator==(const Preferences&) const = default;

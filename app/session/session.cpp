@@ -233,8 +233,15 @@ PageStatus Session::status() const {
     status.canStop = status.hasPicture = true;
   }
   if (workspace_.onStage() && !workspace_.shown().stagesViews())
-    status.figures.push_back({"your own scene", own().name() + " is kept", 320});
+    status.facts.push_back("Your own scene, " + own().name() + ", is kept");
+  if (status.hint.empty()) status.hint = pages().info(scene().cursor.page).hint;
   return status;
+}
+
+/// Whether the strip stands below `page`. When presented, the picture has its height, except during a decode,
+/// which fills it, and next to a lesson, which may speak of it.
+bool Session::showsStrip(const Page& page, bool inLesson) {
+  return page.showsStrip(scene()) && (!services_.view.present || inLesson || scene().cursor.decoding);
 }
 
 /// The areas of the window's parts, with space at the sides for the page's panels.
@@ -246,7 +253,7 @@ Layout Session::windowLayout(float width, float height) {
   const bool hasSide = !pages().info(own().scene().cursor.page).side.empty() && page.showsSide(scene());
   if (services_.view.figure) return layoutFor(services_.view, width, height, false, false);
   const float offer = offer_.height();
-  Layout layout = layoutFor(services_.view, width, height - offer, hasSide, page.showsStrip(scene()));
+  Layout layout = layoutFor(services_.view, width, height - offer, hasSide, showsStrip(page, false));
   layout.status.Translate(ImVec2(0, offer));
   return layout;
 }
@@ -254,7 +261,7 @@ Layout Session::windowLayout(float width, float height) {
 void Session::drawPages(Page& page, Page* stage, const Layout& layout) {
   if (stage) {
     const bool hasSide = !pages().info(scene().cursor.page).side.empty() && stage->showsSide(scene());
-    stage->draw(scene(), page.stageLayout(layout, hasSide, stage->showsStrip(scene())));
+    stage->draw(scene(), page.stageLayout(layout, hasSide, showsStrip(*stage, !page.stagesViews())));
   }
   page.draw(own().scene(), layout);
 }

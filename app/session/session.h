@@ -100,6 +100,7 @@ class Session {
   void drawFrame(const FrameInput& input, float width, float height);
   PageStatus status() const;
   Layout windowLayout(float width, float height);
+  bool showsStrip(const Page& page, bool inLesson);
   void drawPages(Page& page, Page* stage, const Layout& layout);
   void handleInput(const FrameInput& input);
   bool takenByControl(const InputEvent& event);

@@ -192,9 +192,9 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
 
 namespace {
 
-/// Shows the figures of the page and the window and any running computation, between `x` and `end`.
-void figures(View& view, const WindowState& window, const PageStatus& page, Canvas list, float x, float y,
-             float end) {
+/// Paints the figures of the page and the window from `x` on, as many as fit. Returns their end.
+float diagnostics(const View& view, const WindowState& window, const PageStatus& page, Canvas list, float x,
+                  float y, float end) {
   std::vector<Figure> all = page.figures;
   all.push_back({"textures", bytesText(static_cast<double>(window.gpuBytes)), 330});
   if (window.drawSeconds > 0) all.push_back({"frame", timeText(window.drawSeconds), 240});
@@ -204,6 +204,26 @@ void figures(View& view, const WindowState& window, const PageStatus& page, Canv
     x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->secondary, figure.label) + view.px(5);
     x += paintText(list, view.fonts->monoSmall, ImVec2(x, y), view.theme->text, figure.value) + view.px(22);
   }
+  return x;
+}
+
+/// Shows any running computation, what isn't seen in the picture, and what the mouse does (or the
+/// diagnostics), between `x` and `end`.
+void activity(View& view, const WindowState& window, const PageStatus& page, Canvas list, float x, float y,
+              float end) {
+  const float half = view.px(8);
+  const auto text = [&](const std::string& name, const std::string& words, std::uint32_t color) {
+    const float wide = std::min(textWidth(view.fonts->small, words), end - x);
+    if (wide < view.px(40)) return;
+    paintFitted(view, list, view.fonts->small, ImVec2(x, y), wide + 1, color, words);
+    track(name, ImVec2(x, y - half), ImVec2(x + wide, y + half));
+    x += wide + view.px(22);
+  };
+  for (const std::string& fact : page.facts) text("status.fact", fact, view.theme->text);
+  if (view.preferences.diagnostics)
+    x = diagnostics(view, window, page, list, x, y, end - (page.busySeconds > 0.5 ? view.px(240) : 0));
+  else if (page.busySeconds <= 0.5)
+    text("status.hint", page.hint, view.theme->secondary);
   if (page.busySeconds <= 0.5) return;
   const float from = x;
   x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->warning, page.busyWords);
@@ -246,7 +266,7 @@ void statusLine(View& view, const Layout& layout, const WindowState& window, con
     paintText(list, view.fonts->small, ImVec2(right, y), theme.secondary, page.shape, Align::right);
     const float end = right - textWidth(view.fonts->small, page.shape) - view.px(24);
     const float x = view.px(20);
-    if (!messageLine(view, list, x, y, end, page.notFinite)) figures(view, window, page, list, x, y, end);
+    if (!messageLine(view, list, x, y, end, page.notFinite)) activity(view, window, page, list, x, y, end);
   }
   endPanel();
 }

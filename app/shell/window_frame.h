@@ -24,7 +24,7 @@ struct WindowState {
 /// Draws tabs on the left and global actions on the right. `shown` is an index into `rows`.
 void topBar(View& view, const Layout& layout, const WindowState& window, const ActionTable& actions,
             std::span<const PageRow> rows, std::size_t shown);
-/// Shows the last error or notice, otherwise the resources that the page and the window use.
+/// Shows the last error or notice, otherwise what the mouse and keys do there (PageStatus).
 void statusLine(View& view, const Layout& layout, const WindowState& window, const PageStatus& page);
 
 /// Replaces the status line while presenting: the page's sentence with its colours' legend, or the last error

@@ -339,11 +339,17 @@ void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snaps
   const std::string title = large   ? layerPrefix(snapshot.setup) + headName(head)
                             : roomy ? headName(head)
                                     : std::to_string(head);
-  const float named = paintText(list, nameFont, at, theme.text, title);
+  // The dot that stands for the head in the sentence above the heads.
+  const float dot = narrow ? 0 : view.px(large ? 20 : 15);
+  if (!narrow)
+    list.AddCircleFilled(ImVec2(at.x + view.px(large ? 7 : 5), at.y), view.px(large ? 6.5f : 4.5f),
+                         groupColor(theme, kv), 24);
+  const ImVec2 name(at.x + dot, at.y);
+  const float named = paintText(list, nameFont, name, theme.text, title);
   const float numbered = roomy ? named : std::max(named, numberWidth(nameFont, snapshot.config.heads));
-  float x = at.x + numbered + view.px(narrow ? 5 : 8);
+  float x = name.x + numbered + view.px(narrow ? 5 : 8);
   const SwitchedHead* off = switchedOff(snapshot.setup.subject, shownLayer(snapshot.setup), head);
-  if (off) list.AddLine(at, ImVec2(at.x + named, at.y), theme.text, std::max(1.0f, view.px(1.4f)));
+  if (off) list.AddLine(name, ImVec2(name.x + named, at.y), theme.text, std::max(1.0f, view.px(1.4f)));
   const attention::HeadLabel label = sequence.label(head, look.labelThreshold);
   const attention::HeadProfile& profile = sequence.profiles[static_cast<std::size_t>(head)];
   ImFont* small = large ? view.fonts->text : view.fonts->small;
@@ -353,7 +359,7 @@ void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snaps
   const float right = at.x + (reaches ? room : width);
   if (width > view.px(118) && shares)
     x += paintBadge(view, list, ImVec2(x, at.y), groupColor(theme, kv), kvName(kv)) + view.px(10);
-  else if (shares && !wordWithin(small, right - x - view.px(5), label, off).empty()) {
+  else if (narrow && shares && !wordWithin(small, right - x - view.px(5), label, off).empty()) {
     paintGroupDot(view, list, ImVec2(x - view.px(1), at.y), kv);
     x += view.px(5);
   }

@@ -45,7 +45,7 @@ TEST_F(TableEditor, OpensWithASmallComputedTable) {
   EXPECT_EQ(static_cast<app::Index>(ui.sequence().queries.size()), table().values.rows());
   ui.click("table.done");
   EXPECT_EQ(ui.dialog(), "");
-  EXPECT_EQ(ui.names("token.").size(), static_cast<std::size_t>(table().values.rows()));
+  EXPECT_EQ(ui.names("sentence.query.").size(), static_cast<std::size_t>(table().values.rows()));
 }
 
 TEST_F(TableEditor, EditingACellChangesItsValueAndTheScores) {

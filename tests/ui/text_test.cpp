@@ -21,21 +21,21 @@ std::vector<std::string> texts(const std::vector<attention::Token>& tokens) {
 TEST(Text, TypingUpdatesTokensSnapshotAndChips) {
   UiDriver ui;
   const std::size_t before = ui.sequence().queries.size();
-  EXPECT_EQ(ui.names("token.").size(), before);
+  EXPECT_EQ(ui.names("sentence.query.").size(), before);
   ui.click("text").key(Key::end, kCtrl).type(" Really");
   EXPECT_EQ(ui.scene().setup.input.text,
             "The animal didn't cross the street because it was too tired . Really");
   EXPECT_EQ(ui.sequence().queries.size(), before + 1);
   EXPECT_EQ(ui.sequence().queries.back().text, "Really");
   EXPECT_EQ(ui.sequence().attention.weights.rows(), static_cast<Index>(before + 1));
-  EXPECT_EQ(ui.names("token.").size(), before + 1);
+  EXPECT_EQ(ui.names("sentence.query.").size(), before + 1);
 }
 
 TEST(Text, ReplacingAllGivesNewTokens) {
   UiDriver ui;
   ui.replaceText("text", "a b c");
   EXPECT_THAT(texts(ui.sequence().queries), ElementsAre("a", "b", "c"));
-  EXPECT_EQ(ui.names("token.").size(), 3u);
+  EXPECT_EQ(ui.names("sentence.query.").size(), 3u);
 }
 
 TEST(Text, TypedLettersTriggerNoShortcuts) {
@@ -62,7 +62,7 @@ TEST(Text, NoTextShowsTheEmptyState) {
   EXPECT_TRUE(ui.snapshot().empty);
   EXPECT_FALSE(ui.snapshot().error.has_value());
   EXPECT_TRUE(ui.names("head.").empty());
-  EXPECT_TRUE(ui.names("token.").empty());
+  EXPECT_TRUE(ui.names("sentence.query.").empty());
   ui.type("back");
   EXPECT_EQ(ui.names("head.").size(), 8u);
 }
@@ -185,17 +185,16 @@ TEST(Text, FewerLinesClampTheChosenSequence) {
   EXPECT_EQ(ui.names("head.").size(), 8u);
 }
 
-TEST(Chips, HoveringAChipHighlightsItsQueryAndKey) {
+TEST(Words, HoveringAWordHighlightsItsQueryInEveryHead) {
   UiDriver ui;
   ui.park();
   const render::Image before = ui.screenshot();
-  ui.hover("token.3");
+  ui.hover("sentence.query.3");
   EXPECT_EQ(ui.view().hover.query, 3);
-  EXPECT_EQ(ui.view().hover.key, 3);
   const render::Image after = ui.screenshot();
   for (int head = 0; head < 8; ++head)
     EXPECT_GT(pixelsApart(before, after, ui.find("head." + std::to_string(head))), 20) << "head " << head;
-  ui.click("token.3");
+  ui.click("sentence.query.3");
   EXPECT_EQ(ui.scene().cursor.cell.query, 3);
 }
 
@@ -211,14 +210,14 @@ TEST(Cross, AttendsToTheContext) {
   EXPECT_THAT(texts(ui.sequence().keys), ElementsAre("le", "chat", "noir"));
   EXPECT_EQ(ui.sequence().queries.size(), 12u);
   EXPECT_FALSE(ui.snapshot().causal);
-  EXPECT_EQ(ui.names("context_token.").size(), 3u);
-  ui.hover("context_token.2");
+  EXPECT_EQ(ui.names("sentence.key.").size(), 3u);
+  ui.hover("sentence.key.2");
   EXPECT_EQ(ui.view().hover.key, 2);
   EXPECT_EQ(ui.view().hover.query, -1);
-  ui.hover("token.10");
+  ui.hover("sentence.query.10");
   EXPECT_EQ(ui.view().hover.query, 10);
   EXPECT_EQ(ui.view().hover.key, -1);
-  ui.click("context_token.1");
+  ui.click("sentence.key.1");
   EXPECT_EQ(ui.scene().cursor.cell.key, 1);
 }
 

@@ -140,7 +140,7 @@ TEST(Undo, EditAfterUndoClearsRedo) {
 
 TEST(Undo, NavigationAddsNoUndoStep) {
   UiDriver ui;
-  ui.click("head.3").wheel("focus", 2).key(Key::escape).click("token.2");
+  ui.click("head.3").wheel("focus", 2).key(Key::escape).click("sentence.query.2");
   EXPECT_FALSE(ui.session().document().canUndo());
 }
 

@@ -198,7 +198,7 @@ PageStatus layerStatus(const PageServices& services, const Scene& scene) {
     status.figures.push_back({"of", bytesText(static_cast<double>(services.resources.memory.total())), 420});
   const auto off =
       std::ranges::count(scene.setup.subject.switchedOff, shownLayer(scene.setup), &SwitchedHead::layer);
-  if (off > 0) status.figures.push_back({"switched off", countedText(off, "head"), 0});
+  if (off > 0) status.facts.push_back(countedText(off, "head") + " switched off");
   if (snapshot) status.notFinite = snapshot->notFinite;
   status.shape = layerShape(scene, snapshot && snapshot->causal);
   status.busySeconds = services.layer.busySeconds();

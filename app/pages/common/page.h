@@ -59,6 +59,7 @@ struct PageInfo {
   KeyPress shortcut;      ///< switches to the page
   std::string_view goTo;  ///< name of the action that switches to it: "Go to Heads"
   std::string_view side;  ///< name of its right panel in narrow windows; "" = no right panel
+  std::string_view hint;  ///< what the mouse and keys do there
 };
 
 /// A path given to the program and what kind it is, determined beforehand because disk access may be slow.
@@ -104,7 +105,7 @@ struct PageServices {
   void keepPreferences();
 };
 
-/// A figure of the status line: "compute 1.8 ms".
+/// A figure of the diagnostics: "compute 1.8 ms".
 struct Figure {
   std::string label, value;
   float room = 0;  ///< layout units it needs, with those after it, to be shown; 0 = always shown
@@ -112,11 +113,13 @@ struct Figure {
 
 /// What the status line shows for a page.
 struct PageStatus {
-  std::vector<Figure> figures;
-  std::string notFinite;   ///< a sentence on why visible numbers aren't finite; "" if all are
-  std::string shape;       ///< on the right: a short description of what is shown
-  double busySeconds = 0;  ///< how long a computation has been running; shown from half a second on
-  std::string busyWords;   ///< "computing for 3 s"
+  std::vector<std::string> facts;  ///< what changes what is shown and isn't seen in it
+  std::string hint;                ///< what the mouse and keys do; "" = the page's from PageInfo
+  std::vector<Figure> figures;     ///< in place of the hint if the person wants diagnostics
+  std::string notFinite;           ///< a sentence on why visible numbers aren't finite; "" if all are
+  std::string shape;               ///< on the right: a short description of what is shown
+  double busySeconds = 0;          ///< how long a computation has been running; shown from half a second on
+  std::string busyWords;           ///< "computing for 3 s"
   std::string busyName = "catching_up";  ///< name for tests
   bool canStop = false;                  ///< offers a button that returns to the current picture,
   bool hasPicture = false;               ///< if there is one

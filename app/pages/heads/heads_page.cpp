@@ -177,7 +177,10 @@ FigureLegend Page::legend(const Scene& scene) const {
 }
 
 PageStatus Page::status(const Scene& scene) const {
-  return layerStatus(services_, scene);
+  PageStatus status = layerStatus(services_, scene);
+  if (scene.cursor.focus >= 0)
+    status.hint = "Click a cell to select it  ·  wheel zooms  ·  drag to move  ·  Esc shows all heads";
+  return status;
 }
 
 std::optional<std::string> Page::error(const Scene&) const {

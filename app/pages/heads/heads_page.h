@@ -67,7 +67,8 @@ struct State {
   ReceiptPointer receipt;
   TokenMenu menu;
   SentenceState sentence;
-  Playback play;            ///< plays the decode step by step
+  bool showsSentence = false;  ///< the words stand above the heads, so they have no chips on the left
+  Playback play;               ///< plays the decode step by step
   bool keysTurn = true;     ///< Page Up and Page Down change the head; next to a lesson they change its step
   bool catchingUp = false;  ///< the snapshot belongs to an earlier setting
   double busySeconds = 0;   ///< how long the next snapshot has been computing
@@ -113,7 +114,9 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
                bool besideReceipt);
 
 // Sections of the side panel.
-void inputSection(Rows& rows, Scene& scene, const Snapshot* snapshot);
+void inputSection(Rows& rows, Scene& scene, const State& page);
+/// How the text is read.
+void readingSection(Rows& rows, Scene& scene);
 void modelSection(Rows& rows, Scene& scene, State& page);
 void weightsSection(Rows& rows, Scene& scene, const Snapshot* snapshot);
 void maskSection(Rows& rows, Scene& scene, const Snapshot* snapshot);

@@ -305,12 +305,14 @@ namespace {
 /// The words above the heads, and what the pointer does there. Returns their lower end.
 float sentencePart(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area) {
   View& view = page.view;
+  page.showsSentence = false;
   const SentenceSubject subject{*page.snapshot, sequence, scene.look, selectedCell(scene, *page.snapshot),
                                 scene.cursor.decoding ? scene.cursor.step : -1};
   // An enlarged head is read for itself: in a low window it gets the height.
   if (scene.cursor.focus >= 0 && area.GetHeight() < view.px(700)) return area.Min.y;
   const float height = sentenceHeight(view, subject, area.GetWidth(), area.GetHeight() * 0.28f);
   if (height == 0) return area.Min.y;
+  page.showsSentence = true;
   const float top = area.Min.y + view.px(6);
   const SentenceHit hit = sentence(view, page.sentence, subject, {area.Min.x, top, area.Max.x, top + height});
   if (!hit.query && !hit.key && !hit.head) return top + height;
@@ -348,7 +350,9 @@ void headsPanel(Scene& scene, State& page, const Layout& layout) {
                    "Type a sentence on the left. Each word becomes a query and a key.",
                    "Start with a sentence", "input.sample");
     } else {
-      if (layout.showLeft && !view.figure) inner.Min.y = sentencePart(scene, page, *sequence, inner);
+      // Next to a lesson its text says it.
+      if (!view.figure && (layout.showLeft || inner.GetWidth() > view.px(640)))
+        inner.Min.y = sentencePart(scene, page, *sequence, inner);
       if (!layout.presents) header(scene, page, *sequence, inner);
       if (page.catchingUp && page.busySeconds > 0.5) {
         // The picture shows an earlier setting; indicate that until the new one is ready.

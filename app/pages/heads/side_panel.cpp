@@ -13,17 +13,6 @@
 
 namespace headscope::app::heads_page {
 
-void sidePanel(Scene& scene, State& page, const Layout& layout) {
-  leftPanel(page.view, layout, "heads.controls", [&](Rows& rows) {
-    const Snapshot* snapshot = page.snapshot.get();
-    inputSection(rows, scene, snapshot);
-    modelSection(rows, scene, page);
-    maskSection(rows, scene, snapshot);
-    if (scene.setup.subject.model.empty()) weightsSection(rows, scene, snapshot);
-    moreSection(rows, scene);
-  });
-}
-
 namespace {
 
 /// The text of the tokens, or what replaces it.
@@ -37,8 +26,6 @@ void tokensText(Rows& rows, Scene& scene, bool decodes) {
             "How the decoder's text begins. Empty: its own answer.");
   } else if (input.source == EmbeddingSource::text) {
     textBox(rows.view(), "text", input.text, 3, "Type a sentence. Each line is a sequence.");
-    rows.space(2);
-    if (scene.setup.subject.model.empty()) rows.choice(scene, "input.tokenization");
   } else {
     rows.hint(tokenCountText(table.values.rows()) + " × " + countedText(table.values.cols(), "dimension"));
     rows.actions({{"edit_table", "Edit table…", "table.edit"}, {"load_table", "Load file…", "table.open"}});
@@ -51,44 +38,28 @@ void contextChips(Rows& rows, Scene& scene, const SequenceSnapshot& sequence) {
 }
 
 /// What the heads of a decoder that reads an encoder read.
-void encoderSection(Rows& rows, Scene& scene, const SequenceSnapshot* sequence) {
+void encoderSection(Rows& rows, Scene& scene, const SequenceSnapshot* sequence, bool chips) {
   const bool given = !scene.setup.subject.opened->model->source(), cross = sequence && isCross(scene.setup);
   rows.section(given ? "ENCODER'S OUTPUT" : "ENCODER'S TEXT",
                cross ? countedText(sequence->keyLength, given ? "frame" : "token") : "");
   if (!given)
     textBox(rows.view(), "text", scene.setup.input.text, 2, "Type a sentence for the encoder to read.");
-  if (cross) contextChips(rows, scene, *sequence);
+  if (cross && chips) contextChips(rows, scene, *sequence);
 }
 
 /// What the tokens read in cross-attention of a synthetic layer.
-void contextSection(Rows& rows, Scene& scene, const Snapshot* snapshot, const SequenceSnapshot* sequence) {
+void contextSection(Rows& rows, Scene& scene, const Snapshot* snapshot, const SequenceSnapshot* sequence,
+                    bool chips) {
   rows.section("CONTEXT", sequence ? tokenCountText(sequence->keyLength) : "");
   textBox(rows.view(), "context", scene.setup.input.contextText, 2, "Text for keys and values.");
   placedProblem(rows, snapshot, Place::context);
-  if (sequence) contextChips(rows, scene, *sequence);
-}
-
-/// How the text of a synthetic layer is read.
-void readingChoices(Rows& rows, Scene& scene) {
-  InputSetup& input = scene.setup.input;
-  rows.space(2);
-  if (input.source == EmbeddingSource::text) {
-    rows.toggle(scene, "input.ignore_case");
-    if (rows.toggle(scene, "input.cross",
-                    isStack(scene.setup) ? "Cross-attention works with one layer only" : "")) {
-      if (input.cross && input.contextText.empty()) input.contextText = kSampleContext;
-      followCross(scene.setup);
-    }
-  }
-  const char* const oneText =
-      input.cross ? "Cross-attention needs two texts; a typed table is one sequence" : "";
-  if (rows.choice(scene, "input.embedding", 0, {"", oneText}) && input.source == EmbeddingSource::table)
-    rows.view().request("table.edit");
+  if (sequence && chips) contextChips(rows, scene, *sequence);
 }
 
 }  // namespace
 
-void inputSection(Rows& rows, Scene& scene, const Snapshot* snapshot) {
+void inputSection(Rows& rows, Scene& scene, const State& page) {
+  const Snapshot* snapshot = page.snapshot.get();
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   const SubjectSetup& subject = scene.setup.subject;
   const bool ofModel = !subject.model.empty();  // which brings its own tokenizer and embeddings
@@ -100,17 +71,37 @@ void inputSection(Rows& rows, Scene& scene, const Snapshot* snapshot) {
   if (sequence) {
     rows.space(2);
     const Index written = std::ssize(subject.written);
-    tokenChips(rows.view(), "token", sequence->queries,
-               {sequence->queryLength, true, !isCross(scene.setup),
-                written > 0 ? sequence->queryLength - written : -1},
-               scene.cursor);
+    if (!page.showsSentence)
+      tokenChips(rows.view(), "token", sequence->queries,
+                 {sequence->queryLength, true, !isCross(scene.setup),
+                  written > 0 ? sequence->queryLength - written : -1},
+                 scene.cursor);
     std::vector<Index> lengths;
     std::ranges::transform(snapshot->sequences, std::back_inserter(lengths), &SequenceSnapshot::queryLength);
     sequenceChoice(rows, scene, lengths);
   }
-  if (decodes) encoderSection(rows, scene, sequence);
-  if (scene.setup.input.cross && !ofModel) contextSection(rows, scene, snapshot, sequence);
-  if (!ofModel) readingChoices(rows, scene);
+  if (decodes) encoderSection(rows, scene, sequence, !page.showsSentence);
+  if (scene.setup.input.cross && !ofModel)
+    contextSection(rows, scene, snapshot, sequence, !page.showsSentence);
+}
+
+void readingSection(Rows& rows, Scene& scene) {
+  InputSetup& input = scene.setup.input;
+  if (!scene.setup.subject.model.empty()) return;  // it has its own tokenizer and embeddings
+  rows.section("INPUT");
+  if (input.source == EmbeddingSource::text) {
+    rows.choice(scene, "input.tokenization");
+    rows.toggle(scene, "input.ignore_case");
+    if (rows.toggle(scene, "input.cross",
+                    isStack(scene.setup) ? "Cross-attention works with one layer only" : "")) {
+      if (input.cross && input.contextText.empty()) input.contextText = kSampleContext;
+      followCross(scene.setup);
+    }
+  }
+  const char* const oneText =
+      input.cross ? "Cross-attention needs two texts; a typed table is one sequence" : "";
+  if (rows.choice(scene, "input.embedding", 0, {"", oneText}) && input.source == EmbeddingSource::table)
+    rows.view().request("table.edit");
 }
 
 using attention::Layer;
@@ -203,8 +194,6 @@ void maskSection(Rows& rows, Scene& scene, const Snapshot* snapshot) {
               "mask.future");
   placedProblem(rows, snapshot, Place::mask);
   rows.action("open_studio", "Mask studio…", "page.mask");
-  rows.section("POSITION");
-  positionChoice(rows, scene);
 }
 
 namespace {
@@ -325,6 +314,20 @@ void weightsSection(Rows& rows, Scene& scene, const Snapshot* snapshot) {
   rows.slider(scene, "weights.seed", {file ? "The weights come from a file" : ""});
   rows.slider(scene, "input.seed",
               {scene.setup.input.source == EmbeddingSource::table ? "The embeddings are typed" : ""});
+}
+
+void sidePanel(Scene& scene, State& page, const Layout& layout) {
+  leftPanel(page.view, layout, "heads.controls", [&](Rows& rows) {
+    const Snapshot* snapshot = page.snapshot.get();
+    inputSection(rows, scene, page);
+    modelSection(rows, scene, page);
+    maskSection(rows, scene, snapshot);
+    readingSection(rows, scene);
+    rows.section("POSITION");
+    positionChoice(rows, scene);
+    if (scene.setup.subject.model.empty()) weightsSection(rows, scene, snapshot);
+    moreSection(rows, scene);
+  });
 }
 
 }  // namespace headscope::app::heads_page
