@@ -267,6 +267,7 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
 
   Pictures& pictures = page.pictures;
   pictures.focusCell = std::max(tile.cellWidth(), tile.cellHeight());
+  tile.area = page.motion.place(view, fmt::format("head.{}", head), tile.area);
   const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
   const Look look = lookFor(scene.look, sequence.pictures);
   HeatmapTile picture = pictureOf(tile, pictures.focusFactor, range);
@@ -277,8 +278,8 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
 
   const Cell chosen{head, scene.cursor.cell.query, scene.cursor.cell.key};
   paintHeadTitle(view, list, scene.look, snapshot, sequence, head,
-                 ImVec2(cells.Min.x, cells.Min.y - view.px(22)),
-                 std::max(cells.GetWidth(), view.figure ? view.px(kMinTitle) : 0), true);
+                 ImVec2(tile.area.Min.x, tile.area.Min.y - view.px(22)),
+                 std::max(tile.area.GetWidth(), view.figure ? view.px(kMinTitle) : 0), true);
   paintCellValues(view, list, tile, sequence, look, range);
   const NameRoom names =
       view.figure ? nameRoom(view, sequence.queries, sequence.keys) : NameRoom{view.px(112), view.px(96)};
@@ -287,7 +288,7 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
   if (view.guessedRow.empty()) {
     paintAxisLabels(view, list, tile, labels);
     pointAtLabels(scene, page, tile, labels);
-    paintAxisTitles(view, list, cells, names.left);
+    paintAxisTitles(view, list, tile.area, names.left);
   } else {
     paintGuess(view, list, tile, scene.look, range);
     paintLabelsBelowGuess(view, list, tile, labels);

@@ -6,6 +6,7 @@
 
 #include "app/compute/cache/cache_studies.h"
 #include "app/compute/layer/snapshot.h"
+#include "app/kit/motion.h"
 #include "app/kit/rows.h"
 #include "app/kit/sentence.h"
 #include "app/pages/common/page.h"
@@ -67,6 +68,7 @@ struct State {
   ReceiptPointer receipt;
   TokenMenu menu;
   SentenceState sentence;
+  Motion motion;               ///< of the heads' pictures
   bool showsSentence = false;  ///< the words stand above the heads, so they have no chips on the left
   Playback play;               ///< plays the decode step by step
   bool keysTurn = true;     ///< Page Up and Page Down change the head; next to a lesson they change its step

@@ -219,6 +219,27 @@ void paintOverTile(const Scene& scene, const State& page, const SequenceSnapshot
         SinkBars::slim);
 }
 
+/// Draws the heads' pictures with all that stands over them.
+void drawTiles(const Scene& scene, State& page, const SequenceSnapshot& sequence, const GridPlan& plan,
+               const std::vector<HeatTile>& tiles, float pitch) {
+  if (tiles.empty()) return;
+  View& view = page.view;
+  const int factor = page.pictures.gridFactor;
+  std::vector<HeatmapTile> pictures;
+  for (const HeatTile& tile : tiles) {
+    HeatmapTile picture = pictureOf(tile, factor, rangeFor(scene.look, sequence.pictures, tile.head));
+    picture.view.layer = static_cast<int>(tile.head);
+    if (scene.cursor.decoding)
+      picture.view.litRows = static_cast<int>((scene.cursor.step + factor - 1) / factor);
+    pictures.push_back(picture);
+  }
+  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.pictures.grid,
+                      styleFor(view, lookFor(scene.look, sequence.pictures)), std::move(pictures));
+  const float edge = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - view.px(4);
+  for (const HeatTile& tile : tiles)
+    paintOverTile(scene, page, sequence, plan, tile, std::min(pitch - view.px(6), edge - tile.area.Min.x));
+}
+
 void grid(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area) {
   View& view = page.view;
   const attention::AttentionConfig& config = page.snapshot->config;
@@ -235,23 +256,17 @@ void grid(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImR
                        names.left, names.below)
           : planGrid(view, area.GetSize(), heads, static_cast<int>(config.groupSize()), n, m, left, bottom);
   page.pictures.gridPixels = std::max(plan.mapWidth, plan.mapHeight);
-  std::vector<HeatTile> tiles;
-  std::vector<HeatmapTile> pictures;
+  std::vector<HeatTile> tiles, resting, moving;
   for (const ImRect& cells : mapAreas(view, plan, area, heads)) {
-    const auto head = std::ssize(tiles);
-    tiles.push_back({cells, 0, 0, n, m, head, scene.cursor.decoding ? scene.cursor.step : -1});
-    HeatmapTile picture = pictureOf(tiles.back(), factor, rangeFor(scene.look, sequence.pictures, head));
-    picture.view.layer = static_cast<int>(head);
-    if (scene.cursor.decoding)
-      picture.view.litRows = static_cast<int>((scene.cursor.step + factor - 1) / factor);
-    pictures.push_back(picture);
+    tiles.push_back({cells, 0, 0, n, m, std::ssize(tiles), scene.cursor.decoding ? scene.cursor.step : -1});
+    HeatTile drawn = tiles.back();
+    const std::string name = fmt::format("head.{}", drawn.head);
+    drawn.area = page.motion.place(view, name, cells);
+    (page.motion.moves(view, name) ? moving : resting).push_back(drawn);
   }
-  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.pictures.grid,
-                      styleFor(view, lookFor(scene.look, sequence.pictures)), std::move(pictures));
   const float pitch = tiles.size() > 1 && plan.columns > 1 ? tiles[1].area.Min.x - tiles[0].area.Min.x : 0;
-  const float edge = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - view.px(4);
-  for (const HeatTile& tile : tiles)
-    paintOverTile(scene, page, sequence, plan, tile, std::min(pitch - view.px(6), edge - tile.area.Min.x));
+  drawTiles(scene, page, sequence, plan, resting, pitch);
+  drawTiles(scene, page, sequence, plan, moving, pitch);
   if (view.figure) {
     view.figure->title = figureTitle(scene, *page.snapshot, sequence, countedText(heads, "head"));
     const std::size_t lastRow =
