@@ -61,6 +61,7 @@ SliderSpec sliderSpec(const Field& field, const SliderState& state) {
   const auto& control = std::get<Slider>(field.control);
   SliderSpec spec{control.name, control.label, state.disabledReason, state.limits, field.help};
   spec.shown = state.shown;
+  spec.limitedBy = state.limitedBy;
   const Track track = trackOf(field);
   if (track.scale == Scale::logarithmic) spec.track = track;
   if (!spec.limits.empty()) return spec;
