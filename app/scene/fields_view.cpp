@@ -72,7 +72,7 @@ constexpr Field kViewRows[] = {
     {"look.range", kLook<&Look::range>, Names{kRangeNames}, Selection{"range", kRangeLabels, "", true},
      "Colour range: each head's own, shared by all heads, 0 to 1, or 10⁻⁴ to 1 logarithmically."},
     {"look.label_threshold", kLook<&Look::labelThreshold>, Range{0, 1},
-     Slider{"label_threshold", "Label threshold", {}, "cursor.page=lab cursor.lab.tab=detectors"},
+     Slider{"label_threshold", "Threshold", {}, "cursor.page=lab cursor.lab.tab=detectors"},
      "A head is labelled with a behaviour if its score is this far above uniform attention (up to twice as "
      "far over fewer than four rows); otherwise it is `mixed`."},
     {"look.cache_bytes", kLook<&Look::cacheBytes>, OneOf{kBytes},
