@@ -79,7 +79,7 @@ constexpr Field kViewRows[] = {
      Selection{"cache_type", kBytesLabels, "", true}, "Bytes of a cached value in the cost figures."},
     {"look.strokes", kLook<&Look::strokes>,
      Anything{"a list of `{\"page\": …, \"on\": …, \"arrow\": …, \"points\": [x, y, …]}`"},
-     Elsewhere{"the pen while presenting"},
+     Elsewhere{"the pen while presenting", "pen strokes"},
      "Pen lines, each on the item where it starts: points from 0 to 1 across the item."},
     {"map.source", kMap<&MapSetup::source>, Names{kMapSourceNames},
      Selection{"map.source", kSourceLabels, "cursor.page=map"},
