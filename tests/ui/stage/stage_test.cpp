@@ -129,11 +129,26 @@ TEST_F(OnStage, TypedSentenceUpdatesHeads) {
 }
 
 TEST_F(OnStage, PressingEStepsThroughExampleTexts) {
+  const Scene before = ui.scene();
   press('E');
   const std::string first = *ui.scene().setup.input.text;
-  EXPECT_TRUE(ui.scene().setup.subject.opened);
+  EXPECT_NE(first, *before.setup.input.text);
   press('E');
   EXPECT_NE(*ui.scene().setup.input.text, first);
+  Scene restored = ui.scene();
+  restored.setup.input.text = before.setup.input.text;
+  EXPECT_EQ(restored.setup, before.setup) << "the layer stays what it was";
+  EXPECT_EQ(restored.cursor.page, "heads");
+}
+
+TEST_F(OnStage, PressingEOnModelShowsTheHeadThatAnExampleIsAbout) {
+  ui.view().request("model.learned");
+  edit().cursor.page = "model";
+  ui.park();
+  press('E');
+  EXPECT_EQ(ui.scene().setup.subject.model, app::kLearned);
+  EXPECT_EQ(ui.scene().cursor.page, "model");
+  EXPECT_EQ(*ui.scene().setup.input.text, model().model.opened->learned.skills.front().text);
 }
 
 TEST_F(OnStage, PressingJSelectsNextActiveHead) {
