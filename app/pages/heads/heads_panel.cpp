@@ -116,10 +116,10 @@ void header(Scene& scene, State& page, const SequenceSnapshot& sequence, const I
                    barWidth);
   FigureLegend samples = headsLegend(scene.look, sequence, scene.cursor.focus);
   samples.caption.clear();  // the bar shows the ramp
-  const float end =
-      area.Max.x - barWidth - view.px(28) -
-      paintLegendLine(view, *ImGui::GetWindowDrawList(), ImVec2(area.Max.x - barWidth - view.px(18), y),
-                      room - barWidth - view.px(28), samples);
+  const float beside = noBar ? 0 : room - barWidth - view.px(28);
+  const float end = area.Max.x - barWidth - view.px(28) -
+                    paintLegendLine(view, *ImGui::GetWindowDrawList(),
+                                    ImVec2(area.Max.x - barWidth - view.px(18), y), beside, samples);
   // The three choices are left of that, laid out from the right by their widths.
   ImGui::SetCursorScreenPos(ImVec2(std::max(x, end - controls), y - view.px(13)));
   quantityChoice(scene, view);
