@@ -64,10 +64,7 @@ struct InWords {
   }
   ValueText operator()(std::uint64_t value) const { return {std::to_string(value)}; }
   ValueText operator()(float value) const { return (*this)(static_cast<double>(value)); }
-  ValueText operator()(double value) const {
-    const std::string text = shortNumber(value);
-    return {text.starts_with('-') ? "−" + text.substr(1) : text};
-  }
+  ValueText operator()(double value) const { return {shownNumber(shortNumber(value))}; }
   ValueText operator()(const std::string& value) const {
     if (value.empty()) return {"none"};
     const auto* kind = std::get_if<Anything>(&field.values);

@@ -13,12 +13,12 @@ namespace {
 /// Formats a number as on screen; files have no thousands separators.
 std::string fieldNumber(double value) {
   const bool whole = value == std::floor(value) && value >= 1000 && value < 1e7;
-  return whole ? countText(static_cast<std::uint64_t>(value)) : shortNumber(value);
+  return whole ? countText(static_cast<std::uint64_t>(value)) : shownNumber(shortNumber(value));
 }
 
 std::string legalText(const Field& field) {
   const auto* range = std::get_if<Range>(&field.values);
-  if (!range || range->step != 1) return valuesText(field);
+  if (!range || range->step != 1) return valuesText(field);  // these have no negative values
   return fieldNumber(range->low) + " to " + fieldNumber(range->high) +
          (*range->unit ? std::string(" ") + range->unit : "");
 }
