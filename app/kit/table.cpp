@@ -245,17 +245,20 @@ void TableView::mark(TableCell place) {
   compat::rectOutline(list, cell.Min, cell.Max, view_.theme->text, 0, std::max(1.5f, view_.px(2)));
 }
 
-void TableView::note(const std::string& rows, const std::string& text) {
-  if (spec_.rows == 0) return;
+ImRect TableView::note(const std::string& rows, const std::string& text) {
+  if (spec_.rows == 0) return {};
   const bool whole = shown_ + spec_.pinned >= spec_.rows;
   const float y = top_ + high_ * static_cast<float>(shown_ + spec_.pinned) + view_.px(14);
   ImFont* const font = view_.fonts->small;
-  paintText(*ImGui::GetWindowDrawList(), font, ImVec2(area_.Min.x + view_.px(20), y), view_.theme->secondary,
-            fitted(font,
-                   whole ? text
-                         : fmt::format("{} {}–{} of {}; PgUp and PgDn for more", rows,
-                                       spec_.pinned + first_ + 1, spec_.pinned + first_ + shown_, spec_.rows),
-                   area_.GetWidth() - view_.px(20)));
+  const float left = area_.Min.x + view_.px(20);
+  const std::string words =
+      whole ? text
+            : fmt::format("{} {}–{} of {}; PgUp and PgDn for more", rows, spec_.pinned + first_ + 1,
+                          spec_.pinned + first_ + shown_, spec_.rows);
+  const float wide = paintText(*ImGui::GetWindowDrawList(), font, ImVec2(left, y), view_.theme->secondary,
+                               fitted(font, words, area_.Max.x - left));
+  const float from = left + wide + view_.px(20);
+  return {from, y - view_.px(8), std::max(edges_.back(), from), y + view_.px(8)};
 }
 
 }  // namespace headscope::app

@@ -69,8 +69,8 @@ class TableView {
 
   /// Outlines a cell. Call after the rows.
   void mark(TableCell place);
-  /// Writes below the rows which `rows` are shown, or `text` if all are.
-  void note(const std::string& rows, const std::string& text);
+  /// Writes below the rows which `rows` are shown, or `text` if all are. Returns the room to the right.
+  ImRect note(const std::string& rows, const std::string& text);
 
   /// Whether the pointer is at a row or a column's title, and whether it was clicked.
   const std::optional<TableCell>& hovered() const { return hovered_; }

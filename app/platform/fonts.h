@@ -173,7 +173,7 @@ class Typesetter {
   /// Blocks until all requested fonts were found. For tests and headless rendering.
   void finish() { finder_.finish(); }
   void beginFrame() { sheet_.beginFrame(); }
-  /// Returns the names of scripts needed since the last call that no installed font has.
+  /// Returns the names of scripts needed since the last call that no installed font has; "these emoji" too.
   std::vector<std::string> takeMissing();
 
   /// Whether the atlas has all the characters, so that Dear ImGui can draw the text itself. Usually true.

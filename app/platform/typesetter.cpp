@@ -135,6 +135,11 @@ hb_script_t scriptOf(std::span<const std::uint32_t> codes) {
   return first;
 }
 
+/// Whether the character is in one of Unicode's blocks of pictures, which belong to no script.
+bool isEmoji(std::uint32_t code) {
+  return code >= 0x1F000 && code <= 0x1FAFF;
+}
+
 bool hasAll(const Typeface* typeface, std::span<const std::uint32_t> codes) {
   return typeface && std::ranges::all_of(codes, [&](std::uint32_t code) {
            return drawsNothing(code) || typeface->has(code);
@@ -173,7 +178,7 @@ bool Typesetter::take() {
   for (const FoundFont& font : found) {
     const Typeface* typeface = typefaceOf(font.path, font.index, font.bytes);
     answers_[font.request] = typeface;
-    const std::string name(scriptName(font.request.script));
+    const std::string name(isEmoji(font.request.code) ? "these emoji" : scriptName(font.request.script));
     if (!typeface && !name.empty() && said_.insert(name).second) missing_.insert(name);
   }
   if (found.empty()) return false;

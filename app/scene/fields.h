@@ -98,9 +98,11 @@ struct Selection {
   const char* when = "";
   bool list = false;  ///< a drop-down list; otherwise buttons in a row
 };
-/// No slider, toggle or selection: how the field is changed instead.
+/// No slider, toggle or selection: how the field is changed instead, and what it is called in lists of
+/// changes; "" = by the last word of its path.
 struct Elsewhere {
   const char* how;
+  const char* label = "";
 };
 using Control = std::variant<Elsewhere, Slider, Toggle, Selection>;
 
@@ -193,16 +195,20 @@ std::span<const Field> viewFields();
 /// Returns an Error for the first field out of range: its JSON name, what was found, and what was expected.
 attention::Status validate(const Scene& scene);
 
-/// A field that differs, before and now: "Window", "4", "6".
+/// A field that differs, before and now: "Window", "4", "6". Both are empty if the label says it all: "vector
+/// of “cat”". Long values are cut to what differs.
 struct ChangedField {
   std::string label, before, now;
 };
-/// Returns the changed fields among `paths`, except cursor fields.
+/// "Window 4 → 6".
+std::string changeText(const ChangedField& change);
+/// Returns the changed fields among `paths`, except where the user looks.
 std::vector<ChangedField> changesBetween(const std::vector<std::string>& paths, const Scene& before,
                                          const Scene& now);
 /// Returns every changed field of the document.
 std::vector<ChangedField> changesBetween(const Scene& before, const Scene& now);
-/// Names a change for a list: "Heads 4 → 8"; of several fields, the first two and how many more.
+/// Names a change for a list: "Heads 4 → 8", "Mask: 3 cells painted", "Talk: notes of view 2"; of several
+/// fields, the first two and how many more. "Edit" if nothing differs.
 std::string changeName(const Scene& before, const Scene& now);
 
 }  // namespace headscope::app

@@ -40,11 +40,11 @@ constexpr Field kSetupRows[] = {
      "one."},
     {"subject.switched_off", kSubject<&SubjectSetup::switchedOff>,
      Anything{"a list of `{\"layer\": l, \"head\": h, \"by\": …}`, by `zero` or `mean`"},
-     Elsewhere{"the page of the model"},
+     Elsewhere{"the page of the model", "heads off"},
      "Heads whose output is replaced by 0 or by its mean over all tokens; a single synthetic layer is layer "
      "0."},
-    {"subject.written", kSubject<&SubjectSetup::written>, Anything{"a list of ids"}, Elsewhere{"generating"},
-     "Tokens that the model generated after the text."},
+    {"subject.written", kSubject<&SubjectSetup::written>, Anything{"a list of ids"},
+     Elsewhere{"generating", "written tokens"}, "Tokens that the model generated after the text."},
     {"subject.features", kSubject<&SubjectSetup::features>, kFile, Elsewhere{"dropping a file"},
      "A file of encoder features [frames, width], such as Whisper's of sound; empty: none."},
     {"input.text", kInput<&InputSetup::text>, kText, Elsewhere{"a text box"},
@@ -58,8 +58,8 @@ constexpr Field kSetupRows[] = {
      Selection{"embedding", kEmbeddingLabels},
      "Where embeddings come from: random vectors for each word of the text, or a typed table."},
     {"input.table", kInput<&InputSetup::table>,
-     Anything{"a list of `{\"name\": text, \"values\": [numbers]}`"}, Elsewhere{"a table to type in"},
-     "The typed embeddings, one row per token."},
+     Anything{"a list of `{\"name\": text, \"values\": [numbers]}`"},
+     Elsewhere{"a table to type in", "word vectors"}, "The typed embeddings, one row per token."},
     {"input.seed", kInput<&InputSetup::seed>, kSeed, Slider{"text_seed", "Token seed", kSeeds},
      "Seed of the random token vectors."},
     {"input.cross", kInput<&InputSetup::cross>, kYesOrNo, Toggle{"cross", "Cross-attention"},
@@ -132,7 +132,8 @@ constexpr Field kSetupRows[] = {
          "a list of `{\"pattern\": …, \"offset\": k}`, one for each head; behaviours `offset` (k keys back: "
          "1 previous, 0 self, -1 next), `first_token`, `same_token`, `local_band`, `uniform`, "
          "`separator`, `random`, `induction` (above a layer that has an offset of 1)"},
-     Elsewhere{"a list for each head"}, "Behaviour of each planted head in the first layer."},
+     Elsewhere{"a list for each head", "planted heads"},
+     "Behaviour of each planted head in the first layer."},
     {"weights.planted_above", kWeights<&WeightSetup::plantedAbove>, Anything{"a list of such lists"},
      Elsewhere{"a list for each head"},
      "The same for later layers, one list each; missing entries get the program's defaults."},
@@ -164,7 +165,7 @@ constexpr Access kMask = access<&Scene::setup, &Setup::mask, Member>();
 constexpr Anything kExpression{"an [expression](masks.md)"};
 
 constexpr Field kMaskRows[] = {
-    {"mask.expression", kMask<&MaskSetup::layers>, kExpression, Elsewhere{"the mask studio"},
+    {"mask.expression", kMask<&MaskSetup::layers>, kExpression, Elsewhere{"the mask studio", "mask"},
      "Which keys each query sees."},
     {"mask.paintings", kMask<&MaskSetup::paintings>,
      Anything{"a list of `{\"name\", \"queries\", \"keys\", \"rows\"}`, each row `{\"row\", \"visible\", "
@@ -173,13 +174,14 @@ constexpr Field kMaskRows[] = {
     {"mask.marks", kMask<&MaskSetup::marks>,
      Anything{"a list, one for each line, of objects with any of `documents`, `prefix`, `images`, `globals`, "
               "`tree_prefix`, `parents`, `grid_height`, `grid_width`"},
-     Elsewhere{"the mask studio's tokens"}, "Marks on the text that replace those found automatically."},
+     Elsewhere{"the mask studio's tokens", "marks on the text"},
+     "Marks on the text that replace those found automatically."},
     {"mask.additive", kMask<&MaskSetup::additive>, Anything{"rows like `input.table`"},
-     Elsewhere{"the mask studio's biases"},
+     Elsewhere{"the mask studio's biases", "added biases"},
      "A matrix that is added to the scores of all heads: a row for each query, a column for each key."},
     {"mask.compare", kMask<&MaskSetup::compare>, Anything{"true or false"},
-     Elsewhere{"the mask studio's A / B"}, "Compute a second mask to compare."},
-    {"mask.other", kMask<&MaskSetup::other>, kExpression, Elsewhere{"the mask studio's A / B"},
+     Elsewhere{"the mask studio's A / B", "second mask"}, "Compute a second mask to compare."},
+    {"mask.other", kMask<&MaskSetup::other>, kExpression, Elsewhere{"the mask studio's A / B", "mask B"},
      "The second mask."},
     {"prefill", access<&Scene::setup, &Setup::prefill>(), Range{1, kMaxTokens, "tokens"},
      Slider{"prefill", "Prefill", {}, "", "the tokens"},
@@ -270,8 +272,8 @@ constexpr Field kCostRows[] = {
      "Number of layers like this one; multiplies bytes and compute."},
     {"cost.cache.chunk", kCache<&CacheSetup::chunk>, Range{0, kMaxTokens, "tokens"},
      Elsewhere{"a slider up to the prefill"}, "Tokens per prefill pass; 0 for all."},
-    {"cost.cache.speed", kCache<&CacheSetup::speed>, Range{0.5, 200, "steps per second"}, Elsewhere{"a slider"},
-     "Playback speed on Cache."},
+    {"cost.cache.speed", kCache<&CacheSetup::speed>, Range{0.5, 200, "steps per second"},
+     Elsewhere{"a slider"}, "Playback speed on Cache."},
     {"cost.cache.mha_stair", kCache<&CacheSetup::mhaStair>, kYesOrNo,
      Toggle{"cache.mha_stair", "MHA", "cursor.page=cache"},
      "Compare with MHA: each head has its own keys and values."},
@@ -333,7 +335,7 @@ constexpr Elsewhere kOnModelPage{"the page of the model"};
 constexpr Range kId{-1, 100000000};
 
 constexpr Field kCompareRows[] = {
-    {"compare.text", kCompare<&CompareSetup::other>, Anything{"text"}, Elsewhere{"a text box"},
+    {"compare.text", kCompare<&CompareSetup::other>, Anything{"text"}, Elsewhere{"a text box", "text B"},
      "A second text, B; empty for none."},
     {"compare.recorded", kCompare<&CompareSetup::recorded>,
      Anything{"a path, with `#group` if the file has several"}, kOnModelPage,

@@ -72,14 +72,14 @@ constexpr Field kViewRows[] = {
     {"look.range", kLook<&Look::range>, Names{kRangeNames}, Selection{"range", kRangeLabels, "", true},
      "Colour range: each head's own, shared by all heads, 0 to 1, or 10⁻⁴ to 1 logarithmically."},
     {"look.label_threshold", kLook<&Look::labelThreshold>, Range{0, 1},
-     Slider{"label_threshold", "Label threshold", {}, "cursor.page=lab cursor.lab.tab=detectors"},
-     "A head is labelled with a behaviour if its score is this far above uniform attention; otherwise it is "
-     "`mixed`."},
+     Slider{"label_threshold", "Threshold", {}, "cursor.page=lab cursor.lab.tab=detectors"},
+     "A head is labelled with a behaviour if its score is this far above uniform attention (up to twice as "
+     "far over fewer than four rows); otherwise it is `mixed`."},
     {"look.cache_bytes", kLook<&Look::cacheBytes>, OneOf{kBytes},
      Selection{"cache_type", kBytesLabels, "", true}, "Bytes of a cached value in the cost figures."},
     {"look.strokes", kLook<&Look::strokes>,
      Anything{"a list of `{\"page\": …, \"on\": …, \"arrow\": …, \"points\": [x, y, …]}`"},
-     Elsewhere{"the pen while presenting"},
+     Elsewhere{"the pen while presenting", "pen strokes"},
      "Pen lines, each on the item where it starts: points from 0 to 1 across the item."},
     {"map.source", kMap<&MapSetup::source>, Names{kMapSourceNames},
      Selection{"map.source", kSourceLabels, "cursor.page=map"},

@@ -54,19 +54,34 @@ Index kvHeadsNear(AttentionKind kind, Index wanted, Index heads) {
   return best;
 }
 
+/// Whether heads of a legal size make up `modelDim`.
+bool splits(const ModelSetup& model, Index modelDim, Index heads) {
+  const Index headDim = modelDim / heads;
+  const bool even = model.position == PositionKind::rope;
+  return modelDim % heads == 0 && headDim <= kMaxHeadDim && !(even && headDim % 2 != 0);
+}
+
 /// The legal number of heads nearest to `wanted`; 0 if there is none.
 Index headsNear(const ModelSetup& model, Index wanted) {
-  const bool even = model.position == PositionKind::rope;
   Index best = 0;
-  for (Index heads = 1; heads <= kMaxHeads; ++heads) {
-    const Index headDim = model.modelDim / heads;
-    const bool fits = model.modelDim % heads == 0 && headDim <= kMaxHeadDim && !(even && headDim % 2 != 0);
-    if (fits && (best == 0 || std::abs(heads - wanted) < std::abs(best - wanted))) best = heads;
-  }
+  for (Index heads = 1; heads <= kMaxHeads; ++heads)
+    if (splits(model, model.modelDim, heads) &&
+        (best == 0 || std::abs(heads - wanted) < std::abs(best - wanted)))
+      best = heads;
   return best;
 }
 
 }  // namespace
+
+std::vector<Index> kvHeadCounts(const ModelSetup& model, const Suits& suits) {
+  std::vector<Index> counts = divisors(model.heads);
+  std::erase_if(counts, [&](Index kvHeads) {
+    ModelSetup trial = model;
+    trial.kvHeads = kvHeads;
+    return kvHeads != model.kvHeads && suits && !suits(trial);
+  });
+  return counts;
+}
 
 void fitModelTo(ModelSetup& model) {
   if (!model.linked) return;
@@ -81,6 +96,7 @@ void fitModelTo(ModelSetup& model) {
 }
 
 void ChosenHeads::follow(const ModelSetup& model) {
+  if (model.modelDim != leftModelDim_) modelDim_ = model.modelDim;
   if (model.heads == leftHeads_ && model.kvHeads == leftKvHeads_ && model.modelDim == leftModelDim_) return;
   kind_ = kindOf(model);
   heads_ = model.heads;
@@ -88,12 +104,13 @@ void ChosenHeads::follow(const ModelSetup& model) {
 }
 
 /// Sets kvHeads by the user's choice, then remembers how the model was left.
-bool ChosenHeads::settle(ModelSetup& model, const Suits& suits) {
+bool ChosenHeads::settle(ModelSetup& model, const Suits& suits, bool mayGrow) {
   if (model.heads != heads_ || model.heads % kvHeads_ != 0 || kind_ != AttentionKind::gqa)
     model.kvHeads = kvHeadsNear(kind_, kvHeads_, model.heads);
   else
     model.kvHeads = kvHeads_;
-  bool suited = !suits || suits(model);
+  // Only linked heads grow with the model dim.
+  bool suited = !suits || suits(model) || (mayGrow && model.linked && growModelDim(model, suits));
   if (!suited && kind_ == AttentionKind::gqa) {
     std::vector<Index> others = divisors(model.heads);
     std::stable_sort(others.begin(), others.end(),
@@ -111,23 +128,42 @@ bool ChosenHeads::settle(ModelSetup& model, const Suits& suits) {
 
 bool ChosenHeads::setHeads(ModelSetup& model, Index heads, const Suits& suits) {
   follow(model);
+  if (model.linked && splits(model, modelDim_, heads)) model.modelDim = modelDim_;
+  modelDim_ = model.modelDim;
   model.heads = heads_ = heads;
   if (model.linked) model.headDim = model.modelDim / heads;
-  return settle(model, suits);
+  return settle(model, suits, true);
+}
+
+std::vector<Index> ChosenHeads::headCounts(const ModelSetup& model, const Suits& suits) const {
+  const Index modelDim = ChosenHeads(*this).modelDim(model);
+  std::vector<Index> counts;
+  for (Index heads = 1; heads <= kMaxHeads; ++heads) {
+    ModelSetup trial = model;
+    if ((!model.linked || splits(model, modelDim, heads)) && ChosenHeads(*this).setHeads(trial, heads, suits))
+      counts.push_back(heads);
+  }
+  if (counts.empty()) counts.push_back(model.heads);
+  return counts;
 }
 
 bool ChosenHeads::setModelDim(ModelSetup& model, Index modelDim, const Suits& suits) {
   follow(model);
-  model.modelDim = modelDim;
+  model.modelDim = modelDim_ = modelDim;
   model.heads = heads_;
   model.kvHeads = kvHeads_;
   fitModelTo(model);
-  return settle(model, suits);
+  return settle(model, suits, false);
 }
 
 Index ChosenHeads::heads(const ModelSetup& model) {
   follow(model);
   return heads_;
+}
+
+Index ChosenHeads::modelDim(const ModelSetup& model) {
+  follow(model);
+  return modelDim_;
 }
 
 using attention::require;

@@ -24,27 +24,37 @@ std::vector<Index> divisors(Index n);
 /// Call after modelDim was set from outside. Makes heads and head size legal, changing as little as possible.
 void fitModelTo(ModelSetup& model);
 
+/// The numbers of kv heads that the model can have: divisors of its heads that meet `suits`, ascending, and
+/// its own number.
+std::vector<Index> kvHeadCounts(const ModelSetup& model, const Suits& suits);
+
 /// The heads that the user chose, remembered while sliders change them, so that dragging back restores them:
 /// GQA with 2 kv heads dragged down to one head and up again is GQA with 2 kv heads.
 class ChosenHeads {
  public:
-  /// Sets heads. kvHeads follow the chosen kind; for GQA, they become the divisor nearest to the chosen one
-  /// that meets `suits`. Returns whether the result meets `suits`.
+  /// Sets heads. kvHeads follow the chosen kind; for GQA, they become the divisor nearest to the chosen one.
+  /// If that doesn't meet `suits`, a modelDim linked to the head size grows until it does; fewer heads take
+  /// that back. If no size does, kvHeads become the nearest divisor that meets `suits`. Returns whether the
+  /// result meets `suits`.
   bool setHeads(ModelSetup& model, Index heads, const Suits& suits = {});
+  /// The numbers of heads that setHeads() can give to the model, ascending; its own number if there is none.
+  std::vector<Index> headCounts(const ModelSetup& model, const Suits& suits) const;
   /// Sets modelDim. If it is linked to the head size, heads become the divisor nearest to the chosen number;
   /// then kvHeads follow as above.
   bool setModelDim(ModelSetup& model, Index modelDim, const Suits& suits = {});
   /// The number of heads the user chose last.
   Index heads(const ModelSetup& model);
+  /// The modelDim the user chose last, from which it may have grown.
+  Index modelDim(const ModelSetup& model);
   bool operator==(const ChosenHeads&) const = default;
 
  private:
   /// Starts over if something else changed the model: undo, a file, another control.
   void follow(const ModelSetup& model);
-  bool settle(ModelSetup& model, const Suits& suits);
+  bool settle(ModelSetup& model, const Suits& suits, bool mayGrow);
 
   AttentionKind kind_ = AttentionKind::mha;
-  Index heads_ = 0, kvHeads_ = 0;
+  Index heads_ = 0, kvHeads_ = 0, modelDim_ = 0;
   Index leftHeads_ = 0, leftKvHeads_ = 0, leftModelDim_ = 0;  ///< the model as this class left it
 };
 

@@ -145,6 +145,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   window.gpuBytes = pages().gpuBytes();
   window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
   const Layout layout = windowLayout(width, height);
+  if (layout.presents) stageSpotlight(view, presentation_.state());
   if (!layout.presents)
     topBar(view, layout, window, actions_, pages().rows(), pages().at(own().scene().cursor.page));
   drawPages(page, stage, layout);

@@ -220,6 +220,8 @@ void Session::handleInput(const FrameInput& input) {
         event.kind == InputEvent::Kind::wheel)
       presentation_.state().movedAt = view.time;
     const bool edge = event.kind == InputEvent::Kind::key || event.kind == InputEvent::Kind::mouseButton;
+    // Any key lights a dark screen; the one that darkened it does nothing else.
+    const bool lights = edge && event.down && !event.repeat && presentation_.light();
     if (edge && event.down) {
       view.pressedAt = ImGui::GetIO().MousePos;
       view.told.text.clear();
@@ -239,13 +241,14 @@ void Session::handleInput(const FrameInput& input) {
     const bool listOpen =
         ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     if (listOpen && event.key == Key::escape) continue;  // closes only the list
-    if (event.key == Key::escape && (presentation_.state().blank || presentation_.state().frozen)) {
-      presentation_.state().blank = presentation_.state().frozen = false;
+    if (event.key == Key::escape && (lights || presentation_.state().frozen)) {
+      presentation_.state().frozen = false;
       continue;
     }
     if (view.takenBySlider(event.key)) continue;
     const bool typing = ImGui::GetIO().WantTextInput;
     const Action* const action = actionFor(event, typing);
+    if (lights && action && action->id == "stage.blank") continue;
     if (action && (view.present || !isStageKey(*action))) {
       presentation_.note(*action);
       view.request(action->id);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "app/scene/scene_json.h"
+#include "app/shell/picture_choices.h"
 #include "app/widgets/controls.h"
 
 namespace headscope::app {
@@ -149,12 +150,16 @@ bool Exports::take() {
 void Exports::askForHandout() {
   FileQuestion question{"Save a handout", {".pdf"}, "handout.pdf", {}};
   question.chosen = [this](Scene& scene, const auto& path, const Outcome& outcome) {
+    View& view = services_.view;
+    if (!mayDraw(nullptr, outcome)) return;
     const auto lesson = lesson_().lesson;
     const std::filesystem::path file = services_.own()->path();
-    draw(lesson ? handoutPages(lesson, false)
-                : handoutPages(own().cursor.page == "talk" ? own() : scene,
-                               file.empty() ? "Headscope" : file.stem().string()),
-         services_.view.preferences.light, path, outcome);
+    view.figureWanted = std::make_shared<FigureRequest>(
+        FigureRequest{lesson ? handoutPages(lesson, false)
+                             : handoutPages(own().cursor.page == "talk" ? own() : scene,
+                                            file.empty() ? "Headscope" : file.stem().string()),
+                      view.preferences.light, path.filename().string(), view.time,
+                      [this, path](auto drawn) { saveDrawn(path, std::move(drawn), kHandoutSize); }});
   };
   services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
 }
@@ -162,51 +167,62 @@ void Exports::askForHandout() {
 namespace {
 
 void askForPicture(PageServices& services, std::string proposal,
-                   std::function<void(Scene&, const std::filesystem::path&, const Outcome&)> chosen) {
+                   const std::shared_ptr<PictureChoices>& choices,
+                   std::function<void(const std::filesystem::path&, const Outcome&)> chosen) {
   FileQuestion question{"Save a picture", {kPictureEndings.begin(), kPictureEndings.end()}, "", {}};
   question.proposal = std::move(proposal);
-  question.chosen = [chosen = std::move(chosen)](Scene& scene, const auto& path, const Outcome& outcome) {
+  question.beside = [choices](View& view) { choices->draw(view); };
+  question.chosen = [chosen = std::move(chosen)](Scene&, const auto& path, const Outcome& outcome) {
     if (const auto format = pictureFormat(path); !format) return outcome.fail(format.error().message);
-    chosen(scene, path, outcome);
+    chosen(path, outcome);
   };
   services.view.dialog = std::make_shared<FilePicker>(std::move(question), services.folders);
 }
 
 }  // namespace
 
-void Exports::askForFigure(PictureKind kind, bool light) {
-  const std::string name(kPictureNames[static_cast<std::size_t>(kind)]);
-  askForPicture(services_, name + ".png",
-                [this, kind, light](Scene& scene, const auto& path, const Outcome& outcome) {
-                  FigureView how;
-                  how.alone = kind != PictureKind::page;
-                  draw({{.scene = scene, .kind = kind, .how = how}}, light, path, outcome);
+void Exports::askForFigure(const Scene& scene, PictureKind kind, bool light) {
+  FigureView how;
+  how.alone = kind != PictureKind::page;
+  const auto choices = std::make_shared<PictureChoices>(
+      services_, FigurePage{.scene = scene, .kind = kind, .how = how}, light, pictureWidth_, fonts_);
+  askForPicture(services_, std::string(kPictureNames[static_cast<std::size_t>(kind)]) + ".png", choices,
+                [this, choices](const auto& path, const Outcome& outcome) {
+                  if (!mayDraw(choices->request(), outcome)) return;
+                  choices->finish(path.filename().string(), [this, path, size = choices->size()](auto drawn) {
+                    saveDrawn(path, std::move(drawn), size);
+                  });
                 });
 }
 
-void Exports::draw(std::vector<FigurePage> pages, bool light, const std::filesystem::path& path,
-                   const Outcome& outcome) {
-  View& view = services_.view;
-  if (view.figureWanted)
-    return outcome.fail(view.figureWanted->name + " is still being drawn. Stop it first.");
-  const std::string file = path.filename().string();
-  outcome.done();
-  view.messages.notice.clear();  // the status line shows progress, with a button to stop
-  const bool figure = pages.front().how.has_value();
-  view.figureWanted = std::make_shared<FigureRequest>(FigureRequest{
-      std::move(pages), light, file, view.time,
-      [this, path, figure](attention::Result<std::vector<Drawing>> drawn) {
-        // Twice the pixels for a figure, so that it is sharp on paper and high-density displays.
-        const PictureSize size = figure ? PictureSize{.scale = 2 / services_.view.unit} : kHandoutSize;
-        drawn ? save(path, *std::move(drawn), size) : services_.view.messages.fail(drawn.error().message);
-      }});
+/// Saves the page as the window shows it, once the dialog has closed.
+void Exports::askForShown(const Scene& scene) {
+  const auto choices = std::make_shared<PictureChoices>(
+      services_, std::nullopt, services_.view.preferences.light, pictureWidth_, fonts_);
+  askForPicture(services_, scene.cursor.page + ".pdf", choices,
+                [this, choices](const auto& path, const Outcome& outcome) {
+                  outcome.done("Drawing " + path.filename().string() + " …");
+                  services_.view.redraw();
+                  services_.view.pictureWanted = [this, path, size = choices->size()](Drawing drawing) {
+                    save(path, {std::move(drawing)}, size);
+                  };
+                });
 }
 
-/// Saves the page as the window shows it, once the dialog has closed.
-void Exports::saveShown(const std::filesystem::path& path, const Outcome& outcome) {
-  outcome.done("Drawing " + path.filename().string() + " …");
-  services_.view.redraw();
-  services_.view.pictureWanted = [this, path](Drawing drawing) { save(path, {std::move(drawing)}, {}); };
+bool Exports::mayDraw(const std::shared_ptr<FigureRequest>& own, const Outcome& outcome) {
+  View& view = services_.view;
+  if (view.figureWanted && view.figureWanted != own) {
+    outcome.fail(view.figureWanted->name + " is still being drawn. Stop it first.");
+    return false;
+  }
+  outcome.done();
+  view.messages.notice.clear();  // the status line shows progress, with a button to stop
+  return true;
+}
+
+void Exports::saveDrawn(const std::filesystem::path& path, attention::Result<std::vector<Drawing>> drawn,
+                        const PictureSize& size) {
+  drawn ? save(path, *std::move(drawn), size) : services_.view.messages.fail(drawn.error().message);
 }
 
 void Exports::save(const std::filesystem::path& path, std::vector<Drawing> pages, const PictureSize& size) {
@@ -233,21 +249,18 @@ std::vector<Action> Exports::pictureActions() {
                        .words = "export screenshot image figure window vector print png svg pdf",
                        .run = std::move(run)});
   };
-  const auto shown = [this](Scene& scene) {
-    askForPicture(services_, scene.cursor.page + ".pdf",
-                  [this](Scene&, const auto& path, const Outcome& outcome) { saveShown(path, outcome); });
-  };
-  add("save", "this page", [this](Scene& scene) { askForFigure(shownPicture(scene), true); },
+  add("save", "this page", [this](Scene& scene) { askForFigure(scene, shownPicture(scene), true); },
       {Key::p, {.ctrl = true}});
-  add("save_shown", "this page as it is shown", shown);
-  add("save_dark", "this page, dark", [this](Scene& scene) { askForFigure(shownPicture(scene), false); });
+  add("save_shown", "this page as it is shown", [this](Scene& scene) { askForShown(scene); });
+  add("save_dark", "this page, dark",
+      [this](Scene& scene) { askForFigure(scene, shownPicture(scene), false); });
   constexpr std::pair<PictureKind, const char*> kKinds[] = {
       {PictureKind::head, "this head"},     {PictureKind::heads, "all heads"},
       {PictureKind::mask, "the mask"},      {PictureKind::map, "the map"},
       {PictureKind::cache, "the KV cache"}, {PictureKind::cost, "the cost figures"}};
   for (const auto& [kind, name] : kKinds)
     add("save_" + std::string(kPictureNames[static_cast<std::size_t>(kind)]), name,
-        [this, kind = kind](Scene&) { askForFigure(kind, true); });
+        [this, kind = kind](Scene& scene) { askForFigure(scene, kind, true); });
   return actions;
 }
 

@@ -81,13 +81,15 @@ class Exports {
   void record(const Scene& scene, std::vector<std::string> words, const std::filesystem::path& path,
               const Outcome& outcome);
   void askForHandout();
-  void askForFigure(PictureKind kind, bool light);
-  /// Requests drawing the pages off screen and then saving them.
-  void draw(std::vector<FigurePage> pages, bool light, const std::filesystem::path& path,
-            const Outcome& outcome);
+  void askForFigure(const Scene& scene, PictureKind kind, bool light);
+  void askForShown(const Scene& scene);
+  /// Whether nothing else is being drawn, which would be said; then closes the dialog.
+  bool mayDraw(const std::shared_ptr<FigureRequest>& own, const Outcome& outcome);
+  /// Saves what was drawn, or says why nothing was.
+  void saveDrawn(const std::filesystem::path& path, attention::Result<std::vector<Drawing>> drawn,
+                 const PictureSize& size);
   /// Writes a picture, or a PDF for several pages, on the file worker, and reports the result.
   void save(const std::filesystem::path& path, std::vector<Drawing> pages, const PictureSize& size);
-  void saveShown(const std::filesystem::path& path, const Outcome& outcome);
   std::vector<Action> pictureActions();
   std::vector<Action> filmActions();
   /// The window's own scene, which a stage hides.
@@ -101,6 +103,7 @@ class Exports {
   std::unique_ptr<ChildProgram> child_;
   std::filesystem::path input_;  ///< temporary scene file, removed with the child
   std::string name_, told_;      ///< the file being written, and the last progress shown
+  int pictureWidth_ = 0;         ///< as chosen for the last picture, see PictureChoices
   bool stopped_ = false;
 };
 

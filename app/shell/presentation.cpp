@@ -43,7 +43,6 @@ void Presentation::prepare(int width, int height) {
 }
 
 void Presentation::note(const Action& action) {
-  if (action.id != "stage.blank") state_.blank = false;
   if (!view_.present || !isOnStageBar(action.id) || action.id == "stage.freeze") return;
   state_.key = action.id;
   state_.keyAt = view_.time;
@@ -93,7 +92,7 @@ std::vector<Action> Presentation::actions() {
       action(
           "stage.kind", "Switch between MHA, GQA and MQA", 'K', [this](Scene& scene) { nextKind(scene); },
           "grouped multi-query share keys"),
-      action("stage.blank", "Darken or show the screen", 'B', onStage(&StageState::blank),
+      action("stage.blank", "Darken the screen; any key shows it again", 'B', onStage(&StageState::blank),
              "black blank pause"),
       action("stage.freeze", "Freeze or unfreeze the audience's picture", 'F', onStage(&StageState::frozen),
              "freeze hold still"),

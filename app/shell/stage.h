@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/platform/imgui_compat.h"
@@ -43,8 +44,11 @@ struct StageState {
   std::size_t example = 0;  ///< index of the next example text
 };
 
+/// Dims a presented page outside a disc around the pointer if the spotlight is on. Call before drawing what
+/// stands over the page, such as its tooltips, which stay bright.
+void stageSpotlight(const View& view, const StageState& stage);
 /// Draws over a presented page: the lecturer's bar when the mouse is near it, the last key pressed, the
-/// laser, the spotlight, and the darkened screen.
+/// laser, and the darkened screen.
 void stageOverlay(const Scene& scene, View& view, StageState& stage, const Layout& layout,
                   const ActionTable& actions);
 
@@ -92,8 +96,10 @@ class Presentation {
   /// Call before a frame of width × height pixels. A resting pointer is hidden together with what it
   /// highlights; outside a presentation nothing is dark or frozen.
   void prepare(int width, int height);
-  /// Call when a key triggered `action`: shows the key, and lights a darkened screen.
+  /// Call when a key triggered `action`: shows the key.
   void note(const Action& action);
+  /// Lights a dark screen. Returns whether it was dark.
+  bool light() { return std::exchange(state_.blank, false); }
   std::vector<Action> actions();
 
  private:

@@ -111,6 +111,7 @@ void bar(const Scene& scene, View& view, const StageState& stage, const Layout& 
       const StageKey& key = *keys[i];
       const std::string name = "stage." + std::string(key.action);
       if (hitArea(name, ImVec2(x, area.Min.y), ImVec2(widths[i], high))) view.request(key.action);
+      if (ImGui::IsItemHovered()) tooltip(view, actions.find(key.action).name);
       const bool lit = ImGui::IsItemHovered() || (key.on && key.on(scene, stage));
       const float y = area.GetCenter().y;
       const float letter = paintText(list, view.fonts->smallBold, ImVec2(x + pad, y), view.theme->text,
@@ -144,19 +145,30 @@ void laser(const View& view, StageState& stage, Canvas list, ImVec2 at) {
         ImVec2(at.x + view.px(6), at.y + view.px(6)));
 }
 
-/// Dims everything outside a disc around the pointer.
-void spotlight(const View& view, Canvas list, ImVec2 at) {
-  const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  const float radius = view.px(90), reach = screen.x + screen.y;
-  list.AddCircle(at, radius + reach / 2, IM_COL32(0, 0, 0, 170), 128, reach);
-}
-
 bool inWindow(ImVec2 at) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   return at.x >= 0 && at.y >= 0 && at.x < screen.x && at.y < screen.y;
 }
 
+/// Darkens the screen. Says how to return, faintly and for as long as the pointer would be shown.
+void dark(const View& view, const StageState& stage, Canvas list, const Layout& layout) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  list.AddRectFilled(ImVec2(0, 0), screen, 0xFF000000);
+  track("stage.dark", ImVec2(0, 0), screen);
+  if (view.time - std::max(stage.movedAt, stage.keyAt) < kPointerRests)
+    paintText(list, view.fonts->text, ImVec2(screen.x / 2, layout.status.GetCenter().y),
+              IM_COL32(150, 150, 150, 255), "Any key shows the picture again", Align::center);
+}
+
 }  // namespace
+
+void stageSpotlight(const View& view, const StageState& stage) {
+  const ImVec2 at = ImGui::GetIO().MousePos, screen = ImGui::GetIO().DisplaySize;
+  if (!stage.spotlight || !inWindow(at)) return;
+  const float radius = view.px(90), reach = screen.x + screen.y;
+  Canvas list = *ImGui::GetForegroundDrawList();
+  list.AddCircle(at, radius + reach / 2, IM_COL32(0, 0, 0, 170), 128, reach);
+}
 
 std::vector<KeyHint> stageWords(const Scene& scene, const StageState& stage, const ActionTable& actions) {
   std::vector<KeyHint> words;
@@ -179,8 +191,7 @@ void stageOverlay(const Scene& scene, View& view, StageState& stage, const Layou
   const ImVec2 at = ImGui::GetIO().MousePos, screen = ImGui::GetIO().DisplaySize;
   Canvas list = *ImGui::GetForegroundDrawList();
   const bool near = inWindow(at) && at.y > screen.y * 0.8f && view.time - stage.movedAt < kPointerRests;
-  if (near && !view.dialog) bar(scene, view, stage, layout, actions);
-  if (stage.spotlight && inWindow(at)) spotlight(view, list, at);
+  if (near && !view.dialog && !stage.blank) bar(scene, view, stage, layout, actions);
   if (stage.laser && inWindow(at)) laser(view, stage, list, at);
   if (view.preferences.pressedKeys && view.time - stage.keyAt < kKeyShown) {
     const auto key = std::find_if(kStageKeys.begin(), kStageKeys.end(),
@@ -189,9 +200,7 @@ void stageOverlay(const Scene& scene, View& view, StageState& stage, const Layou
       keyPill(view, list, layout.status, shortcutText(actions.find(key->action).shortcut),
               stateWords(*key, scene, stage));
   }
-  if (!stage.blank) return;
-  list.AddRectFilled(ImVec2(0, 0), screen, 0xFF000000);
-  track("stage.dark", ImVec2(0, 0), screen);
+  if (stage.blank) dark(view, stage, list, layout);
 }
 
 double stageFrameIn(const StageState& stage, double now) {
@@ -201,6 +210,7 @@ double stageFrameIn(const StageState& stage, double now) {
   };
   until(stage.movedAt + kPointerRests);
   until(stage.keyAt + kKeyShown);
+  if (stage.blank) until(stage.keyAt + kPointerRests);
   return stage.laser && stage.trail.size() > 1 ? std::min(next, 1.0 / 60) : next;
 }
 

@@ -54,7 +54,8 @@ struct SliderSpec {
   const char* help = "";
   /// For sliders over whole numbers: the scale, whatever values are legal; low == high spaces them evenly.
   Track track = {};
-  const char* shown = "";  ///< replaces the value
+  const char* shown = "";      ///< replaces the value
+  std::string limitedBy = {};  ///< why values within the limits are left out, shown while hovered; "" = none
 };
 
 /// A slider over the legal values `stops` (ascending, not empty). A typed number outside them is rejected if

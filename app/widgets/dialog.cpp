@@ -68,6 +68,7 @@ namespace {
 constexpr double kLongSeconds = 0.5;
 /// Leaves space for the folder's own files.
 constexpr std::size_t kRecentRows = 6;
+constexpr float kBeside = 296;  ///< width of the column right of the list, in layout units
 
 std::string readingText(const FolderReads::Look& look) {
   const std::string text = "Reading " + shownPath(look.question().path) + " …";
@@ -237,10 +238,21 @@ void FilePicker::top(View& view) {
   listed_ = true;
 }
 
-void FilePicker::list(View& view) {
+/// Draws the list, and what belongs beside it.
+void FilePicker::files(View& view) {
   const float foot = view.px(164);  // with space for a two-line error about the name
-  ImGui::BeginChild("entries", ImVec2(0, ImGui::GetContentRegionAvail().y - foot), false,
-                    ImGuiWindowFlags_NoBackground);
+  const ImVec2 room(ImGui::GetContentRegionAvail().x, ImGui::GetContentRegionAvail().y - foot);
+  const float beside = question_.beside && room.x >= view.px(600) ? view.px(kBeside) : 0;
+  list(view, ImVec2(room.x - beside, room.y));
+  if (beside == 0) return;
+  ImGui::SameLine(0, view.px(16));
+  ImGui::BeginChild("beside", ImVec2(beside - view.px(16), room.y), false, ImGuiWindowFlags_NoBackground);
+  question_.beside(view);
+  compat::endChild();
+}
+
+void FilePicker::list(View& view, const ImVec2& size) {
+  ImGui::BeginChild("entries", size, false, ImGuiWindowFlags_NoBackground);
   recentRows(view);
   if (!found_.problem.empty()) problem(view, found_.problem);
   if (listed_ && found_.problem.empty() && found_.entries.empty())
@@ -314,10 +326,11 @@ void FilePicker::draw(Scene& scene, View& view, bool opening) {
     look(given, Wish::choose);
   takeLook(scene, view);
   takeOutcome(view);
-  if (beginDialog(view, "files", question_.title, 640, question_.recent ? 600 : 500)) {
+  if (beginDialog(view, "files", question_.title, question_.beside ? 640 + kBeside : 640,
+                  question_.recent || question_.beside ? 600 : 500)) {
     top(view);
     gap(view, 4);
-    list(view);
+    files(view);
     gap(view, 4);
     answerLine(view, opening);
   }

@@ -93,6 +93,8 @@ struct FileQuestion {
   /// Recent files, newest first, and what a click on one does. The list may arrive after the dialog opens.
   std::shared_ptr<std::vector<RecentFile>> recent = nullptr;
   std::function<void(const RecentFile&, const Outcome&)> recentChosen = nullptr;
+  /// Draws further choices right of the list, in wide enough windows.
+  std::function<void(View&)> beside = nullptr;
   bool saves() const { return !proposal.empty(); }
 };
 
@@ -124,7 +126,8 @@ class FilePicker : public Dialog {
   bool isAnswer(const FoundPath& found) const;
   bool looksLong() const;
   void top(View& view);
-  void list(View& view);
+  void list(View& view, const ImVec2& size);
+  void files(View& view);
   bool row(const View& view, const FolderEntry& entry) const;
   void recentRows(View& view);
   void answerLine(View& view, bool opening);

@@ -13,12 +13,12 @@ namespace {
 /// Formats a number as on screen; files have no thousands separators.
 std::string fieldNumber(double value) {
   const bool whole = value == std::floor(value) && value >= 1000 && value < 1e7;
-  return whole ? countText(static_cast<std::uint64_t>(value)) : shortNumber(value);
+  return whole ? countText(static_cast<std::uint64_t>(value)) : shownNumber(shortNumber(value));
 }
 
 std::string legalText(const Field& field) {
   const auto* range = std::get_if<Range>(&field.values);
-  if (!range || range->step != 1) return valuesText(field);
+  if (!range || range->step != 1) return valuesText(field);  // these have no negative values
   return fieldNumber(range->low) + " to " + fieldNumber(range->high) +
          (*range->unit ? std::string(" ") + range->unit : "");
 }
@@ -61,6 +61,7 @@ SliderSpec sliderSpec(const Field& field, const SliderState& state) {
   const auto& control = std::get<Slider>(field.control);
   SliderSpec spec{control.name, control.label, state.disabledReason, state.limits, field.help};
   spec.shown = state.shown;
+  spec.limitedBy = state.limitedBy;
   const Track track = trackOf(field);
   if (track.scale == Scale::logarithmic) spec.track = track;
   if (!spec.limits.empty()) return spec;

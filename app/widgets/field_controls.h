@@ -16,6 +16,7 @@ struct SliderState {
   std::function<std::string(Index)> refuse = {};  ///< why a typed number in range isn't allowed, or ""
   std::string limits = {};                        ///< replaces the row's limits
   const char* shown = "";                         ///< replaces the value
+  std::string limitedBy = {};                     ///< why values within the limits are left out, or ""
 };
 bool fieldSlider(View& view, Scene& scene, std::string_view path, const SliderState& state = {});
 /// Shows the sliders of all fields in this section.

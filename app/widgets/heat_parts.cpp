@@ -170,8 +170,9 @@ void paintLegend(const View& view, Canvas list, ImVec2 at, float height, const F
 
 float paintLegendLine(const View& view, Canvas list, ImVec2 right, float room, const FigureLegend& legend) {
   const Theme& theme = *view.theme;
-  ImFont* const font = view.fonts->text;
-  const float apart = view.px(18), gap = view.px(6), half = view.px(6), ramp = view.px(96);
+  ImFont* const font = view.present ? view.fonts->text : view.fonts->small;
+  const float apart = view.px(18), gap = view.px(6), half = view.px(view.present ? 6 : 5);
+  const float ramp = view.px(view.present ? 96 : 56);
   float x = right.x;
   const auto fits = [&](float width) { return right.x - x + width <= room; };
   const auto word = [&](const std::string& text, std::uint32_t color) {

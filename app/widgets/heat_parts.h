@@ -57,8 +57,8 @@ struct FigureLegend {
 float legendRoom(const View& view);
 /// Paints the legend with its top left corner at `at` and a ramp at most `height` pixels high.
 void paintLegend(const View& view, Canvas list, ImVec2 at, float height, const FigureLegend& legend);
-/// Paints it on a single line that ends at `right`, in at most `room` pixels; what doesn't fit is left out,
-/// the ramp last. Returns the width used.
+/// Paints it on a single line that ends at `right`, in at most `room` pixels, smaller in the window than on
+/// stage; what doesn't fit is left out, the ramp last. Returns the width used.
 float paintLegendLine(const View& view, Canvas list, ImVec2 right, float room, const FigureLegend& legend);
 
 /// The size of a figure's cells, in layout units.

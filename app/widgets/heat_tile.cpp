@@ -284,11 +284,25 @@ std::string headWord(const attention::HeadLabel& label) {
   return fixed ? std::string(label.detector->shortName) : attention::describe(label);
 }
 
+std::string fewRowsText(const attention::HeadProfile& profile, float threshold) {
+  for (const attention::Detector* detector : attention::allDetectors()) {
+    if (!attention::tooFewRows(*detector, profile, threshold)) continue;
+    const attention::DetectorScore& score = profile[detector->name];
+    return fmt::format("Perhaps {}: {} over {}, too few to tell.",
+                       attention::describe({detector, score.raw, score.at}), fixedText(score.raw, 2),
+                       countedText(score.rows, "row"));
+  }
+  return "";
+}
+
 std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile,
                      float threshold) {
-  if (!label.detector)
+  if (!label.detector) {
+    const std::string perhaps = fewRowsText(profile, threshold);
+    if (!perhaps.empty()) return "mixed: " + perhaps;
     return fmt::format("mixed: no detector scores {} or more above uniform attention over the visible keys.",
                        shortNumber(static_cast<double>(threshold)));
+  }
   const attention::DetectorScore& score = profile[label.detector->name];
   const std::string help(label.detector->help);
   if (label.detector->fallbackLabelThreshold)

@@ -90,8 +90,10 @@ std::string pooledText(int factor);
 void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head, Index query, Index key,
                  bool underOther = false);
 
+/// "Perhaps induction: 0.55 over 1 row, too few to tell."; "" if no score lacks only rows to label the head.
+std::string fewRowsText(const attention::HeadProfile& profile, float threshold);
 /// Returns the head's tooltip: what it appears to do, how strongly, and what the detector measures. Heads are
-/// named if their score above even attention reaches `threshold`.
+/// labelled as by attention::labelHead().
 std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile,
                      float threshold);
 

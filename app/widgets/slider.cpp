@@ -93,6 +93,10 @@ int touchedSteps(const View& view, bool arrows, bool wheel) {
   return steps;
 }
 
+std::string joinedLines(const std::string& first, const std::string& second) {
+  return first + (first.empty() || second.empty() ? "" : "\n") + second;
+}
+
 bool pressesEnter(const View& view) {
   return std::any_of(view.input.events.begin(), view.input.events.end(), [](const InputEvent& event) {
     return event.kind == InputEvent::Kind::key && event.down && event.key == Key::enter;
@@ -123,7 +127,8 @@ Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, 
   if (enabled) {
     const bool onValue = mouse > at.trackTo + view.px(8);
     if (hovered && mouse < at.labelEnd) hoverHelp(view, spec.name, spec.help, spec.label);
-    if (hovered && onValue && !ImGui::IsItemActive()) tooltip(view, spec.limits + " — double-click to type");
+    if (hovered && !ImGui::IsItemActive() && (onValue || (overTrack && !spec.limitedBy.empty())))
+      tooltip(view, joinedLines(onValue ? spec.limits + " — double-click to type" : "", spec.limitedBy));
     if (ImGui::IsItemActive() && ImGui::GetIO().MouseClickedPos[0].x <= at.trackTo + view.px(8) &&
         ImGui::GetIO().MouseClickedPos[0].x >= at.trackFrom - view.px(10)) {
       touch.kind = Touch::Kind::moved;

@@ -1,6 +1,8 @@
 #include "attention/heads/detectors.h"
 
 #include <array>
+#include <cmath>
+#include <limits>
 
 namespace headscope::attention {
 
@@ -84,6 +86,22 @@ HeadProfile profileHead(const ObservedHead& head, const HeadMaps* maps) {
   return profile;
 }
 
+float leastScore(const Detector& detector, Index rows, float threshold) {
+  // The weight that a random head (Xavier, 12 words) puts on a key varies by 0.2 from row to row. So the
+  // default threshold of 0.3 is three standard errors of a mean over four rows; over fewer rows, the least
+  // score grows as the standard error does.
+  constexpr float kEnoughRows = 4;
+  if (rows < detector.fewestRows) return std::numeric_limits<float>::infinity();
+  return threshold * std::max(1.0f, std::sqrt(kEnoughRows / static_cast<float>(rows)));
+}
+
+bool tooFewRows(const Detector& detector, const HeadProfile& profile, float threshold) {
+  const DetectorScore& score = profile[detector.name];
+  return score.rows > 0 && score.above() >= threshold &&
+         score.above() < leastScore(detector, score.rows, threshold) &&
+         !(detector.mayLabel && !detector.mayLabel(profile));
+}
+
 HeadLabel labelHead(const HeadProfile& profile, float threshold) {
   HeadLabel label, rest;
   float strongest = 0;
@@ -93,7 +111,8 @@ HeadLabel labelHead(const HeadProfile& profile, float threshold) {
     if (score.rows == 0) continue;
     if (detector.fallbackLabelThreshold && score.raw >= *detector.fallbackLabelThreshold)
       rest = {&detector, score.raw, score.at};
-    if (!(score.above() >= threshold) || (detector.mayLabel && !detector.mayLabel(profile))) continue;
+    if (!(score.above() >= leastScore(detector, score.rows, threshold))) continue;
+    if (detector.mayLabel && !detector.mayLabel(profile)) continue;
     if (label.detector && evidence(score) <= strongest) continue;
     label = {&detector, score.above(), score.at};
     strongest = evidence(score);

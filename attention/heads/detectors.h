@@ -21,7 +21,14 @@ struct HeadLabel {
   Index at = 0;                        ///< as DetectorScore::at
 };
 
-/// Labels a head with the strongest detector whose score above baseline reaches `threshold`, else with one
+/// The least score above baseline with which a detector labels a head: `threshold`, over fewer than four rows
+/// twice the threshold / √rows, and infinity over fewer rows than the detector needs.
+float leastScore(const Detector& detector, Index rows, float threshold);
+/// Whether the detector doesn't label a head with this profile only because its score, which reaches
+/// `threshold`, is a mean over too few rows.
+bool tooFewRows(const Detector& detector, const HeadProfile& profile, float threshold);
+
+/// Labels a head with the strongest detector whose score above baseline reaches leastScore(), else with one
 /// that labels the rest (uniform), else with none. As behaviours overlap, scores from few rows count less
 /// (two thirds for one row), and a detector may leave a head to others.
 HeadLabel labelHead(const HeadProfile& profile, float threshold = kLabelThreshold);

@@ -8,6 +8,7 @@
 #include "app/platform/ui_state.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
+#include "app/scene/text/number_text.h"
 #include "attention/heads/head_views.h"
 #include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
@@ -210,6 +211,26 @@ TEST_F(DetectorsOnScreen, NarrowColumnsUseShortNames) {
 TEST_F(SmallDetectors, OpeningSceneFits) {
   expectRoom("opening scene");
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
+}
+
+TEST_F(SmallDetectors, EveryColourScaleHasALegend) {
+  park();
+  EXPECT_THAT(written(), AllOf(HasSubstr("\nscore\n"), HasSubstr("\ndistance in tokens\n")));
+  float most = 0;
+  for (const attention::HeadProfile& one : tab().study()->profiles)
+    most = std::max(most, one["distance"].raw);
+  EXPECT_GT(most, 1) << "farther than a scale from 0 to 1";
+  EXPECT_THAT(written(), HasSubstr("\n" + app::fixedText(static_cast<double>(most), 1) + "\n"));
+  at().aboveEven = true;
+  ui.draw();
+  park();
+  EXPECT_THAT(written(), HasSubstr("\nabove uniform\n"));
+  expectRoom("above uniform");
+}
+
+TEST_F(SmallDetectors, ThresholdIsNamedInFull) {
+  park();
+  EXPECT_THAT(written(), HasSubstr("\nThreshold\n"));
 }
 
 TEST_F(SmallDetectors, SixtyFourHeadsAndLongTextFit) {

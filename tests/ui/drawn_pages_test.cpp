@@ -49,6 +49,16 @@ std::vector<std::string> missing(const std::vector<app::DrawnText>& texts, const
   return all;
 }
 
+/// The texts with a hyphen before a number, where a minus sign belongs. Code has hyphens.
+std::vector<std::string> hyphened(const std::vector<app::DrawnText>& texts) {
+  static const std::regex kHyphen(R"((^|[ (])-\.?[0-9])"), kCode(R"([a-z]\(|\)\.)");
+  std::vector<std::string> all;
+  for (const app::DrawnText& text : texts)
+    if (std::regex_search(text.text, kHyphen) && !std::regex_search(text.text, kCode))
+      all.push_back(text.text);
+  return all;
+}
+
 struct Word {
   std::string text;
   double x = 0, y = 0;  ///< left edge and vertical middle, in pixels of the page
@@ -95,6 +105,7 @@ TEST_P(DrawnPages, ContainScreenTextsInPlace) {
     const Drawing drawing = drawn();
     EXPECT_GT(app::uiState().texts.size(), 3u);
     EXPECT_THAT(missing(app::uiState().texts, runsOf(drawing)), IsEmpty());
+    EXPECT_THAT(hyphened(app::uiState().texts), IsEmpty());
   }
 }
 

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "app/platform/ui_state.h"
 #include "app/widgets/heatmap_layer.h"
 #include "tests/support/ui_driver.h"
 
@@ -41,6 +43,22 @@ TEST(Heads, HoveringACellHighlightsQueryAndKeyInAllHeads) {
   EXPECT_EQ(ui.view().hover, (app::Crosshair{6, 11, 0}));
   ui.park();
   EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0) << "nothing stays behind";
+}
+
+TEST(Heads, LegendExplainsMaskedCells) {
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1920, 1080}}) {
+    UiDriver ui(width, height);
+    const auto saysMasked = [&] {
+      app::uiState().watches = true;
+      ui.park().screenshot();
+      return std::ranges::any_of(app::uiState().texts,
+                                 [](const app::DrawnText& drawn) { return drawn.text == "masked"; });
+    };
+    EXPECT_TRUE(saysMasked()) << width;
+    ui.session().scene().setup.mask.layers = {};
+    ui.draw();
+    EXPECT_FALSE(saysMasked()) << width << ": no cell is";
+  }
 }
 
 TEST(Heads, ReceiptListsEveryApplicableTerm) {

@@ -16,6 +16,7 @@
 #include "test_paths.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/matchers.h"
+#include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 
@@ -232,6 +233,63 @@ TEST_F(Handouts, ReportsWhyALessonCannotBeComputed) {
   wait("lesson.pdf");
   EXPECT_THAT(ui.view().messages.error, AllOf(HasSubstr("mine.json: step three"), HasSubstr("99")));
   EXPECT_EQ(folder.count(), 0u);
+}
+
+TEST_F(Pictures, WidthAndThemeCanBeChosen) {
+  const auto saved = [&](const std::string& name) {
+    answerAndWait(name);
+    return decodePng(fileBytes(folder / name));
+  };
+  ui.chord(kCtrl, Key::p).click("picture.width.1920");
+  const render::Image light = saved("light.png");
+  EXPECT_EQ(light.width, 1920);
+  EXPECT_GT(light.rgba.front(), 200) << "figures are light";
+  ui.chord(kCtrl, Key::p).click("picture.width.3840").click("picture.theme.dark");
+  const render::Image dark = saved("dark.png");
+  EXPECT_EQ(dark.width, 3840) << "the width of the last picture is proposed, and can be changed";
+  EXPECT_LT(dark.rgba.front(), 60);
+  ui.request("picture.save_shown");
+  EXPECT_FALSE(ui.has("picture.theme.dark")) << "the window's theme is shown";
+  answer("shown.png");
+  ui.draw();
+  EXPECT_EQ(decodePng(fileBytes(folder / "shown.png")).width, 3840);
+}
+
+TEST_F(Pictures, PreviewShowsWhatIsWritten) {
+  const auto preview = [&] {
+    for (int i = 0; i < 30000 && !ui.has("picture.preview"); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      painter.step(ui.session());
+      ui.frames(1);
+    }
+    return ui.find("picture.preview").GetSize();
+  };
+  ui.chord(kCtrl, Key::p);
+  const ImVec2 small = preview();
+  const render::Image shown = ui.screenshot();
+  ui.click("picture.theme.dark");
+  EXPECT_FALSE(ui.has("picture.preview")) << "not the other theme's";
+  preview();
+  EXPECT_GT(pixelsApart(shown, ui.screenshot(), ui.find("picture.preview")), 1000);
+  answer("preview.png");
+  EXPECT_EQ(ui.view().figureWanted, nullptr) << "it was drawn for the preview";
+  wait("preview.png");
+  const render::Image written = decodePng(fileBytes(folder / "preview.png"));
+  EXPECT_NEAR(small.x / small.y, static_cast<float>(written.width) / static_cast<float>(written.height),
+              0.05f);
+  // Closing the dialog ends the drawing.
+  ui.chord(kCtrl, Key::p);
+  EXPECT_NE(ui.view().figureWanted, nullptr);
+  ui.key(Key::escape);
+  EXPECT_EQ(ui.view().figureWanted, nullptr);
+}
+
+TEST_F(Pictures, DialogFitsSmallWindows) {
+  for (const auto& [width, height] : {std::pair{1280, 720}, {640, 480}}) {
+    ui.resize(width, height).chord(kCtrl, Key::p);
+    EXPECT_THAT(flaws(ui), IsEmpty()) << width;
+    ui.key(Key::escape);
+  }
 }
 
 TEST_F(Pictures, RefusesUnknownFileExtensions) {

@@ -93,6 +93,14 @@ TEST(Scripts, PrivateUseCharactersAreShownByNumber) {
   EXPECT_EQ(lineOf(ui, "a\u200Db")->width, lineOf(ui, "ab")->width);
 }
 
+TEST(Scripts, ReportsEmojiWithoutAFont) {
+  UiDriver ui;
+  ui.session().scene().setup.input.text = "a 🚀";
+  ui.draw();
+  if (!hasKind(*lineOf(ui, "🚀"), TextPiece::Kind::number)) GTEST_SKIP() << "this machine has a font for it";
+  EXPECT_EQ(ui.view().messages.notice, "No installed font has these emoji. Tokens are shown by number.");
+}
+
 TEST(Scripts, ReportsAScriptWithoutAFontOnce) {
   UiDriver ui;
   const std::pair<hb_script_t, std::string> scripts[] = {{HB_SCRIPT_EGYPTIAN_HIEROGLYPHS, "𓀀𓁐"},

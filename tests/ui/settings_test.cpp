@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "app/platform/preferences.h"
 #include "app/platform/ui_state.h"
 #include "app/scene/fields.h"
+#include "app/scene/talk.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/view.h"
 #include "tests/support/matchers.h"
@@ -149,6 +152,77 @@ TEST(HistoryList, NamesEditsOfSeveralFields) {
   now.setup.model.bias = true;
   now.cursor.page = "mask";
   EXPECT_EQ(app::changeName(before, now), "Heads 8 → 4, KV heads 2 → 1, and 1 more");
+}
+
+std::string stepName(const std::function<void(Scene&)>& change, const Scene& before = app::openingScene()) {
+  Scene now = before;
+  change(now);
+  return app::changeName(before, now);
+}
+
+TEST(HistoryList, NamesEditsByWhatTheyChange) {
+  using attention::Behaviour;
+  EXPECT_EQ(stepName([](Scene& s) { s.setup.weights.source = app::WeightSource::random; }),
+            "Weights source Planted → Random");
+  EXPECT_EQ(stepName([](Scene& s) {
+              s.setup.weights.planted[3] = {Behaviour::separator, 1};
+            }),
+            "Head 3 uniform → separator");
+  EXPECT_EQ(stepName([](Scene& s) {
+              s.setup.subject.switchedOff = {{0, 3, app::HeadOff::zero}};
+            }),
+            "Heads off none → 0.3");
+  EXPECT_EQ(stepName([](Scene& s) { s.compare.answer = 7; }), "Answer −1 → 7");
+  EXPECT_EQ(stepName([](Scene& s) { s.setup.weights.file = "/home/somebody/a folder/layer.npz"; }),
+            "Weights file none → “layer.npz”");
+  EXPECT_EQ(stepName([](Scene& s) { s.cursor.lab.patchText = "dogs bark"; }),
+            "Patch text none → “dogs bark”");
+  EXPECT_EQ(stepName([](Scene& s) {
+              s.look.strokes.edit().push_back({"heads", "", {}, true, {}});
+            }),
+            "Pen strokes 0 → 1");
+}
+
+TEST(HistoryList, NamesTextsByWhatDiffersInThem) {
+  const std::string text = app::openingScene().setup.input.text;
+  const auto typed = [&](std::string now) {
+    return stepName([&](Scene& s) { s.setup.input.text = std::move(now); });
+  };
+  EXPECT_EQ(typed("The animal didn't cross the street because she was too tired ."),
+            "Text “…because it…” → “…because she…”");
+  EXPECT_EQ(typed(""), "Text “The animal didn't cross the…” → none");
+  std::string longer;
+  for (int i = 0; i < 1000; ++i) longer += "ένα ";
+  EXPECT_LT(typed(longer).size(), 120u);
+  EXPECT_THAT(typed(text + "\nA second line"), HasSubstr("A second line"));
+}
+
+TEST(HistoryList, NamesEditsOfTablesPaintingsAndTalks) {
+  Scene scene = app::openingScene();
+  attention::Table table;
+  table.names = {"cat", "dog"};
+  table.values = attention::Matrix::Zero(2, 3);
+  scene.setup.input.table = table;
+  EXPECT_EQ(stepName([](Scene& s) { s.setup.input.table.edit().values(1, 2) = 1; }, scene),
+            "Vector of “dog”");
+  EXPECT_EQ(stepName([](Scene& s) { s.setup.input.table.edit().values.setOnes(); }, scene),
+            "Word vectors: 2 rows");
+  EXPECT_EQ(stepName([](Scene& s) { s.setup.input.table = attention::Table{}; }, scene),
+            "Word vectors 2 × 3 → 0 × 0");
+  const auto painted = [](attention::Index end) {
+    attention::CellTable cells;
+    cells.queries = cells.keys = 8;
+    cells.rows.resize(8);
+    cells.rows[2] = std::make_shared<const attention::CellRow>(attention::CellRow{{{1, 3}}, {{4, end}}});
+    return app::SharedValue<attention::CellTable>(cells);
+  };
+  EXPECT_EQ(stepName([&](Scene& s) { s.setup.mask.paintings["a"] = painted(5); }), "Mask: 3 cells painted");
+  scene.setup.mask.paintings["a"] = painted(5);
+  EXPECT_EQ(stepName([&](Scene& s) { s.setup.mask.paintings["a"] = painted(7); }, scene),
+            "Mask: 2 cells painted");
+  scene.talk.edit().views = {{"First", "", app::viewScene(scene)}, {"Second", "", app::viewScene(scene)}};
+  EXPECT_EQ(stepName([](Scene& s) { s.talk.edit().views[1].notes = "Ask"; }, scene), "Talk: notes of view 2");
+  EXPECT_EQ(stepName([](Scene& s) { s.talk.edit().views.pop_back(); }, scene), "Talk 2 views → 1");
 }
 
 }  // namespace

@@ -29,10 +29,29 @@ TEST(Sliders, HeadsTakeOnlyDivisorsOfTheModelDim) {
     ui.dragTo("heads", static_cast<float>(i) / 20);
     const app::ModelSetup& model = ui.scene().setup.model;
     reached.insert(model.heads);
-    EXPECT_EQ(model.heads * model.headDim, 256);
+    // 32 planted heads on each of two kv heads don't fit into the 4 dimensions that 256 leave for each.
+    EXPECT_EQ(model.modelDim, model.heads == 64 ? 448 : 256);
+    EXPECT_EQ(model.heads * model.headDim, model.modelDim);
+    EXPECT_EQ(model.kvHeads, std::min<Index>(model.heads, 2)) << "the kv heads stay those chosen";
     EXPECT_EQ(ui.snapshot().config.headDim, model.headDim);
   }
   EXPECT_EQ(reached, (std::set<Index>{1, 2, 4, 8, 16, 32, 64}));
+}
+
+TEST(Sliders, SayWhyDivisorsAreLeftOut) {
+  UiDriver ui;
+  ui.click("kind.mha").typeValue("heads", "64");
+  ASSERT_EQ(ui.scene().setup.model.kvHeads, 64) << "MHA stays MHA";
+  app::uiState().watches = true;
+  const auto reason = [&] {
+    std::string all;  // a tooltip breaks its lines
+    for (const app::DrawnText& text : app::uiState().texts) all += text.text + " ";
+    return all.find("share keys of 4 dimensions") != std::string::npos;
+  };
+  ui.hover("kv_heads.track").frames(2);
+  EXPECT_TRUE(reason());
+  ui.hover("heads.track").frames(2);
+  EXPECT_FALSE(reason()) << "nothing is left out there";
 }
 
 TEST(Sliders, KvHeadsTakeOnlyDivisorsOfTheHeads) {

@@ -47,20 +47,8 @@ const HeadStops& headStops(const Setup& setup, HeadSliders& heads) {
     return stops;
   stops = {model, setup.weights, setup.input.source, heads.chosen};
   const Suits suits = plantingSuits(setup);
-  for (Index count = 1; count <= kMaxHeads; ++count) {
-    ModelSetup trial = model;
-    const Index size = model.modelDim / count;
-    const bool splits = !model.linked || (model.modelDim % count == 0 && size <= kMaxHeadDim &&
-                                          (model.position != PositionKind::rope || size % 2 == 0));
-    if (splits && ChosenHeads(heads.chosen).setHeads(trial, count, suits)) stops.heads.push_back(count);
-  }
-  if (stops.heads.empty()) stops.heads.push_back(model.heads);
-  for (const Index count : divisors(model.heads)) {
-    ModelSetup trial = model;
-    trial.kvHeads = count;
-    if (!suits || suits(trial)) stops.kvHeads.push_back(count);
-  }
-  if (stops.kvHeads.empty()) stops.kvHeads.push_back(model.kvHeads);
+  stops.heads = heads.chosen.headCounts(model, suits);
+  stops.kvHeads = kvHeadCounts(model, suits);
   return stops;
 }
 
@@ -88,7 +76,8 @@ void headsSection(Rows& rows, Scene& scene, HeadSliders& heads) {
                        countedText(wanted, "kv head"));
   };
   rows.slider(scene, "model.kv_heads",
-              {one, stops.kvHeads, refuseKv, fmt::format("divisors of {}", before.heads)});
+              {one, stops.kvHeads, refuseKv, fmt::format("divisors of {}", before.heads), "",
+               kvHeadsLimit(setup, stops.kvHeads)});
 }
 
 void decodeSection(Rows& rows, Scene& scene, const DecodeState& state) {

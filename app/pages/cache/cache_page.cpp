@@ -121,12 +121,7 @@ void Page::handleKeys(Scene& scene) {
   const int fewer = view.pressed(static_cast<Key>('[')), more = view.pressed(static_cast<Key>(']'));
   if (fewer == more || scene.setup.weights.source == WeightSource::file || scene.setup.subject.opened) return;
   ModelSetup& model = scene.setup.model;
-  std::vector<Index> stops = divisors(model.heads);
-  std::erase_if(stops, [&, suits = plantingSuits(scene.setup)](Index kvHeads) {
-    ModelSetup trial = model;
-    trial.kvHeads = kvHeads;
-    return kvHeads != model.kvHeads && suits && !suits(trial);
-  });
+  const std::vector<Index> stops = kvHeadCounts(model, plantingSuits(scene.setup));
   const auto at = std::find(stops.begin(), stops.end(), model.kvHeads) - stops.begin();
   model.kvHeads = stops[static_cast<std::size_t>(
       std::clamp<std::ptrdiff_t>(at + more - fewer, 0, static_cast<std::ptrdiff_t>(stops.size()) - 1))];

@@ -210,18 +210,26 @@ PageStatus layerStatus(const PageServices& services, const Scene& scene) {
 
 namespace {
 
+/// Why the heads can't have this many kv heads, or "".
+std::string sharingRefusal(const Setup& setup, Index kvHeads) {
+  ModelSetup trial = setup.model;
+  trial.kvHeads = kvHeads;
+  if (plantedRefusal(setup, trial).empty()) return "";
+  const std::string dims = countedText(trial.headDim, "dimension");
+  const std::string what =
+      kvHeads == trial.heads
+          ? fmt::format("Each head's own keys have {}, too few for its planted behaviour.", dims)
+          : fmt::format("With {}, {} heads would share keys of {}, too few for their planted behaviours.",
+                        countedText(kvHeads, "kv head"), trial.heads / kvHeads, dims);
+  return what + " Raise the model dim or choose random weights.";
+}
+
 /// Why the heads can't use this kind of key sharing, or "".
 std::string kindRefusal(const Setup& setup, AttentionKind kind) {
-  ModelSetup trial = setup.model;
-  if (kind == AttentionKind::gqa && divisors(trial.heads).size() <= 2)
-    return fmt::format("{0} heads have no divisor between 1 and {0}, so there are no groups", trial.heads);
-  trial.kvHeads = kvHeadsFor(kind, trial.heads);
-  return plantedRefusal(setup, trial).empty()
-             ? ""
-             : fmt::format(
-                   "{} of these heads would share keys of {}, too few for their planted "
-                   "behaviours. Raise the model dim or choose random weights.",
-                   trial.heads / trial.kvHeads, countedText(trial.headDim, "dimension"));
+  const Index heads = setup.model.heads;
+  if (kind == AttentionKind::gqa && divisors(heads).size() <= 2)
+    return fmt::format("{0} heads have no divisor between 1 and {0}, so there are no groups", heads);
+  return sharingRefusal(setup, kvHeadsFor(kind, heads));
 }
 
 }  // namespace
@@ -231,6 +239,15 @@ std::string plantedRefusal(const Setup& setup, const ModelSetup& model) {
   trial.model = model;
   const std::string misfit = plantedMisfit(trial);
   return misfit.empty() ? "" : "Planted: " + misfit + ".";
+}
+
+std::string kvHeadsLimit(const Setup& setup, std::span<const Index> stops) {
+  const std::vector<Index> all = divisors(setup.model.heads);
+  // The most of those left out, since with fewer kv heads more heads share each.
+  const auto left = std::find_if(all.rbegin(), all.rend(), [&](Index kvHeads) {
+    return std::find(stops.begin(), stops.end(), kvHeads) == stops.end();
+  });
+  return left == all.rend() ? "" : sharingRefusal(setup, *left);
 }
 
 void kindChoice(Setup& setup, View& view, const std::string& locked) {

@@ -38,6 +38,8 @@ PageStatus layerStatus(const PageServices& services, const Scene& scene);
 
 /// Why the planted patterns don't fit in a layer of these sizes, or "".
 std::string plantedRefusal(const Setup& setup, const ModelSetup& model);
+/// Why `stops` leave out divisors of the heads as numbers of kv heads, or "".
+std::string kvHeadsLimit(const Setup& setup, std::span<const Index> stops);
 
 /// A choice of MHA, GQA or MQA; `locked` says why none can be chosen, or is empty.
 void kindChoice(Setup& setup, View& view, const std::string& locked);

@@ -170,10 +170,7 @@ std::vector<CaptionPart> Page::caption(const Scene& scene) const {
 
 FigureLegend Page::legend(const Scene& scene) const {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
-  if (!sequence) return {};
-  FigureLegend legend = headsLegend(scene.look, sequence->pictures, scene.cursor.focus);
-  legend.masked = page_.snapshot->causal;
-  return legend;
+  return sequence ? headsLegend(scene.look, *sequence, scene.cursor.focus) : FigureLegend();
 }
 
 PageStatus Page::status(const Scene& scene) const {

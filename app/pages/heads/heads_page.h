@@ -84,8 +84,8 @@ void cachePanel(Scene& scene, State& page, const Layout& layout);
 /// "Attention weight of head 3, 12 queries × 12 keys, causal".
 std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
                         const std::string& of);
-/// What the colours of a head (−1 = all heads) mean.
-FigureLegend headsLegend(const Look& look, const HeadPictures& pictures, Index head);
+/// What the colours of a head (−1 = all heads) mean: in the window, on stage and in figures.
+FigureLegend headsLegend(const Look& look, const SequenceSnapshot& sequence, Index head);
 /// Draws the colour bar of a head (−1 = all heads) next to a figure's cells, whose top right corner is `at`.
 /// `cells` [heads, n, m]: the cells as drawn, factor × factor pooled into one.
 void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,

@@ -109,14 +109,19 @@ void header(Scene& scene, State& page, const SequenceSnapshot& sequence, const I
   const float x = headerTitle(scene, page, sequence, area, y, controls), room = area.Max.x - x - controls;
   // In the smallest windows the choices take all the space.
   const bool noBar = room < view.px(90);
-  const float barWidth = view.px(noBar ? -28 : room < view.px(190) ? 70 : 170);
+  const float barWidth = view.px(noBar ? -28 : room < view.px(190) ? 70 : room < view.px(290) ? 100 : 170);
   if (!noBar)
     paintColourBar(view, colormapFor(lookFor(scene.look, sequence.pictures)),
                    barLabels(scene.look, sequence.pictures, scene.cursor.focus), ImVec2(area.Max.x, y),
                    barWidth);
-  // The three choices are left of the bar, laid out from the right by their widths.
-  ImGui::SetCursorScreenPos(
-      ImVec2(std::max(x, area.Max.x - barWidth - view.px(28) - controls), y - view.px(13)));
+  FigureLegend samples = headsLegend(scene.look, sequence, scene.cursor.focus);
+  samples.caption.clear();  // the bar shows the ramp
+  const float beside = noBar ? 0 : room - barWidth - view.px(28);
+  const float end = area.Max.x - barWidth - view.px(28) -
+                    paintLegendLine(view, *ImGui::GetWindowDrawList(),
+                                    ImVec2(area.Max.x - barWidth - view.px(18), y), beside, samples);
+  // The three choices are left of that, laid out from the right by their widths.
+  ImGui::SetCursorScreenPos(ImVec2(std::max(x, end - controls), y - view.px(13)));
   quantityChoice(scene, view);
   ImGui::SameLine(0, view.px(8));
   rangeChoice(scene, view);
@@ -297,14 +302,24 @@ std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const Sequ
                      countedText(std::ssize(sequence.keys), "key"), snapshot.causal ? ", causal" : "");
 }
 
-FigureLegend headsLegend(const Look& look, const HeadPictures& pictures, Index head) {
-  return {quantityText(look), colormapFor(lookFor(look, pictures)), barLabels(look, pictures, head)};
+FigureLegend headsLegend(const Look& look, const SequenceSnapshot& sequence, Index head) {
+  const HeadPictures& pictures = sequence.pictures;
+  FigureLegend legend{quantityText(look), colormapFor(lookFor(look, pictures)),
+                      barLabels(look, pictures, head)};
+  // Every usual mask hides keys from the first or the last query.
+  const attention::Stack& scores = sequence.attention.scores;
+  if (scores.count() == 0 || scores.rows() == 0) return legend;
+  const attention::MatrixView cells = scores[std::max<Index>(head, 0)];
+  for (const Index row : {Index{0}, scores.rows() - 1})
+    legend.masked = legend.masked || (cells.row(row).array() == -INFINITY).any();
+  return legend;
 }
 
 void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
                       const SequenceSnapshot& sequence, Index head, const attention::Stack& cells, int factor,
                       ImVec2 at, float height) {
-  FigureLegend legend = headsLegend(look, sequence.pictures, head);
+  FigureLegend legend = headsLegend(look, sequence, head);
+  legend.masked = false;  // unless some cell is, as drawn
   for (Index i = 0; i < cells.count(); ++i) {
     legend.masked = legend.masked || (cells[i].array() == render::kMaskedCell).any();
     legend.dead = legend.dead || (cells[i].array() == render::kDeadCell).any();

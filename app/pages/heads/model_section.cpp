@@ -83,20 +83,12 @@ const ModelStops& stopsOf(const Setup& setup, HeadSliders& sliders) {
   const Suits suits = plantingSuits(setup);
   const auto suited = [&](const ModelSetup& trial) { return !suits || suits(trial); };
   const ChosenHeads& chosen = sliders.chosen;
-  std::vector<Index> counts, sizes;
-  for (Index heads = 1; heads <= kMaxHeads; ++heads)
-    if (!model.linked || splitRefusal(model, model.modelDim, heads).empty()) counts.push_back(heads);
+  std::vector<Index> sizes;
   const Index step = evenNeeded(model) ? 2 : 1;
   for (Index size = step; size <= kMaxHeadDim; size += size < 32 ? step : size < 128 ? 8 : 32)
     sizes.push_back(size);
-  stops.heads = possible(model, counts, model.heads, [&](ModelSetup& trial, Index heads) {
-    return ChosenHeads(chosen).setHeads(trial, heads, suits);
-  });
-  stops.kvHeads =
-      possible(model, divisors(model.heads), model.kvHeads, [&](ModelSetup& trial, Index kvHeads) {
-        trial.kvHeads = kvHeads;
-        return suited(trial);
-      });
+  stops.heads = chosen.headCounts(model, suits);
+  stops.kvHeads = kvHeadCounts(model, suits);
   stops.headDim = possible(model, sizes, model.headDim, [&](ModelSetup& trial, Index size) {
     trial.headDim = size;
     return suited(trial);
@@ -111,28 +103,37 @@ const ModelStops& stopsOf(const Setup& setup, HeadSliders& sliders) {
 /// A slider whose value other settings of the model follow: `set` gives it to a model and returns false if
 /// none suits it. The sliders that gave way are marked.
 template <class Set>
-void followedSlider(Rows& rows, Scene& scene, const char* path, Index ModelSetup::*value,
-                    const std::string& locked, std::span<const Index> stops,
+void followedSlider(Rows& rows, Scene& scene, const char* path, Index ModelSetup::*value, SliderState state,
                     const std::function<std::string(Index)>& split, const Set& set) {
   ModelSetup& model = scene.setup.model;
   const ModelSetup before = model;
-  const auto refuse = [&](Index wanted) -> std::string {
+  state.refuse = [&](Index wanted) -> std::string {
     if (const std::string reason = before.linked ? split(wanted) : ""; !reason.empty()) return reason;
     ModelSetup trial = before;
     return set(trial, wanted, true) ? "" : plantedRefusal(scene.setup, trial);
   };
-  if (!rows.slider(scene, path, {locked, stops, refuse})) return;
+  if (!rows.slider(scene, path, state)) return;
   set(model, std::exchange(model.*value, before.*value), false);
   if (value != &ModelSetup::heads && before.heads != model.heads) rows.view().markAdjusted("heads");
   if (before.kvHeads != model.kvHeads) rows.view().markAdjusted("kv_heads");
+  if (value != &ModelSetup::modelDim && before.modelDim != model.modelDim)
+    rows.view().markAdjusted("model_dim");
+}
+
+/// The limits of the number of heads; "" = those of the row.
+std::string dividesDim(const ModelSetup& model, HeadSliders& sliders) {
+  return model.linked ? "divisors of the model dim, " + sizeText(sliders.chosen.modelDim(model)) : "";
 }
 
 void headSliders(Rows& rows, Scene& scene, HeadSliders& sliders, const std::string& locked) {
   ModelSetup& model = scene.setup.model;
   const Suits suits = plantingSuits(scene.setup);
   followedSlider(
-      rows, scene, "model.heads", &ModelSetup::heads, locked, stopsOf(scene.setup, sliders).heads,
-      [&, dim = model.modelDim](Index heads) { return splitRefusal(model, dim, heads); },
+      rows, scene, "model.heads", &ModelSetup::heads,
+      {locked, stopsOf(scene.setup, sliders).heads, {}, dividesDim(model, sliders)},
+      [&, now = model.modelDim, chosen = sliders.chosen.modelDim(model)](Index heads) {
+        return splitRefusal(model, chosen, heads).empty() ? "" : splitRefusal(model, now, heads);
+      },
       [&](ModelSetup& to, Index heads, bool tries) {
         ChosenHeads trial = sliders.chosen;
         return (tries ? trial : sliders.chosen).setHeads(to, heads, suits);
@@ -144,9 +145,10 @@ void headSliders(Rows& rows, Scene& scene, HeadSliders& sliders, const std::stri
     return sizeText(model.heads) + " query heads don't divide evenly among " + sizeText(kvHeads) +
            " kv heads: expected a divisor.";
   };
+  const ModelStops& stops = stopsOf(scene.setup, sliders);
   rows.slider(scene, "model.kv_heads",
-              {model.heads == 1 ? "One head has one kv head" : locked, stopsOf(scene.setup, sliders).kvHeads,
-               refuseKv, "divisors of " + sizeText(model.heads)});
+              {model.heads == 1 ? "One head has one kv head" : locked, stops.kvHeads, refuseKv,
+               "divisors of " + sizeText(model.heads), "", kvHeadsLimit(scene.setup, stops.kvHeads)});
 }
 
 void sizeSliders(Rows& rows, Scene& scene, HeadSliders& sliders, const std::string& locked) {
@@ -154,10 +156,10 @@ void sizeSliders(Rows& rows, Scene& scene, HeadSliders& sliders, const std::stri
   const Suits suits = plantingSuits(scene.setup);
   followedSlider(
       rows, scene, "model.model_dim", &ModelSetup::modelDim,
-      scene.setup.input.source == EmbeddingSource::table
-          ? "The typed table has " + sizeText(model.modelDim) + " dimensions"
-          : locked,
-      stopsOf(scene.setup, sliders).modelDim,
+      {scene.setup.input.source == EmbeddingSource::table
+           ? "The typed table has " + sizeText(model.modelDim) + " dimensions"
+           : locked,
+       stopsOf(scene.setup, sliders).modelDim},
       [&, heads = model.heads](Index modelDim) { return splitRefusal(model, modelDim, heads); },
       [&](ModelSetup& to, Index modelDim, bool tries) {
         ChosenHeads trial = sliders.chosen;
@@ -239,6 +241,10 @@ void modelSection(Rows& rows, Scene& scene, State& page) {
     layerControls(rows, scene);
     rows.slider(scene, "model.sharpness");
     rows.hint(sharingText(scene.setup.model));
+    const ModelSetup& model = scene.setup.model;
+    if (const Index chosen = page.sliders.chosen.modelDim(model); chosen < model.modelDim)
+      rows.hint("The model dim grew from " + sizeText(chosen) +
+                ": planted heads that share keys need more room in them.");
   }
   placedProblem(rows, page.snapshot.get(), Place::model);
   placedProblem(rows, page.snapshot.get(), Place::memory);

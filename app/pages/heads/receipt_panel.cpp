@@ -5,6 +5,7 @@
 #include "app/platform/track.h"
 #include "app/scene/fields.h"
 #include "app/scene/text/number_text.h"
+#include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "attention/core/extremes.h"
 
@@ -212,13 +213,14 @@ void whatItDoes(Rows& rows, const Look& look, const Snapshot& snapshot, const Se
     text += ". ";
   }
   const attention::HeadLabel label = sequence.label(head, look.labelThreshold);
+  const attention::HeadProfile& profile = sequence.profiles[static_cast<std::size_t>(head)];
   if (!label.detector) {
-    text += "No detector scores above what the mask alone forces.";
+    const std::string perhaps = fewRowsText(profile, look.labelThreshold);
+    text += perhaps.empty() ? "No detector scores above what the mask alone forces." : perhaps;
   } else if (label.detector->fallbackLabelThreshold) {
     text += "Is nearly uniform: entropy is " + weightText(label.score) + " of the maximum.";
   } else {
-    const attention::DetectorScore& score =
-        sequence.profiles[static_cast<std::size_t>(head)][label.detector->name];
+    const attention::DetectorScore& score = profile[label.detector->name];
     text += fmt::format("Observed: {}, {} of the weight over {}, {} above uniform attention.",
                         attention::describe(label), weightText(score.raw), countedText(score.rows, "row"),
                         weightText(score.above()));

@@ -52,11 +52,13 @@ void changes(Rows& rows, const State& page) {
   const RichFonts fonts = richFonts(view);
   using Kind = RichSpan::Kind;
   RichText lines;
-  for (const ChangedField& change : all)
-    lines.push_back({{Kind::plain, change.label + "  ", nullptr},
-                     {Kind::code, change.before, nullptr},
-                     {Kind::plain, "  →  ", nullptr},
-                     {Kind::bold, change.now, nullptr}});
+  for (const ChangedField& change : all) {
+    lines.push_back({{Kind::plain, change.label, nullptr}});
+    if (change.before.empty()) continue;
+    for (RichSpan span : {RichSpan{Kind::plain, "  ", nullptr}, RichSpan{Kind::code, change.before, nullptr},
+                          RichSpan{Kind::plain, "  →  ", nullptr}, RichSpan{Kind::bold, change.now, nullptr}})
+      lines.back().push_back(std::move(span));
+  }
   const float pad = view.px(10);
   const float high = paintRichText(view, nullptr, fonts, lines, ImVec2(0, 0), rows.width() - 2 * pad);
   ImRect box = rows.area("", high / view.unit + 20);
@@ -104,8 +106,7 @@ void controls(Rows& rows, State& page) {
   const auto moved = changesBetween(written, page.stage.document->scene());
   rows.space(6);
   if (!moved.empty())
-    rows.hint(fmt::format("You changed {}: {} → {}{}", moved.front().label, moved.front().before,
-                          moved.front().now,
+    rows.hint(fmt::format("You changed: {}{}", changeText(moved.front()),
                           moved.size() > 1 ? fmt::format(", and {} more", moved.size() - 1) : ""));
 }
 

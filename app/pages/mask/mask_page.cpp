@@ -200,15 +200,21 @@ bool editsOther(const Scene& scene) {
 
 }  // namespace
 
-/// What the selected query sees.
-FigureLegend Page::legend(const Scene& scene) const {
-  if (!page_.study || scene.cursor.studio.tab == StudioTab::biases) return {};
+FigureLegend maskLegend(const Scene& scene, const State& page) {
+  const StudioTab tab = scene.cursor.studio.tab;
+  if (!page.study || tab == StudioTab::biases) return {};
   FigureLegend legend;
-  legend.swatches = {{"visible", packed(maskStyle(services_.view).tint->high)}};
+  if (tab != StudioTab::compare || !scene.setup.mask.compare || !page.compareWeights)
+    legend.swatches = {{"visible", packed(maskStyle(page.view).tint->high)}};
   legend.masked = true;
   return legend;
 }
 
+FigureLegend Page::legend(const Scene& scene) const {
+  return maskLegend(scene, page_);
+}
+
+/// What the selected query sees.
 std::vector<CaptionPart> Page::caption(const Scene& scene) const {
   const Theme& theme = *page_.view.theme;
   const StudiedMask* mask = editedStudy(scene, page_);

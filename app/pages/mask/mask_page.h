@@ -168,7 +168,10 @@ render::HeatmapStyle signedStyle(const View& view);
 
 /// Paints with the brush on the map's cells.
 void useBrush(Scene& scene, State& page, const PointedMap& map);
-void brushBar(Scene& scene, State& page, const ImRect& area);
+/// Draws the tools. Returns the room that is left on their line, in pixels.
+float brushBar(Scene& scene, State& page, const ImRect& area);
+/// What the greys of the masks shown mean, in the window and on stage; empty if none is shown.
+FigureLegend maskLegend(const Scene& scene, const State& page);
 
 // The panels: layers on the left, the masks in the middle, their effects on the right.
 void layersPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout);

@@ -9,8 +9,9 @@ namespace headscope::app::mask_page {
 
 namespace {
 
-/// Choices of what the compare tab shows, and how. In a narrow window, they share the space.
-void compareBar(State& page, const ImRect& area) {
+/// Choices of what the compare tab shows, and how. In a narrow window, they share the space. Returns the room
+/// that is left.
+float compareBar(State& page, const ImRect& area) {
   static const std::vector<Choice> kWhat{{"Weights", "", "weights"}, {"Masks", "", "masks"}};
   static const std::vector<Choice> kHow{{"Side by side", "", "side"}, {"Wipe", "", "wipe"}};
   const float share = std::min(1.0f, (area.GetWidth() / page.view.unit - 12) / 420);
@@ -22,9 +23,10 @@ void compareBar(State& page, const ImRect& area) {
   };
   page.compareWeights = choose("compare_what", kWhat, 200, page.compareWeights);
   page.wipe = !choose("compare_how", kHow, 220, !page.wipe);
+  return bar.room();
 }
 
-/// Draws the tabs and the tools of the selected tab. Returns their height.
+/// Draws the tabs and the tools of the selected tab, and the legend if there is room. Returns their height.
 float toolBars(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const float top = area.Min.y + view.px(12), bottom = top + view.px(34);
@@ -32,15 +34,15 @@ float toolBars(Scene& scene, State& page, const ImRect& area) {
     if (fieldChoice(view, scene, "cursor.studio.view")) page.brush.painting = false;
   });
   ImRect tools(area.Min.x + view.px(236), top, area.Max.x, bottom);
-  if (scene.cursor.studio.tab != StudioTab::compare) {
-    brushBar(scene, page, tools);
-  } else if (scene.setup.mask.compare) {
-    const bool below = tools.GetWidth() < view.px(300);
-    if (below) tools = ImRect(area.Min.x, top + view.px(40), area.Max.x, bottom + view.px(40));
-    compareBar(page, tools);
-    if (below) return view.px(90);
-  }
-  return view.px(50);
+  const bool compares = scene.cursor.studio.tab == StudioTab::compare,
+             below = compares && scene.setup.mask.compare && tools.GetWidth() < view.px(300);
+  if (below) tools = ImRect(area.Min.x, top + view.px(40), area.Max.x, bottom + view.px(40));
+  const float room = !compares                  ? brushBar(scene, page, tools)
+                     : scene.setup.mask.compare ? compareBar(page, tools)
+                                                : 0;
+  paintLegendLine(view, *ImGui::GetWindowDrawList(), ImVec2(tools.Max.x, tools.GetCenter().y), room,
+                  maskLegend(scene, page));
+  return view.px(below ? 90 : 50);
 }
 
 void tabs(Scene& scene, const Snapshot* snapshot, State& page, ImRect area) {

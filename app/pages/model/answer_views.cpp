@@ -178,7 +178,7 @@ std::vector<CaptionPart> pairCaption(const Scene& scene, const State& page) {
     Index layer = 0, head = 0;
     const auto& recovered = grid->recovered.array();
     const float most = recovered.isFinite().select(recovered, -1e9f).maxCoeff(&layer, &head);
-    says += fmt::format(". Layer {}, head {} alone restores {:.0f} %", layer, head, 100 * double{most});
+    says += fmt::format(". Layer {}, head {} alone restores {}", layer, head, wholePercentText(double{most}));
   }
   return {{says + ".", page.view.theme->text}};
 }

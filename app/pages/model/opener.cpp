@@ -294,9 +294,17 @@ std::vector<Action> BundledModel::exampleActions(const std::shared_ptr<const Lea
   return actions;
 }
 
-/// Shows an example text on the current page, opening the bundled model first if it isn't open.
+/// Shows an example text on the current page, opening the bundled model first if it isn't open. On stage,
+/// where a single key does this, what is presented only gets the text.
 void BundledModel::showExample(Scene& scene, const LearnedSkill& skill) {
-  if (scene.setup.subject.model != kLearned)
+  const bool opened = scene.setup.subject.model == kLearned;
+  if (!opened && services_.view.present) {
+    scene.setup.input.source = EmbeddingSource::text;
+    scene.setup.input.text = skill.text;
+    scene.cursor.keyChosen = false;
+    return;
+  }
+  if (!opened)
     return opener_.open(kLearned, services_.requester(), Outcome(services_.view),
                         [this, skill](Scene& opened) { showExample(opened, skill); });
   showSkill(scene, page_.writing, skill);

@@ -5,6 +5,7 @@
 #include "app/kit/control_line.h"
 #include "app/pages/model/model_answers.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/drawing_paint.h"
 #include "app/widgets/paint.h"
@@ -91,8 +92,8 @@ void gridPanel(Scene& scene, State& page, const char* name, const Shown<PatchGri
   const float share = grid->recovered(row, column);
   std::string says = cellWords(question, row, column);
   if (std::isfinite(share))
-    says += fmt::format("\nlogit difference {}: {:.0f} % restored{}{}",
-                        logitText(double{grid->difference(row, column)}), 100 * double{share},
+    says += fmt::format("\nlogit difference {}: {} restored{}{}",
+                        logitText(double{grid->difference(row, column)}), wholePercentText(double{share}),
                         question.path ? "" : "\nclick: keep this patch",
                         question.piece == Piece::head && !tokens
                             ? "\nShift+click: follow its paths into Q, K and V of later heads"
@@ -148,9 +149,7 @@ void keptPatches(Scene& scene, State& page, const ImRect& area) {
   const PatchSides sides{page.pair.shared(), scene.compare.intoA};
   const PatchSumQuestion asked{sides, patches};
   const PatchSum* sum = page.sum.of(asked);
-  const auto percent = [&](double difference) {
-    return fmt::format("{:.0f} %", 100 * sides.recovered(difference));
-  };
+  const auto percent = [&](double difference) { return wholePercentText(sides.recovered(difference)); };
   std::optional<std::size_t> removed;
   for (std::size_t i = 0; i < patches.size(); ++i) {
     std::string words = patchWords(pair, scene.compare.intoA, patches[i]);

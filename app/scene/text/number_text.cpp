@@ -191,6 +191,10 @@ std::string percentText(double share) {
   return fixedText(share * 100, share > 0 && share < 0.01 ? 2 : 1) + " %";
 }
 
+std::string wholePercentText(double share) {
+  return fixedText(share * 100, 0) + " %";
+}
+
 std::string flopsText(double flops) {
   static constexpr const char* kUnits[] = {"FLOP",  "kFLOP", "MFLOP", "GFLOP",
                                            "TFLOP", "PFLOP", "EFLOP", "ZFLOP"};

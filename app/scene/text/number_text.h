@@ -58,6 +58,8 @@ std::string tokenCountText(std::int64_t count);
 std::string countedText(std::int64_t count, std::string_view one);
 /// A share as "12.3 %"; below 1 % as "0.12 %".
 std::string percentText(double share);
+/// A share as "12 %", "−3 %".
+std::string wholePercentText(double share);
 /// "8.2 kFLOP", "1.3 GFLOP".
 std::string flopsText(double flops);
 /// "0.31 ms", "12 ms", "1.4 s".

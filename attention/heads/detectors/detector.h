@@ -124,6 +124,8 @@ struct Detector {
 
   /// Whether this detector may label a head with this profile; null = always.
   bool (*mayLabel)(const HeadProfile& profile) = nullptr;
+  /// Over fewer eligible rows it labels no head.
+  Index fewestRows = 1;
   /// A head without another label gets this one from this raw score on.
   std::optional<float> fallbackLabelThreshold = std::nullopt;
   /// The title of a detector that searches, including its result; null = `title`.

@@ -133,11 +133,15 @@ extern const Detector induction{
         "The mean weight on what followed the same token before: mean of Σ A[i][j] over 1 ≤ j ≤ i with "
         "t_{j−1} = t_i, over the rows that see one (Olsson et al. 2022).",
     .planted = std::nullopt,  // needs two layers
-    .targets = [](const HeadText& text, Index row, std::vector<Index>& keys) {
-      if (text.crossAttention()) return;
-      for (const Index like : text.keysLike(row))
-        if (like < text.positionOf(row)) keys.push_back(like + 1);
-    }};
+    .targets =
+        [](const HeadText& text, Index row, std::vector<Index>& keys) {
+          if (text.crossAttention()) return;
+          for (const Index like : text.keysLike(row))
+            if (like < text.positionOf(row)) keys.push_back(like + 1);
+        },
+    // Induction says that two layers work together, which one row can't show: a head with one sharp peak per
+    // row puts it on this key by chance as often as on any other.
+    .fewestRows = 2};
 
 namespace {
 

@@ -40,6 +40,36 @@ TEST(ChosenHeads, RespectsHeadsChosenElsewhere) {
   EXPECT_EQ(model.kvHeads, 8) << "every head has keys of its own, as it was then";
 }
 
+/// Heads that share keys may need larger ones: then a linked model dim gives way, never the kv heads.
+TEST(ChosenHeads, ModelDimGrowsBeforeKvHeadsGiveWay) {
+  const Suits shares = [](const ModelSetup& tried) {
+    return tried.heads == tried.kvHeads || tried.headDim >= 7;
+  };
+  ModelSetup model = openingScene().setup.model;
+  ChosenHeads chosen;
+  EXPECT_TRUE(chosen.setHeads(model, 64, shares));
+  EXPECT_EQ(model.kvHeads, 2);
+  EXPECT_EQ(model.modelDim, 448);
+  EXPECT_EQ(chosen.modelDim(model), 256);
+  EXPECT_EQ(chosen.headCounts(model, shares), (std::vector<Index>{1, 2, 4, 8, 16, 32, 64}));
+  model.kvHeads = 4;  // by another control
+  EXPECT_TRUE(chosen.setHeads(model, 32, shares));
+  EXPECT_EQ(model.kvHeads, 4);
+  EXPECT_EQ(model.modelDim, 256) << "what was chosen";
+  model.linked = false;  // nothing else can give way
+  model.headDim = 4;
+  EXPECT_TRUE(chosen.setHeads(model, 64, shares));
+  EXPECT_EQ(model.kvHeads, 64);
+  EXPECT_EQ(model.modelDim, 256);
+}
+
+TEST(KvHeadCounts, LeavesOutWhatDoesNotSuit) {
+  ModelSetup model = openingScene().setup.model;
+  EXPECT_EQ(kvHeadCounts(model, {}), divisors(8));
+  const Suits few = [](const ModelSetup& tried) { return tried.kvHeads >= 4; };
+  EXPECT_EQ(kvHeadCounts(model, few), (std::vector<Index>{2, 4, 8})) << "the model's own number stays";
+}
+
 TEST(GrowModelDim, GrowsByWholeHeads) {
   ModelSetup model = openingScene().setup.model;
   model.heads = 6;

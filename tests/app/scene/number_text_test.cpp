@@ -42,6 +42,12 @@ TEST(BytesText, NeverRoundsUpTo1024) {
   }
 }
 
+TEST(WholePercentText, HasATrueMinus) {
+  EXPECT_EQ(wholePercentText(0.824), "82 %");
+  EXPECT_EQ(wholePercentText(-0.13), "−13 %");
+  EXPECT_EQ(wholePercentText(-0.001), "0 %");
+}
+
 TEST(WeightText, ShowsZeroAndOneOnlyWhenExact) {
   EXPECT_EQ(weightText(0), "0");
   EXPECT_EQ(weightText(1), "1");

@@ -263,6 +263,38 @@ TEST(Detectors, ThresholdDecidesBetweenBehaviourAndMixed) {
   EXPECT_EQ(labelled(profile, 0.45f), "mixed");
 }
 
+TEST(Detectors, FewRowsNeedHigherScores) {
+  // Only the last row repeats a token: it puts `share` of its weight on the earlier one.
+  const auto profileOf = [](float share) {
+    Head head = uniformHead("abcdefgha", true);
+    head.weights.row(8).setConstant((1 - share) / 8);
+    head.weights(8, 0) = share;
+    return head.profile();
+  };
+  EXPECT_GT(profileOf(0.6f)["same_token"].above(), 0.4f);
+  EXPECT_NE(labelled(profileOf(0.6f)), "same_token");
+  EXPECT_EQ(labelled(profileOf(0.8f)), "same_token");
+  const Detector* const same = labelHead(profileOf(0.8f)).detector;
+  ASSERT_TRUE(same);
+  EXPECT_TRUE(tooFewRows(*same, profileOf(0.6f), 0.3f));
+  EXPECT_FALSE(tooFewRows(*same, profileOf(0.8f), 0.3f));
+  EXPECT_FALSE(tooFewRows(*same, profileOf(0.2f), 0.3f)) << "a low score needs no more rows";
+  EXPECT_EQ(leastScore(*same, 4, 0.3f), 0.3f) << "four rows are enough";
+  EXPECT_FLOAT_EQ(leastScore(*same, 1, 0.3f), 0.6f);
+}
+
+TEST(Detectors, InductionNeedsTwoRepeats) {
+  const auto continued = [](const std::string& text) {
+    return pointingHead(text, true, [](Index i) { return i >= 8 ? i - 7 : i / 2; }).profile();
+  };
+  const HeadProfile once = continued("abcdefgha"), twice = continued("abcdefghab");
+  EXPECT_EQ(once["induction"].raw, 1);
+  EXPECT_EQ(once["induction"].rows, 1);
+  EXPECT_NE(labelled(once), "induction");
+  EXPECT_EQ(twice["induction"].rows, 2);
+  EXPECT_EQ(labelled(twice), "induction");
+}
+
 TEST(Detectors, RefusesMismatchedSizes) {
   Head head = uniformHead("abcd", true);
   head.keys = "abc";

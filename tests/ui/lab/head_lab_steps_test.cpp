@@ -1,5 +1,6 @@
 // The pipeline's words for each step describe what the layer really does.
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "attention/masks/expression.h"
@@ -105,6 +106,27 @@ TEST_F(Steps, BiasWithoutSoftCapIsOnlyAdded) {
   show(PipelineStep::bias);
   EXPECT_THAT(words(), AllOf(HasSubstr("the position of"), Not(HasSubstr("cap"))));
   EXPECT_THAT(written(), AllOf(HasSubstr(" − 0.500 = "), HasSubstr("bias added")));
+}
+
+TEST_F(Steps, RowTableSumsUpTheKeysThatDontFit) {
+  ui.resize(1280, 720);
+  show(PipelineStep::softmax);
+  EXPECT_THAT(written(), Not(HasSubstr(" more\n"))) << "all 12 keys fit";
+  scene().setup.input.text =
+      "one two three four five six seven eight nine ten one two three four five six seven";
+  scene().cursor.cell = {3, 16, 0};
+  scene().cursor.keyChosen = true;
+  show(PipelineStep::softmax);
+  const attention::MatrixView weights = ui.sequence().probabilities()[3];
+  const auto shown = static_cast<app::Index>(ui.names("row.").size()) - 1;
+  ASSERT_LT(shown, 17);
+  const double rest = static_cast<double>(weights.row(16).tail(17 - shown).sum());
+  EXPECT_GT(rest, 0.1) << "the head attends uniformly";
+  EXPECT_THAT(written(), HasSubstr(fmt::format("\n{} more\n", 17 - shown)));
+  EXPECT_THAT(written(), HasSubstr("\n" + app::head_lab_page::cellText(rest) + "\n"));
+  show(PipelineStep::mask);
+  EXPECT_THAT(written(), HasSubstr(" more\n"));
+  expectTidy("a column for the other keys");
 }
 
 TEST_F(Steps, ExplanationMatchesScaling) {

@@ -44,6 +44,13 @@ class Maps : public testing::Test {
       all += part.text;
     return all;
   }
+  /// Whether the frame draws exactly this text.
+  bool says(const std::string& text) {
+    app::uiState().watches = true;
+    picture();
+    return std::ranges::any_of(app::uiState().texts,
+                               [&](const app::DrawnText& drawn) { return drawn.text == text; });
+  }
   /// Whether the frame draws a mark of that name.
   bool marks(const std::string& name) {
     overlaps(ui);
@@ -66,6 +73,18 @@ class Maps : public testing::Test {
   }
   UiDriver ui{1600, 1000};
 };
+
+TEST_F(Maps, LegendExplainsTheGreysShown) {
+  ui.resize(1280, 720);
+  EXPECT_TRUE(says("visible") && says("masked"));
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
+  ui.click("studio_view.biases");
+  EXPECT_FALSE(says("visible")) << "no mask is shown";
+  compareWith("causal & window(4)");
+  EXPECT_TRUE(says("masked"));
+  EXPECT_FALSE(says("visible")) << "these are weights";
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
+}
 
 TEST_F(Maps, ClickingWeightScaleCyclesRange) {
   ASSERT_EQ(ui.scene().look.range, RangeMode::unit);

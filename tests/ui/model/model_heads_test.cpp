@@ -1,6 +1,7 @@
 // The page Model: the importance of its heads, finding one head among very many, changing generated text, and
 // recently opened models.
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include "app/pages/model/model_page.h"
 #include "app/pages/model/overview/overview_parts.h"
 #include "app/platform/preferences.h"
+#include "app/platform/ui_state.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/matchers.h"
@@ -60,6 +62,30 @@ TEST_F(ModelHeads, ShowsPredictionLossWithoutEachHead) {
   rest();
   ASSERT_TRUE(page().currentLosses());
   EXPECT_EQ(page().currentLosses()->of, app::LossOf::written);
+}
+
+TEST_F(ModelHeads, OnlyTheSelectedHeadHasAFrame) {
+  ui.resize(1920, 1080).click("learned");
+  rest();
+  app::uiState().watches = true;
+  ui.park().screenshot();
+  ASSERT_FALSE(page().named.empty());
+  int frames = 0;
+  for (Index layer = 0; layer < page().model.config->layerCount(); ++layer)
+    for (Index head = 0; head < page().model.config->heads; ++head) {
+      const ImRect tile = ui.find(fmt::format("model.{}.{}", layer, head));
+      bool spot = false;
+      for (const app::DrawnMark& mark : app::uiState().marks) {
+        if (!tile.Contains(mark.area.GetCenter())) continue;
+        frames += mark.area.GetWidth() >= tile.GetWidth() && mark.area.GetHeight() >= tile.GetHeight();
+        spot = spot || (mark.name == "spot" && mark.area.Max.x < tile.GetCenter().x &&
+                        mark.area.Max.y < tile.GetCenter().y);
+      }
+      const auto* does = page().summary(layer, head)->label(ui.scene().look.labelThreshold).detector;
+      EXPECT_EQ(spot, std::find(page().named.begin(), page().named.end(), does) != page().named.end())
+          << layer << "." << head;
+    }
+  EXPECT_EQ(frames, 1) << "the selected head's";
 }
 
 TEST_F(ModelHeads, ShowsCopyingScoreOfSelectedHead) {

@@ -129,11 +129,26 @@ TEST_F(OnStage, TypedSentenceUpdatesHeads) {
 }
 
 TEST_F(OnStage, PressingEStepsThroughExampleTexts) {
+  const Scene before = ui.scene();
   press('E');
   const std::string first = *ui.scene().setup.input.text;
-  EXPECT_TRUE(ui.scene().setup.subject.opened);
+  EXPECT_NE(first, *before.setup.input.text);
   press('E');
   EXPECT_NE(*ui.scene().setup.input.text, first);
+  Scene restored = ui.scene();
+  restored.setup.input.text = before.setup.input.text;
+  EXPECT_EQ(restored.setup, before.setup) << "the layer stays what it was";
+  EXPECT_EQ(restored.cursor.page, "heads");
+}
+
+TEST_F(OnStage, PressingEOnModelShowsTheHeadThatAnExampleIsAbout) {
+  ui.view().request("model.learned");
+  edit().cursor.page = "model";
+  ui.park();
+  press('E');
+  EXPECT_EQ(ui.scene().setup.subject.model, app::kLearned);
+  EXPECT_EQ(ui.scene().cursor.page, "model");
+  EXPECT_EQ(*ui.scene().setup.input.text, model().model.opened->learned.skills.front().text);
 }
 
 TEST_F(OnStage, PressingJSelectsNextActiveHead) {
@@ -201,6 +216,29 @@ TEST_F(OnStage, ScreenStaysDarkUntilNextKey) {
   press('B');
   press('C');
   EXPECT_FALSE(ui.has("stage.dark")) << "what is done is seen";
+  press('B');
+  press('Q');
+  EXPECT_FALSE(ui.has("stage.dark")) << "also by a key that does nothing";
+  press('B');
+  ui.press().release();
+  EXPECT_FALSE(ui.has("stage.dark")) << "also by a click";
+}
+
+TEST_F(OnStage, DarkScreenSaysHowToReturnThenFallsSilent) {
+  app::uiState().watches = true;
+  const auto says = [] {
+    return std::ranges::any_of(app::uiState().texts, [](const app::DrawnText& text) {
+      return text.text == "Any key shows the picture again";
+    });
+  };
+  press('B');
+  EXPECT_TRUE(says());
+  ui.wait(app::kPointerRests + 0.2);
+  EXPECT_TRUE(ui.has("stage.dark"));
+  EXPECT_FALSE(says());
+  ui.moveTo(640, 650).frames(2);
+  EXPECT_TRUE(says()) << "to somebody who tries the mouse";
+  EXPECT_FALSE(ui.has("stage.bar"));
 }
 
 TEST_F(OnStage, FrozenPictureStaysWhileSceneChanges) {
@@ -230,6 +268,15 @@ TEST_F(OnStage, LaserLeavesTrailAndSpotlightDims) {
   const render::Image dimmed = ui.screenshot();
   EXPECT_GT(pixelsApart(lit, dimmed, ImRect(900, 100, 1200, 500), 8), 1000) << "the rest";
   EXPECT_EQ(pixelsApart(lit, dimmed, ImRect(380, 260, 460, 340), 8), 0) << "not where it points";
+}
+
+TEST_F(OnStage, SpotlightLeavesTooltipsBright) {
+  ui.hoverAt("head.7", 0.4f, 0.6f).frames(2);
+  ASSERT_TRUE(ui.has("tooltip"));
+  const render::Image lit = ui.screenshot("tooltip");
+  press('S');
+  ASSERT_TRUE(ui.session().stage().spotlight);
+  EXPECT_EQ(pixelsApart(lit, ui.screenshot("tooltip"), std::nullopt, 8), 0);
 }
 
 TEST_F(OnStage, SpotlightWorksWithRestingPointer) {

@@ -104,8 +104,7 @@ void paintSum(State& page, const Receipt& receipt, const Sum& sum) {
     columns.columns.back().hovered = term.at == page.hover.term;
   }
   if (!worked.nothingOmitted)
-    add(worked.omitted < 1000 ? fmt::format("{} more", worked.omitted) : "others", worked.rest,
-        {"", "", cellText(worked.rest)}, false);
+    add(moreText(worked.omitted), worked.rest, {"", "", cellText(worked.rest)}, false);
   // If every product is 0, that is what there is to see.
   if (columns.columns.empty()) add(fmt::format("all {}", all), 0, {"", "", cellText(0)}, false);
   if (sum.hasBias) add("bias", sum.bias, {"", "", cellText(sum.bias)}, false);

@@ -58,6 +58,9 @@ ImRect belowSumTitle(const View& view, const ImRect& area);
 std::size_t tableRoom(const State& page, const ImRect& table);
 int paintTable(const State& page, const ImRect& table, const Columns& columns);
 
+/// The label for the terms that a table combines or leaves out: "3 more".
+std::string moreText(Index count);
+
 /// A query's row through an elementwise step: numbers before and after, the latter also as bars. `cell`: the
 /// query, and the key that the headline is about.
 void rowTable(const Scene& scene, State& page, const ImRect& area, const Cell& cell);

@@ -192,10 +192,11 @@ Row rowOf(const State& page, const Cell& cell) {
   return row;
 }
 
-/// The keys around the selected one, as many as fit.
+/// The keys around the selected one, as many as fit: all, or some and a column for the others.
 std::vector<Index> keysInSight(const State& page, const ImRect& area, Index keys, Index around) {
   const auto most = static_cast<Index>(tableRoom(page, belowSumTitle(page.view, area)));
-  const Index count = std::min(keys, most), first = std::clamp<Index>(around - count / 2, 0, keys - count);
+  const Index count = keys <= most ? keys : std::max<Index>(most - 1, 1);
+  const Index first = std::clamp<Index>(around - count / 2, 0, keys - count);
   std::vector<Index> shown(static_cast<std::size_t>(count));
   for (Index i = 0; i < count; ++i) shown[static_cast<std::size_t>(i)] = first + i;
   return shown;
@@ -308,7 +309,23 @@ std::vector<std::string> namesOf(const State& page, Step step) {
   }
 }
 
+/// What a table says of the keys that don't fit: how many, and after the softmax, the sum of their weights.
+Column otherKeys(const View& view, const Row& row, const std::vector<Index>& shown, bool softmax) {
+  const auto weights = row.weights.row(row.query);
+  const Index first = shown.front(), end = shown.back() + 1, omitted = weights.size() - std::ssize(shown);
+  Column column{
+      moreText(omitted), 0, 0, "", {"", ""}, mixed(view.theme->background, view.theme->text, 0.42f)};
+  if (!softmax) return column;
+  column.to = static_cast<double>(weights.head(first).sum() + weights.tail(weights.size() - end).sum());
+  column.numbers.push_back(cellText(column.to));
+  return column;
+}
+
 }  // namespace
+
+std::string moreText(Index count) {
+  return count < 1000 ? fmt::format("{} more", count) : "others";
+}
 
 void rowTable(const Scene& scene, State& page, const ImRect& area, const Cell& cell) {
   const View& view = page.view;
@@ -341,12 +358,13 @@ void rowTable(const Scene& scene, State& page, const ImRect& area, const Cell& c
     columns.high = std::max(columns.high, column.to);
     columns.columns.push_back(std::move(column));
   }
+  if (std::ssize(keys) < row.scores.cols()) columns.columns.push_back(otherKeys(view, row, keys, softmax));
   if (softmax) columns.high = 1;
   const Made made = madeBy(page, step, row, cell);
   const auto total = static_cast<double>(after(row, step, cell.key));
   paintSumTitle(view, area, {made.formula, total, made.how, cell != selected});
   const int pointed = paintTable(page, belowSumTitle(view, area), columns);
-  if (pointed < 0) return;
+  if (pointed < 0 || pointed >= std::ssize(keys)) return;
   page.view.nextHover = {cell.head, selected.query, keys[static_cast<std::size_t>(pointed)]};
 }
 

@@ -18,13 +18,22 @@ using attention::DetectorScore;
 
 namespace {
 
-/// A score's position on its colour scale, 0 to 1; if `above`, the middle is even attention.
-float shareOf(const Detector& detector, const DetectorScore& score, bool above) {
-  // Distances have no maximum: twice that of even attention is the bright end.
-  const float unit = detector.unit.empty() ? 1 : std::max(score.baseline, 1e-6f);
-  if (above) return 0.5f + 0.5f * std::clamp(score.above() / unit, -1.0f, 1.0f);
-  if (detector.ofMaps) return 0.5f + 0.5f * score.raw;
-  return std::clamp(score.raw / (detector.unit.empty() ? 1 : 2 * unit), 0.0f, 1.0f);
+/// The end of a column's colour scale: 1, or for scores with a unit, the largest of all heads.
+float scaleOf(const Detector& detector, const DetectorStudy& study, bool above) {
+  if (detector.unit.empty()) return 1;
+  float most = 1e-6f;
+  for (const attention::HeadProfile& profile : study.profiles) {
+    const DetectorScore& score = profile[detector.name];
+    most = std::max(most, std::abs(above ? score.above() : score.raw));
+  }
+  return most;
+}
+
+/// A score's position on its colour scale, 0 to 1. If `above`, 0.5 is the score of uniform attention.
+float shareOf(const Detector& detector, const DetectorScore& score, bool above, float scale) {
+  if (above || detector.ofMaps)
+    return 0.5f + 0.5f * std::clamp((above ? score.above() : score.raw) / scale, -1.0f, 1.0f);
+  return std::clamp(score.raw / scale, 0.0f, 1.0f);
 }
 
 /// ".94", "−.12", "3.4"; with one digit ".9" and "−.1".
@@ -82,15 +91,42 @@ void sortBy(HeadLabCursor& at, const Detector& detector) {
   at.order = undo ? HeadOrder::number : HeadOrder::score;
 }
 
-void paintScore(const Scene& scene, TableView& table, const Detector& detector, const DetectorScore& score) {
+void paintScore(const Scene& scene, TableView& table, const Detector& detector, const DetectorScore& score,
+                float scale) {
   if (score.rows == 0) return table.empty();
   const bool above = scene.cursor.lab.aboveEven && !detector.ofMaps;
   const auto& colormap = above || detector.ofMaps ? scene.look.scoreColormap : scene.look.colormap;
-  table.value(render::sample(colormap, shareOf(detector, score, above)),
+  table.value(render::sample(colormap, shareOf(detector, score, above, scale)),
               {numberOf(detector, score, above), numberOf(detector, score, above, 1)},
               !detector.titleOf           ? ""
               : detector.name == "stripe" ? fmt::format("key {}", score.at)
                                           : fmt::format("k = {}", score.at));
+}
+
+/// The colour scales of the columns, that of most columns first.
+std::vector<FigureLegend> legendsOf(const Scene& scene, const DetectorStudy& study) {
+  const bool above = scene.cursor.lab.aboveEven;
+  const auto scaled = [&](std::string caption, bool around, const std::string& end) {
+    return FigureLegend{std::move(caption),
+                        around ? scene.look.scoreColormap : scene.look.colormap,
+                        {around ? "−" + end : "0", "", end}};
+  };
+  std::vector<FigureLegend> legends{scaled(above ? "above uniform" : "score", above, "1")};
+  for (const Detector* each : attention::allDetectors()) {
+    if (!each->unit.empty())
+      legends.push_back(scaled(fmt::format("{} in {}", each->shortName, each->unit), above,
+                               fixedText(static_cast<double>(scaleOf(*each, study, above)), 1)));
+    else if (each->ofMaps && !above)
+      legends.push_back(scaled(std::string(each->title), true, "1"));
+  }
+  return legends;
+}
+
+void paintLegends(const Scene& scene, const View& view, const DetectorStudy& study, const ImRect& room) {
+  float end = room.Max.x;
+  for (const FigureLegend& legend : legendsOf(scene, study))
+    end -= paintLegendLine(view, *ImGui::GetWindowDrawList(), ImVec2(end, room.GetCenter().y),
+                           end - room.Min.x, legend);
 }
 
 }  // namespace
@@ -111,6 +147,8 @@ ScorePlace paintScores(Scene& scene, State& page, const ImRect& area, const Scor
                    .none = fmt::format("No head scores {} above uniform attention here.",
                                        fixedText(scene.look.labelThreshold, 2))});
   const attention::AttentionConfig& config = scores.study.question.layer->config();
+  std::vector<float> scales;
+  for (const Detector* each : all) scales.push_back(scaleOf(*each, scores.study, scene.cursor.lab.aboveEven));
   std::vector<std::pair<Index, ImRect>> pictures;
   for (Index row = 0; row < std::ssize(scores.rows); ++row) {
     const Index head = scores.rows[static_cast<std::size_t>(row)];
@@ -121,7 +159,8 @@ ScorePlace paintScores(Scene& scene, State& page, const ImRect& area, const Scor
     const attention::HeadLabel label = attention::labelHead(profile, scene.look.labelThreshold);
     pictures.emplace_back(head, table.head(groupColor(*page.view.theme, config.kvHeadOf(head)), head,
                                            attention::describe(label), !label.detector));
-    for (std::size_t i = 0; i < all.size(); ++i) paintScore(scene, table, *all[i], profile.scores[i]);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      paintScore(scene, table, *all[i], profile.scores[i], scales[i]);
   }
   paintPictures(scene, page, pictures);
   const ScorePlace &selected = scores.selected, &over = scores.hovered;
@@ -129,7 +168,8 @@ ScorePlace paintScores(Scene& scene, State& page, const ImRect& area, const Scor
   if (over.head >= 0 && over != selected)
     paintGhostOf(page.view, over.detector ? fmt::format("detect.{}.{}", over.head, over.detector->name)
                                           : fmt::format("detect.head.{}", over.head));
-  table.note("heads", "Point at a score to see its cells. Click a column to sort by it.");
+  paintLegends(scene, page.view, scores.study,
+               table.note("heads", "Point at a score to see its cells. Click a column to sort by it."));
   const auto& hovered = table.hovered();
   if (!hovered) return {};
   const Detector* const detector =

@@ -118,10 +118,10 @@ std::vector<CaptionPart> DetectorsTab::caption(const Scene& scene) const {
 namespace {
 
 /// The picture's description: the score in words, and the detector's formula.
-std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown) {
+std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown, float threshold) {
   const Detector* const detector = shown.question.detector;
-  if (!detector) return "mixed: no detector scores above the threshold. Point at a score to see its cells.";
   const auto& profile = study.profiles[static_cast<std::size_t>(shown.question.head)];
+  if (!detector) return headHelp({}, profile, threshold) + " Point at a score to see its cells.";
   const DetectorScore& score = profile[detector->name];
   if (score.rows == 0) return std::string(detector->title) + ": no row of this text qualifies.";
   std::string text = fmt::format("{} {}", attention::describe({detector, score.raw, score.at}),
@@ -129,6 +129,7 @@ std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown) {
   if (!detector->ofMaps)
     text += fmt::format(" over {}, {} above uniform attention", countedText(score.rows, "row"),
                         scoreText(*detector, score, true));
+  if (attention::tooFewRows(*detector, profile, threshold)) text += ": too few rows to label the head";
   return text + ". " + std::string(detector->help);
 }
 
@@ -169,11 +170,12 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   float title = named ? paintText(list, view.fonts->title, titleAt, theme.text, name) + view.px(12) : 0;
   if (previews) title += paintHoverTag(view, titleAt + ImVec2(title, 0));
   // While presenting, the caption says it.
-  const float words = page_.presents
-                          ? 0
-                          : paintParagraph(list, page_.small ? view.fonts->small : view.fonts->text,
-                                           ImVec2(area.Min.x, area.Min.y + view.px(26)), area.GetWidth(),
-                                           theme.secondary, sentenceOf(*shown.question.study, shown));
+  const float words =
+      page_.presents
+          ? 0
+          : paintParagraph(list, page_.small ? view.fonts->small : view.fonts->text,
+                           ImVec2(area.Min.x, area.Min.y + view.px(26)), area.GetWidth(), theme.secondary,
+                           sentenceOf(*shown.question.study, shown, scene.look.labelThreshold));
   const Index n = shown.values.rows(), m = shown.values.cols();
   const float labels = view.px(page_.small ? 62 : 84), below = view.px(page_.small ? 62 : 78);
   // Space for the longest sentence, so that nothing moves.

@@ -164,6 +164,14 @@ void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer,
          ImVec2((x(key) + x(key + 1)) / 2, tile.Max.y - view.px(1.5f)), view.theme->key);
 }
 
+/// Marks a head that the headline names, in the corner whose cell has weight 1 in every causal head. A frame
+/// would look like the selected head's.
+void paintNamed(const View& view, Canvas list, const ImRect& tile) {
+  const ImVec2 from(std::round(tile.Min.x + view.px(3)), std::round(tile.Min.y + view.px(3)));
+  const float side = std::round(view.px(5));
+  paintSpot(view, list, "spot", {from, from + ImVec2(side, side)}, view.theme->text);
+}
+
 /// Frames, labels and marks over the picture of one head.
 void paintOverHead(const State& page, const Overlay& overlay, Index at, Index h, const ImRect& tile) {
   const View& view = page.view;
@@ -191,7 +199,7 @@ void paintOverHead(const State& page, const Overlay& overlay, Index at, Index h,
   }
   if (std::find(page.named.begin(), page.named.end(),
                 head.label(overlay.scene.look.labelThreshold).detector) != page.named.end())
-    paintMark(view, list, "named head", tile, view.theme->secondary, view.px(2));
+    paintNamed(view, list, tile);
   if (isOff(overlay.scene, at, h)) paintOffThumbnail(view, tile);
   paintLabel(view, overlay, tile, at, h, head);
   if (filteredOut(overlay.scene, head))
