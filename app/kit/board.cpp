@@ -74,6 +74,21 @@ Board& Board::leaves(int order) {
   return *this;
 }
 
+Board& Board::inWindow() {
+  parts_.back().shown = !poster_;
+  return *this;
+}
+
+Board& Board::windowOnly() {
+  parts_.back().shown = !poster_;
+  return *this;
+}
+
+Board& Board::posterOnly() {
+  parts_.back().shown = poster_;
+  return *this;
+}
+
 Board& Board::apart(float units) {
   parts_.back().before = px(units);
   return *this;
@@ -186,13 +201,13 @@ Board& Board::area(const std::string& name, PartHeight height, std::function<voi
   return add(name, height, false, std::move(paint));
 }
 
-Board& Board::controls(std::function<void(ControlLine&)> line) {
-  add("", {28}, false, [this, line = std::move(line)](const ImRect& area) {
-    ControlLine controls(*view_, area);
-    line(controls);
-  });
-  parts_.back().shown = !poster_;
-  return *this;
+Board& Board::controls(std::function<void(ControlLine&)> line, float gap) {
+  return add("", {28}, false,
+             [this, line = std::move(line), gap](const ImRect& area) {
+               ControlLine controls(*view_, area, ControlLine::From::left, gap);
+               line(controls);
+             })
+      .inWindow();
 }
 
 Board& Board::columns(std::span<const PartWidth> widths, float gap, const Column& column) {

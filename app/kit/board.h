@@ -66,8 +66,8 @@ class Board {
   Board& picture(const std::string& name, PartHeight height, std::function<void(const ImRect&)> paint);
   /// Anything else that paints itself, which counts as words.
   Board& area(const std::string& name, PartHeight height, std::function<void(const ImRect&)> paint);
-  /// A line of controls, which a poster doesn't have.
-  Board& controls(std::function<void(ControlLine&)> line);
+  /// A line of controls, `gap` layout units apart, which a poster doesn't have.
+  Board& controls(std::function<void(ControlLine&)> line, float gap = 20);
 
   using Column = std::function<void(std::size_t, Board&)>;
   /// Columns next to each other, `gap` layout units apart; below one another where they are too narrow.
@@ -82,6 +82,11 @@ class Board {
 
   /// The part before may leave a poster: 1 = first, kForNamed = last, and only for the named part.
   Board& leaves(int order);
+  /// The part before is for hands: a poster doesn't have it.
+  Board& inWindow();
+  /// The part before is only in windows, or only on posters, where it says what controls say in windows.
+  Board& windowOnly();
+  Board& posterOnly();
   /// The part before stands `units` below the one above it.
   Board& apart(float units);
 
