@@ -79,12 +79,7 @@ Board& Board::inWindow() {
   return *this;
 }
 
-Board& Board::windowOnly() {
-  parts_.back().shown = !poster_;
-  return *this;
-}
-
-Board& Board::posterOnly() {
+Board& Board::onPoster() {
   parts_.back().shown = poster_;
   return *this;
 }
@@ -199,6 +194,12 @@ Board& Board::picture(const std::string& name, PartHeight height, std::function<
 
 Board& Board::area(const std::string& name, PartHeight height, std::function<void(const ImRect&)> paint) {
   return add(name, height, false, std::move(paint));
+}
+
+Board& Board::message(const std::string& title, const std::string& text, std::uint32_t color) {
+  return picture("", {90, 90, 1}, [this, title, text, color](const ImRect& area) {
+    paintMessage(*view_, area, title, text, color ? color : theme().text);
+  });
 }
 
 Board& Board::controls(std::function<void(ControlLine&)> line, float gap) {

@@ -66,6 +66,9 @@ class Board {
   Board& picture(const std::string& name, PartHeight height, std::function<void(const ImRect&)> paint);
   /// Anything else that paints itself, which counts as words.
   Board& area(const std::string& name, PartHeight height, std::function<void(const ImRect&)> paint);
+  /// In place of a picture that isn't there: a title and a sentence in the middle; colour 0 = the theme's
+  /// text.
+  Board& message(const std::string& title, const std::string& text, std::uint32_t color = 0);
   /// A line of controls, `gap` layout units apart, which a poster doesn't have.
   Board& controls(std::function<void(ControlLine&)> line, float gap = 20);
 
@@ -84,9 +87,8 @@ class Board {
   Board& leaves(int order);
   /// The part before is for hands: a poster doesn't have it.
   Board& inWindow();
-  /// The part before is only in windows, or only on posters, where it says what controls say in windows.
-  Board& windowOnly();
-  Board& posterOnly();
+  /// The part before is on posters alone, where it says what controls say in windows.
+  Board& onPoster();
   /// The part before stands `units` below the one above it.
   Board& apart(float units);
 
