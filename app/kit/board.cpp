@@ -6,6 +6,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/draw_text.h"
+#include "app/widgets/text/rich_text.h"
 
 namespace headscope::app {
 
@@ -71,6 +72,27 @@ Board& Board::add(const std::string& name, PartHeight units, bool picture,
 
 Board& Board::leaves(int order) {
   parts_.back().leaves = order;
+  return *this;
+}
+
+Board& Board::atEnd(float units, std::function<void(const ImRect&)> paint) {
+  auto& all = parts_.back().paint;
+  all = [this, units, start = std::move(all), end = std::move(paint)](const ImRect& area) {
+    if (area.GetWidth() < px(2 * units)) return start(area);
+    const float split = area.Max.x - px(units);
+    start(ImRect(area.Min, ImVec2(split - px(16), area.Max.y)));
+    end(ImRect(ImVec2(split, area.Min.y), area.Max));
+  };
+  return *this;
+}
+
+Board& Board::inWindow() {
+  parts_.back().shown = !poster_;
+  return *this;
+}
+
+Board& Board::onPoster() {
+  parts_.back().shown = poster_;
   return *this;
 }
 
@@ -165,15 +187,19 @@ Board& Board::figure(const std::vector<std::string>& label, const std::string& v
       .apart(0);
 }
 
-Board& Board::number(const std::string& value, const std::string& words) {
+Board& Board::number(const std::string& value, const std::vector<std::string>& words) {
   return add("", {28}, false,
              [this, value, words](const ImRect& area) {
                const float y = area.GetCenter().y;
                const float x =
                    area.Min.x + px(12) +
                    paintText(canvas(), view_->fonts->monoTitle, ImVec2(area.Min.x, y), theme().text, value);
-               paintFitted(*view_, canvas(), view_->fonts->text, ImVec2(x, y), area.Max.x - x,
-                           theme().secondary, words);
+               const auto fits = [&](const std::string& wording) {
+                 return scriptedWidth(*view_, view_->fonts->text, wording) <= area.Max.x - x;
+               };
+               const auto found = std::find_if(words.begin(), words.end(), fits);
+               paintScripted(*view_, canvas(), view_->fonts->text, ImVec2(x, y), theme().secondary,
+                             found == words.end() ? words.back() : *found, Align::left, area.Max.x - x);
              })
       .apart(0);
 }
@@ -186,13 +212,19 @@ Board& Board::area(const std::string& name, PartHeight height, std::function<voi
   return add(name, height, false, std::move(paint));
 }
 
-Board& Board::controls(std::function<void(ControlLine&)> line) {
-  add("", {28}, false, [this, line = std::move(line)](const ImRect& area) {
-    ControlLine controls(*view_, area);
-    line(controls);
+Board& Board::message(const std::string& title, const std::string& text, std::uint32_t color) {
+  return picture("", {90, 90, 1}, [this, title, text, color](const ImRect& area) {
+    paintMessage(*view_, area, title, text, color ? color : theme().text);
   });
-  parts_.back().shown = !poster_;
-  return *this;
+}
+
+Board& Board::controls(std::function<void(ControlLine&)> line, float gap) {
+  return add("", {28}, false,
+             [this, line = std::move(line), gap](const ImRect& area) {
+               ControlLine controls(*view_, area, ControlLine::From::left, gap);
+               line(controls);
+             })
+      .inWindow();
 }
 
 Board& Board::columns(std::span<const PartWidth> widths, float gap, const Column& column) {

@@ -60,14 +60,17 @@ class Board {
   /// A label on the left, the first wording that fits, and a figure on the right, with `note` after it.
   Board& figure(const std::vector<std::string>& label, const std::string& value, bool bold = false,
                 const std::string& note = "");
-  /// A figure with words after it.
-  Board& number(const std::string& value, const std::string& words);
+  /// A figure with words after it, as formulas may have them ("rank of W_Q"): the first wording that fits.
+  Board& number(const std::string& value, const std::vector<std::string>& words);
   /// A picture; tests know its area as `name`.
   Board& picture(const std::string& name, PartHeight height, std::function<void(const ImRect&)> paint);
   /// Anything else that paints itself, which counts as words.
   Board& area(const std::string& name, PartHeight height, std::function<void(const ImRect&)> paint);
-  /// A line of controls, which a poster doesn't have.
-  Board& controls(std::function<void(ControlLine&)> line);
+  /// In place of a picture that isn't there: a title and a sentence in the middle; colour 0 = the theme's
+  /// text.
+  Board& message(const std::string& title, const std::string& text, std::uint32_t color = 0);
+  /// A line of controls, `gap` layout units apart, which a poster doesn't have.
+  Board& controls(std::function<void(ControlLine&)> line, float gap = 20);
 
   using Column = std::function<void(std::size_t, Board&)>;
   /// Columns next to each other, `gap` layout units apart; below one another where they are too narrow.
@@ -80,8 +83,14 @@ class Board {
                std::span<const std::string_view> names, int& shown, float gap, PartHeight height,
                std::function<void(int which, const ImRect& area, float taken)> paint);
 
+  /// The part before has this at its right end, `units` wide, unless it is too short for both.
+  Board& atEnd(float units, std::function<void(const ImRect&)> paint);
   /// The part before may leave a poster: 1 = first, kForNamed = last, and only for the named part.
   Board& leaves(int order);
+  /// The part before is for hands: a poster doesn't have it.
+  Board& inWindow();
+  /// The part before is on posters alone, where it says what controls say in windows.
+  Board& onPoster();
   /// The part before stands `units` below the one above it.
   Board& apart(float units);
 

@@ -93,6 +93,11 @@ bool ControlLine::lastSlider(Scene& scene, const std::string& path, float most) 
   return inBox(path, ImVec2(x, 0), width, [&] { return fieldSlider(view_, scene, path); });
 }
 
+void ControlLine::lastLegend(const FigureLegend& legend) {
+  line_.Max.x -= paintLegendLine(view_, *ImGui::GetWindowDrawList(), ImVec2(line_.Max.x, line_.GetCenter().y),
+                                 room(), legend);
+}
+
 void ControlLine::lastWords(const std::string& text) {
   ImFont* const font = view_.fonts->small;
   if (textWidth(font, text) > line_.GetWidth()) return;

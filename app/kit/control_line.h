@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/widgets/field_controls.h"
+#include "app/widgets/heat_parts.h"
 
 namespace headscope::app {
 
@@ -59,6 +60,8 @@ class ControlLine {
   /// A slider in what is left, at most `most` layout units wide.
   bool lastSlider(Scene& scene, const std::string& path, float most);
   void lastWords(const std::string& text);
+  /// What fits of a legend.
+  void lastLegend(const FigureLegend& legend);
 
  private:
   View& view_;

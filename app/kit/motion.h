@@ -7,14 +7,14 @@
 
 namespace headscope::app {
 
-/// The places of named elements. An element that stood elsewhere in the last frame moves from there to its
-/// new place; one that is new stands at its place at once. Only what a click, a key or a step changed moves:
+/// The places of named elements. An element that was elsewhere in the last frame moves from there to its
+/// new place; one that is new is there at once. Only what a click, a key or a step changed moves:
 /// nothing waits for a drag or for the window's size, and nothing moves with reduced motion.
 class Motion {
  public:
   static constexpr double kSeconds = 0.25;
 
-  /// Returns where `name` stands in this frame on its way to `target`, in pixels. Call once per frame for
+  /// Returns the place of `name` in this frame, on its way to `target`, in pixels. Call once per frame for
   /// each element, with the name that tests know it by.
   ImRect place(View& view, const std::string& name, const ImRect& target);
   /// Whether it is on its way.

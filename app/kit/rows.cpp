@@ -314,6 +314,10 @@ void Rows::swatch(std::uint32_t color, const std::string& meaning, const std::st
             value.empty() ? Type::small : Type::text, meaning, value, theme().secondary, theme().text);
 }
 
+void Rows::inWindow(const std::function<void()>& rows) {
+  if (!view_.present) rows();
+}
+
 void Rows::space(float units) {
   gap(view_, units);
 }

@@ -161,6 +161,8 @@ class Rows {
   void swatch(std::uint32_t color, const std::string& meaning, const std::string& value = "");
   /// Reserves an area for a picture over the whole width, `height` in layout units, tracked as `name`.
   ImRect area(const std::string& name, float height);
+  /// Rows for reading and for hands, which a poster doesn't have.
+  void inWindow(const std::function<void()>& rows);
   void space(float units);
   /// The following rows stand `units` above the panel's lower edge, if there is room.
   void bottom(float units);

@@ -12,8 +12,8 @@ std::uint32_t colorOf(const render::Color& color) {
   return ImGui::ColorConvertFloat4ToU32(ImVec4(color.r, color.g, color.b, color.a));
 }
 
-ImFont* fontOf(const Fonts& fonts, const TextRun& text, float zoom) {
-  const double size = text.size * static_cast<double>(zoom);
+ImFont* fontOf(const Fonts& fonts, const TextRun& text) {
+  const double size = text.size;
   if (text.mono)
     return size >= 21     ? fonts.monoHero
            : size >= 16.5 ? fonts.monoTitle
@@ -30,15 +30,13 @@ struct Painter {
   const View& view;
   Canvas list;
   ImVec2 origin;
-  float zoom = 1;
 
   ImVec2 place(double x, double y) const {
-    return {origin.x + view.px(static_cast<float>(x) * zoom),
-            origin.y + view.px(static_cast<float>(y) * zoom)};
+    return {origin.x + view.px(static_cast<float>(x)), origin.y + view.px(static_cast<float>(y))};
   }
 
   void operator()(const TextRun& text) const {
-    ImFont* const font = fontOf(*view.fonts, text, zoom);
+    ImFont* const font = fontOf(*view.fonts, text);
     const ImVec2 at = place(text.x, text.y);
     if (text.degrees != 0)  // turned labels end at their position
       return paintRotated(list, font, at, static_cast<float>(-text.degrees), colorOf(text.color), text.text);
@@ -50,20 +48,20 @@ struct Painter {
   void operator()(const Box& box) const {
     const ImVec2 from = place(box.frame.x, box.frame.y), to = place(box.frame.right(), box.frame.bottom());
     if (box.outline > 0)
-      compat::rectOutline(list, from, to, colorOf(box.color), view.px(static_cast<float>(box.radius) * zoom),
-                          std::max(1.0f, view.px(static_cast<float>(box.outline) * zoom)));
+      compat::rectOutline(list, from, to, colorOf(box.color), view.px(static_cast<float>(box.radius)),
+                          std::max(1.0f, view.px(static_cast<float>(box.outline))));
     else
-      list.AddRectFilled(from, to, colorOf(box.color), view.px(static_cast<float>(box.radius) * zoom));
+      list.AddRectFilled(from, to, colorOf(box.color), view.px(static_cast<float>(box.radius)));
   }
   void operator()(const Line& line) const {
     list.AddLine(place(line.x0, line.y0), place(line.x1, line.y1), colorOf(line.color),
-                 std::max(1.0f, view.px(static_cast<float>(line.width) * zoom)));
+                 std::max(1.0f, view.px(static_cast<float>(line.width))));
   }
   void operator()(const Polyline& line) const {
     for (std::size_t i = 1; i < line.points.size(); ++i)
       list.AddLine(place(line.points[i - 1].x, line.points[i - 1].y),
                    place(line.points[i].x, line.points[i].y), colorOf(line.color),
-                   std::max(1.0f, view.px(static_cast<float>(line.width) * zoom)));
+                   std::max(1.0f, view.px(static_cast<float>(line.width))));
   }
   void operator()(const Ramp& ramp) const {
     constexpr int kSteps = 48;
@@ -87,8 +85,8 @@ struct Painter {
 
 }  // namespace
 
-void paintDrawing(const View& view, Canvas list, const Drawing& drawing, ImVec2 at, float zoom) {
-  const Painter painter{view, list, at, zoom};
+void paintDrawing(const View& view, Canvas list, const Drawing& drawing, ImVec2 at) {
+  const Painter painter{view, list, at};
   for (const Shape& shape : drawing.shapes) std::visit(painter, shape);
 }
 

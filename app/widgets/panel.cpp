@@ -148,19 +148,14 @@ void paintMessage(const View& view, const ImRect& area, const std::string& title
                  view.theme->secondary, text);
 }
 
-bool messageWithButton(View& view, const ImRect& area, const std::string& title, const std::string& text,
-                       const std::string& name, const std::string& label) {
+void emptyMessage(View& view, const ImRect& area, const std::string& title, const std::string& text,
+                  const std::string& label, const char* action) {
   const ImVec2 middle = area.GetCenter();
   const ImRect above(area.Min.x, area.Min.y, area.Max.x, area.Max.y - view.px(30));
   paintMessage(view, above, title, text, view.theme->text);
   ImGui::SetCursorScreenPos(
       ImVec2(middle.x - textWidth(view.fonts->text, label) / 2 - view.px(11), middle.y + view.px(34)));
-  return button(view, name, label);
-}
-
-void emptyMessage(View& view, const ImRect& area, const std::string& title, const std::string& text,
-                  const std::string& label, const char* action) {
-  if (messageWithButton(view, area, title, text, std::string("empty.") + action, label)) view.request(action);
+  if (button(view, std::string("empty.") + action, label)) view.request(action);
 }
 
 std::string headName(Index head) {

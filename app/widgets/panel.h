@@ -47,9 +47,6 @@ void paintMessage(const View& view, const ImRect& area, const std::string& title
 /// The same for a page that waits for something, with a button below that requests `action`.
 void emptyMessage(View& view, const ImRect& area, const std::string& title, const std::string& text,
                   const std::string& label, const char* action);
-/// The same with a button called `name`. Returns whether it was pressed.
-bool messageWithButton(View& view, const ImRect& area, const std::string& title, const std::string& text,
-                       const std::string& name, const std::string& label);
 /// Return "Head 4" and "KV 1", so that the wording is the same everywhere.
 std::string headName(Index head);
 std::string kvName(Index kvHead);

@@ -72,27 +72,17 @@ void Page::draw(Scene& scene, const Layout& layout) {
   const auto before = std::tuple(page_.drawing.bandPixels, page_.drawing.columnPixels);
   if (layout.showLeft) controls(scene, page_, layout);
   if (layout.showRight) sidePanel(scene, page_, layout);
-  // In a low window the page scrolls, so that bands and step curves keep their height.
-  const float least = view.px(480);
-  const bool scrolls = !layout.presents && layout.center.GetHeight() < least;
-  if (beginPanel(view, "cache.page", layout.center, 0, 0, scrolls ? 0 : ImGuiWindowFlags_NoScrollWithMouse)) {
+  if (beginPanel(view, "cache.page", layout.center, 0, 0)) {
     handleKeys(scene);
-    const float margin = view.px(layout.narrow ? 22 : 24);
-    const ImRect whole = tallArea(layout.center, scrolls ? least : 0);
-    const ImRect area(whole.Min.x + margin, whole.Min.y + view.px(8), whole.Max.x - margin,
-                      whole.Max.y - view.px(10));
-    const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
-    page_.drawing.alone = layout.presents && area.GetHeight() < view.px(330) &&
-                          (layout.named == "field" || layout.named.starts_with("void."));
-    float top = area.Min.y;
-    if (!layout.presents) {
-      top += view.px(small ? 46 : 56);
-      transport(scene, page_, ImRect(area.Min.x, area.Min.y, area.Max.x, top), small);
-    }
-    using DrawView = void (*)(Scene&, State&, const ImRect&, bool);
-    static constexpr DrawView kViews[] = {growthView, shapesView, precisionView, evictionView, pagingView};
-    kViews[static_cast<std::size_t>(scene.cursor.cacheView)](
-        scene, page_, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
+    ImRect area = layout.center;
+    area.Expand(ImVec2(-view.px(22), -view.px(9)));
+    // What only MHA would store is a part of the field.
+    Board board(view, area, layout.named.starts_with("void.") ? "field" : layout.named);
+    transport(scene, page_, board);
+    using AddView = void (*)(Scene&, State&, Board&);
+    static constexpr AddView kViews[] = {growthView, shapesView, precisionView, evictionView, pagingView};
+    kViews[static_cast<std::size_t>(scene.cursor.cacheView)](scene, page_, board);
+    board.show();
   }
   endPanel();
   if (scene.cursor.cacheView != CacheView::growth) page_.drawing.motion.reset();
@@ -211,22 +201,30 @@ std::string Page::viewCaption(const Scene& scene) const {
   return "";
 }
 
-FigureLegend Page::legend(const Scene& scene) const {
-  const Theme& theme = *services_.view.theme;
+FigureLegend viewLegend(const Scene& scene, const State& page) {
+  const Theme& theme = *page.view.theme;
   FigureLegend legend;
   const CacheView shown = scene.cursor.cacheView;
   if (shown == CacheView::growth) legend.swatches = {{"values", theme.value}, {"keys", theme.key}};
+  if (shown == CacheView::paging)
+    legend.swatches = {{"contiguous", theme.line},
+                       {"allocated in blocks", faded(theme.secondary, 0.55f)},
+                       {"used", theme.text}};
   if (shown == CacheView::growth || shown == CacheView::paging) return legend;
   legend.caption = "weight";
   legend.colormap = scene.look.colormap;
   legend.labels = {"0", "", "1"};
-  legend.masked = shown == CacheView::shapes && page_.snapshot && page_.snapshot->causal;
+  legend.masked = shown == CacheView::shapes && page.snapshot && page.snapshot->causal;
   if (shown != CacheView::precision) return legend;
-  if (!page_.precision) return {};
-  const double most = std::max(static_cast<double>(page_.precision->mostDifference), 1e-6);
+  if (!page.precision) return {};
+  const double most = std::max(static_cast<double>(page.precision->mostDifference), 1e-6);
   legend.caption = "|Δ weight|";
   legend.labels = {numberText(most * 1e-4, 1), "", numberText(most, 2)};
   return legend;
+}
+
+FigureLegend Page::legend(const Scene& scene) const {
+  return viewLegend(scene, page_);
 }
 
 std::vector<CaptionPart> Page::caption(const Scene& scene) const {

@@ -7,6 +7,7 @@
 
 #include "app/compute/cache/cache_studies.h"
 #include "app/compute/layer/snapshot.h"
+#include "app/kit/board.h"
 #include "app/kit/shown.h"
 #include "app/pages/common/cache_bands.h"
 #include "app/pages/common/page.h"
@@ -18,6 +19,7 @@
 
 namespace headscope::app::cache_page {
 
+using attention::asSize;
 using attention::Index;
 
 /// Columns from … to−1 that are fading in from dark.
@@ -96,7 +98,6 @@ struct FieldDrawing {
   LeavingBands leaving;
   FieldMotion motion;
   Index bandPixels = 32, columnPixels = 1024;  ///< size as drawn, which limits the detail its picture needs
-  bool alone = false;  ///< little space, and a lesson is about the field: draw only the field
 };
 
 /// The page's view state, which its panels may change.
@@ -155,20 +156,19 @@ void jumpDecode(Scene& scene, State& page, Index tokens);
 // The panels.
 void controls(Scene& scene, State& page, const Layout& layout);
 void sidePanel(Scene& scene, State& page, const Layout& layout);
-void transport(Scene& scene, State& page, const ImRect& area, bool small);
-void growthView(Scene& scene, State& page, const ImRect& area, bool small);
-void shapesView(Scene& scene, State& page, const ImRect& area, bool small);
-void precisionView(Scene& scene, State& page, const ImRect& area, bool small);
-void evictionView(Scene& scene, State& page, const ImRect& area, bool small);
-void pagingView(Scene& scene, State& page, const ImRect& area, bool small);
+void transport(Scene& scene, State& page, Board& board);
+void growthView(Scene& scene, State& page, Board& board);
+void shapesView(Scene& scene, State& page, Board& board);
+void precisionView(Scene& scene, State& page, Board& board);
+void evictionView(Scene& scene, State& page, Board& board);
+void pagingView(Scene& scene, State& page, Board& board);
 
-/// Draws a large figure, a sentence that explains it, and further text, each in the first wording that fits.
-/// Returns the y of the bottom.
-float viewHeadline(const View& view, const ImRect& area, const std::string& figure,
-                   const std::vector<std::string>& sentence, const std::vector<std::string>& rest,
-                   bool small);
-/// If a view has nothing to show (error, no tokens, pending answer), draws the reason and returns true.
-bool viewIsEmpty(const Scene& scene, State& page, const ImRect& area, const std::string& problem, bool waits);
+/// If a view has nothing to show (error, no tokens, pending answer), says why and returns true.
+bool viewIsEmpty(const Scene& scene, const State& page, Board& board, const std::string& problem, bool waits);
+/// What the colours of the current view mean.
+FigureLegend viewLegend(const Scene& scene, const State& page);
+/// That legend as a line of the board, after words in the first wording that fits.
+Board& viewKey(const Scene& scene, const State& page, Board& board, const std::vector<std::string>& wordings);
 /// Draws one picture of a stack, in a frame.
 void paintPicture(const View& view, const EasedTextures& textures, int layer, const ImRect& area,
                   const render::HeatmapStyle& style, const ValueRange& range);
@@ -195,11 +195,10 @@ FieldPlace withKvHeads(const View& view, FieldPlace place, Index kvHeads);
 FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config, const DecodeState& state,
                       const ImRect& cells);
 
-void paintField(const Scene& scene, State& page, const FieldPlace& place, float labelLeft, float labelRight,
-                bool small);
+/// Draws the field, with its labels from `labelLeft` on and right of its cells.
+void paintField(const Scene& scene, State& page, const FieldPlace& place, float labelLeft);
 /// Draws the bytes after each token, on a scale that stays the same during the decode.
-void paintStairs(const Scene& scene, State& page, const FieldPlace& place, const ImRect& area,
-                 float labelRight, bool small);
+void paintStairs(const Scene& scene, const State& page, const FieldPlace& place, const ImRect& area);
 
 /// The layer's KV cache, growing token by token, and what makes it smaller.
 class Page : public app::Page {

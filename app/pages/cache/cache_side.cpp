@@ -12,8 +12,7 @@ namespace headscope::app::cache_page {
 namespace {
 
 std::string tokenText(const SequenceSnapshot& sequence, Index token) {
-  return token >= 0 && token < std::ssize(sequence.keys) ? sequence.keys[static_cast<std::size_t>(token)].text
-                                                         : "";
+  return token >= 0 && token < std::ssize(sequence.keys) ? sequence.keys[asSize(token)].text : "";
 }
 
 void stepSection(Rows& rows, const Scene& scene, const State& page, const DecodeState& state,
@@ -21,7 +20,7 @@ void stepSection(Rows& rows, const Scene& scene, const State& page, const Decode
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
   const attention::AttentionConfig& config = page.snapshot->config;
   const CacheBytes bytes = bytesPerToken(scene, config);
-  const Index read = field.read[static_cast<std::size_t>(state.now - 1)], appended = state.now - state.before;
+  const Index read = field.read[asSize(state.now - 1)], appended = state.now - state.before;
   // Each kv head reads its own entries, which differ in number if masks do.
   const double readBytes =
       static_cast<double>(bytes.own) / static_cast<double>(config.kvHeads) * static_cast<double>(read);
@@ -60,7 +59,7 @@ void workBars(Rows& rows, const DecodeState& state, const CacheField& field) {
   const std::uint32_t grey = mixed(theme.background, theme.secondary, 0.42f),
                       lit = mixed(theme.background, theme.secondary, 0.7f);
   for (Index token = 0; token < count; token += every) {
-    const auto i = static_cast<std::size_t>(token);
+    const auto i = asSize(token);
     const float x = area.Min.x + each * static_cast<float>(token),
                 to = std::max(x + 1, x + each * static_cast<float>(every) - gap);
     const auto y = [&](double flops) {
@@ -110,7 +109,7 @@ void workSection(Rows& rows, const Scene& scene, const DecodeState& state, const
   const StepWork work = stepWork(scene, state, field);
   double saved = 0;
   for (Index token = state.prefill; token < state.now; ++token) {
-    const auto i = static_cast<std::size_t>(token);
+    const auto i = asSize(token);
     saved += field.uncachedFlops[i] - field.flops[i];
   }
   rows.section("COMPUTE FOR THIS STEP", layers == 1 ? "" : countedText(layers, "layer"));

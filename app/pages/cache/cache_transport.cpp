@@ -8,6 +8,8 @@ namespace headscope::app::cache_page {
 
 namespace {
 
+constexpr float kStepSide = 30;  ///< of a transport button, in layout units
+
 /// Draws a transport button's icon from triangles and bars, because fonts don't draw these at matching sizes.
 void paintIcon(const View& view, Canvas list, ImVec2 middle, DecodeMove move, std::uint32_t color) {
   const float half = view.px(6), bar = view.px(2);
@@ -24,7 +26,7 @@ void paintIcon(const View& view, Canvas list, ImVec2 middle, DecodeMove move, st
 
 bool iconButton(View& view, const char* name, DecodeMove move, ImVec2 from, const std::string& disabledReason,
                 const char* help) {
-  const float side = view.px(34);
+  const float side = view.px(kStepSide);
   const bool clicked = hitArea(name, from, ImVec2(side, side));
   const bool enabled = disabledReason.empty(), hovered = ImGui::IsItemHovered();
   Canvas list = *ImGui::GetWindowDrawList();
@@ -39,10 +41,10 @@ bool iconButton(View& view, const char* name, DecodeMove move, ImVec2 from, cons
 }
 
 bool playButton(View& view, bool playing, ImVec2 from, float width, const std::string& disabledReason) {
-  const bool clicked = hitArea("cache.play", from, ImVec2(width, view.px(34)));
+  const bool clicked = hitArea("cache.play", from, ImVec2(width, view.px(kStepSide)));
   const bool enabled = disabledReason.empty(), hovered = ImGui::IsItemHovered();
   Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 to(from.x + width, from.y + view.px(34));
+  const ImVec2 to(from.x + width, from.y + view.px(kStepSide));
   const std::uint32_t face = enabled ? view.theme->text : view.theme->raised;
   list.AddRectFilled(from, to, hovered && enabled ? mixed(face, view.theme->background, 0.12f) : face,
                      view.px(7));
@@ -62,42 +64,11 @@ bool playButton(View& view, bool playing, ImVec2 from, float width, const std::s
   return clicked && enabled;
 }
 
-/// In the smallest windows a list replaces the tabs.
-void viewList(Scene& scene, View& view, Playback& play, const ImRect& area) {
-  const Field& field = fieldAt("cursor.cache_view");
-  int chosen = static_cast<int>(chosenIn(field, scene));
-  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(8)));
-  if (!dropdown(view, "cache_view", choicesOf(field), chosen, view.px(118), field.help)) return;
-  choose(field, scene, chosen);
-  play.on = false;
-}
-
-void viewChoice(Scene& scene, View& view, Playback& play, const ImRect& area, bool small) {
-  const float width = std::min(view.px(small ? 440 : 500), area.GetWidth());
-  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(small ? 6 : 10)));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  ImGui::BeginChild("views", ImVec2(width, view.px(32)), false,
-                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
-                        ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
-  if (fieldChoice(view, scene, "cursor.cache_view")) play.on = false;
-  compat::endChild();
-  ImGui::PopStyleVar();
-}
-
-}  // namespace
-
-void transport(Scene& scene, State& page, const ImRect& area, bool small) {
+/// The buttons that step through the decode and play it, at the end of the line.
+void stepButtons(Scene& scene, State& page, ControlLine& line, bool jumps) {
   View& view = page.view;
   DecodeState state = decodeState(scene, page);
   if (scene.cursor.cacheView == CacheView::paging) state.reason.clear();
-  const bool cramped = area.GetWidth() < view.px(440 + 320);
-  if (cramped)
-    viewList(scene, page.view, page.play, area);
-  else
-    viewChoice(scene, page.view, page.play, area, small);
-  // The other views show all steps at once.
-  if (scene.cursor.cacheView != CacheView::growth && scene.cursor.cacheView != CacheView::paging) return;
-  const float top = area.Min.y + view.px(small ? 4 : 8), side = view.px(34), space = view.px(6);
   struct Step {
     const char* name;
     DecodeMove move;
@@ -107,22 +78,50 @@ void transport(Scene& scene, State& page, const ImRect& area, bool small) {
                                                {"cache.back", DecodeMove::back, "Remove one token (←)."},
                                                {"cache.forward", DecodeMove::forward, "Add one token (→)."},
                                                {"cache.last", DecodeMove::last, "Fill the cache (End)."}}};
-  const std::string pace = roundedText(scene.cost.cache.speed, 3) + (small ? "/s" : " steps/s");
   // If there is no space for the buttons to either end, only keys go there.
-  const auto shown = std::span(kSteps).subspan(cramped ? 1 : 0, cramped ? 2 : 4);
-  float x = area.Max.x - (cramped ? 0 : textWidth(view.fonts->mono, pace));
-  Canvas list = *ImGui::GetWindowDrawList();
-  if (!cramped) paintText(list, view.fonts->mono, ImVec2(x, top + side / 2), view.theme->text, pace);
-  x -= view.px(cramped ? 0 : 14) + static_cast<float>(shown.size()) * (side + space);
-  const float steps = x;
-  for (const Step& step : shown) {
-    if (iconButton(view, step.name, step.move, ImVec2(x, top), state.reason, step.help))
-      moveView(scene, page, step.move);
-    x += side + space;
-  }
-  const float play = view.px(92);
-  if (playButton(view, page.play.on, ImVec2(steps - play - view.px(10), top), play, state.reason))
-    moveView(scene, page, DecodeMove::play);
+  const auto shown = std::span(kSteps).subspan(jumps ? 0 : 1, jumps ? 4 : 2);
+  const float each = view.px(kStepSide + 6), play = view.px(92 + 10);
+  const float steps = play + static_cast<float>(shown.size()) * each;
+  const std::string speed = roundedText(scene.cost.cache.speed, 3);
+  const std::string pace =
+      jumps ? firstFitting(view.fonts->mono, {speed + " steps/s", speed + "/s"}, line.room() - steps) : "";
+  const float width = steps + textWidth(view.fonts->mono, pace);
+  line.part(
+      "cache.steps", width / view.unit,
+      [&] {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        if (playButton(view, page.play.on, at, view.px(92), state.reason))
+          moveView(scene, page, DecodeMove::play);
+        float x = at.x + play;
+        for (const Step& step : shown) {
+          if (iconButton(view, step.name, step.move, ImVec2(x, at.y), state.reason, step.help))
+            moveView(scene, page, step.move);
+          x += each;
+        }
+        paintText(*ImGui::GetWindowDrawList(), view.fonts->mono,
+                  ImVec2(at.x + width, at.y + view.px(kStepSide / 2)), view.theme->text, pace, Align::right);
+      },
+      true);
+}
+
+}  // namespace
+
+void transport(Scene& scene, State& page, Board& board) {
+  board.controls([&scene, &page](ControlLine& line) {
+    const std::string path = "cursor.cache_view";
+    const CacheView before = scene.cursor.cacheView;
+    const bool tabs = line.room() >= page.view.px(440 + 320);
+    if (tabs) {
+      line.buttons(scene, path, 440);
+    } else {
+      const Field& field = fieldAt(path);
+      int chosen = static_cast<int>(chosenIn(field, scene));
+      if (line.list("cache_view", choicesOf(field), chosen, field.help)) choose(field, scene, chosen);
+    }
+    if (scene.cursor.cacheView != before) page.play.on = false;
+    // The other views show all steps at once.
+    if (before == CacheView::growth || before == CacheView::paging) stepButtons(scene, page, line, tabs);
+  });
 }
 
 namespace {

@@ -99,71 +99,45 @@ void tickShares(Plot& plot) {
   plot.value = hoverShare;
 }
 
-void policyTile(Scene& scene, View& view, const Shown<EvictionQuestion, EvictionStudy>& eviction,
-                const EvictionStudy& study, std::size_t at, const ImRect& area, bool small) {
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const EvictionCase& one = study.cases[at];
-  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y));
-  fieldChoice(view, scene, at == 0 ? "cost.cache.first_policy" : "cost.cache.second_policy", {},
-              view.px(180));
-  const float y = area.Min.y + view.px(13);
-  // While presenting, skip an explanation that would be cut off; the policy's name suffices.
-  const float wordsRoom = area.GetWidth() - view.px(196);
-  if (const char* words = policyWords(one.rules.policy);
-      !view.present || textWidth(view.fonts->text, words) <= wordsRoom)
-    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x + view.px(196), y), wordsRoom,
-                theme.secondary, words);
-  const auto& question = eviction.request();
-  const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
-  const NameRoom names = small ? NameRoom{} : nameRoom(view, tokens, tokens);
-  const float top = area.Min.y + view.px(small ? 38 : 52), left = area.Min.x + names.left;
-  const float figures = view.present ? view.px(54) : 0;
-  const float side = std::min(area.Max.x - left, area.Max.y - top - view.px(2) - names.below - figures);
-  const ImRect map(left, top, left + side, top + side);
+/// The weights under one policy, with the tokens' names if the map is large enough for them.
+void paintPolicy(const Scene& scene, const State& page, std::size_t at, const ImRect& area) {
+  const View& view = page.view;
+  const auto& question = page.eviction.request();
+  const auto& tokens = question.snapshot->sequences[asSize(question.sequence)].keys;
+  const NameRoom names = area.GetWidth() < view.px(400) ? NameRoom{} : nameRoom(view, tokens, tokens);
+  const float left = area.Min.x + names.left;
+  const float side = std::max(view.px(20), std::min(area.Max.x - left, area.GetHeight() - names.below));
+  const ImRect map(left, area.Min.y, left + side, area.Min.y + side);
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = scene.look.colormap;
   style.maskedHatch = style.masked = style.background;
-  style.deadHatch = unpacked(theme.secondary);
-  paintPicture(view, eviction.picture(), static_cast<int>(at), map, style, {});
+  style.deadHatch = unpacked(view.theme->secondary);
+  paintPicture(view, page.eviction.picture(), static_cast<int>(at), map, style, {});
   paintNames(scene, view, map, tokens, names, true, map.Max.y);
-  track(at == 0 ? "eviction.first" : "eviction.second", map.Min, map.Max);
-  // While presenting, the map takes the full width, with the figures below it.
-  const float x = view.present ? area.Min.x : map.Max.x + view.px(18), room = area.Max.x - x;
-  if (room < view.px(90)) return;
-  float line = view.present ? map.Max.y + view.px(20) : map.Min.y + view.px(12);
-  // The most important first: as many as fit next to the map.
-  const auto figure = [&](const std::string& value, const char* label) {
-    if (line + view.px(32) > area.Max.y) return;
-    paintFitted(view, list, view.fonts->monoTitle, ImVec2(x, line), room, theme.text, value);
-    paintFitted(view, list, view.fonts->text, ImVec2(x, line + view.px(22)), room, theme.secondary, label);
-    line += view.px(58);
-  };
+}
+
+void policyTile(Scene& scene, State& page, std::size_t at, Board& tile) {
+  const EvictionCase& one = page.eviction->cases[at];
+  tile.controls([&scene, at](ControlLine& line) {
+    line.list(scene, at == 0 ? "cost.cache.first_policy" : "cost.cache.second_policy");
+  });
+  tile.words({policyWords(one.rules.policy)}).apart(2).inWindow();
+  tile.title(policyName(one.rules.policy)).onPoster();
+  tile.picture(at == 0 ? "eviction.first" : "eviction.second", {90, 160, 1, tile.width()},
+               [&scene, &page, at](const ImRect& area) { paintPolicy(scene, page, at, area); });
   double lost = 0, error = 0;
   for (const double each : one.massLost) lost = attention::larger(lost, each);
   for (const double each : one.outputError) error = attention::larger(error, each);
   const Index entries =
-      one.entries.empty() ? 0 : one.entries.back() / eviction.request().snapshot->config.kvHeads;
-  figure(percentText(error), "output error, worst token");
-  figure(percentText(lost), "weight lost, worst token");
-  figure(fmt::format("{}", entries), (attention::nounFor(entries, "entry") + " at the end").c_str());
+      one.entries.empty() ? 0 : one.entries.back() / page.eviction.request().snapshot->config.kvHeads;
+  tile.figure({"output error, worst token", "worst output error", "error"}, percentText(error), true)
+      .apart(6);
+  tile.figure({"weight lost, worst token", "worst weight lost", "lost"}, percentText(lost)).leaves(2);
+  tile.figure({attention::nounFor(entries, "entry") + " at the end"}, fmt::format("{}", entries)).leaves(1);
 }
 
-/// Draws each query's loss and the bytes stored, below the maps; while presenting, right of them.
-void evictionPlots(const View& view, const EvictionStudy& study, Index tokens, double entry,
-                   const ImRect& area, const ImRect& maps, float space) {
-  // While presenting, type is large and only two plots fit; the figure above shows the bytes.
-  const std::size_t plots = view.present ? 2 : 3;
-  const auto plotArea = [&](std::size_t i) {
-    const auto at = static_cast<float>(i), of = static_cast<float>(plots);
-    if (view.present) {
-      const float each = maps.GetHeight() / of;
-      return ImRect(maps.Max.x + space, maps.Min.y + at * each, area.Max.x,
-                    maps.Min.y + (at + 1) * each - view.px(8));
-    }
-    const float each = (area.GetWidth() - (of - 1) * space) / of, left = area.Min.x + at * (each + space);
-    return ImRect(left, maps.Max.y + view.px(14), left + each, area.Max.y);
-  };
+/// Each query's loss and the bytes stored, one plot below another.
+void evictionPlots(const View& view, const EvictionStudy& study, Index tokens, double entry, Board& board) {
   struct StepPlot {
     const char *name, *title;
     double (*value)(const EvictionCase&, std::size_t, double);
@@ -176,13 +150,10 @@ void evictionPlots(const View& view, const EvictionStudy& study, Index tokens, d
       {"eviction.bytes", "Bytes in the cache", [](const EvictionCase& one, std::size_t at, double unit) {
          return unit * static_cast<double>(one.entries[at]);
        }}};
-  Canvas list = *ImGui::GetWindowDrawList();
-  for (std::size_t i = 0; i < plots; ++i) {
-    const ImRect place = plotArea(i);
-    paintText(list, view.fonts->bold, ImVec2(place.Min.x, place.Min.y + view.px(8)), view.theme->text,
-              kPlots[i].title);
-    Plot plot = stepPlot(study, tokens, kPlots[i].value, entry);
-    if (i < 2) {
+  for (const StepPlot& each : kPlots) {
+    Plot plot = stepPlot(study, tokens, each.value, entry);
+    const bool bytes = &each == &kPlots[2];  // which the figure above says
+    if (!bytes) {
       tickShares(plot);
     } else {
       plot.value = hoverBytes;
@@ -190,19 +161,21 @@ void evictionPlots(const View& view, const EvictionStudy& study, Index tokens, d
         plot.y.ticks.push_back({plot.y.high * k / 2, k == 0 ? "0" : fourDigitBytes(plot.y.high * k / 2)});
       plot.y.high *= 1.08;
     }
-    if (view.present) plot.labelRoom = 66;
-    drawPlot(view, kPlots[i].name, ImRect(place.Min.x, place.Min.y + view.px(20), place.Max.x, place.Max.y),
-             plot);
+    if (board.width() < 300) plot.labelRoom = 66;
+    board.title(each.title).leaves(bytes ? 1 : 0);
+    board.picture("", {80, 100, 1},
+                  [&view, name = each.name, plot](const ImRect& area) { drawPlot(view, name, area, plot); });
+    board.apart(2).leaves(bytes ? 1 : 0);
   }
 }
 
 }  // namespace
 
-void evictionView(Scene& scene, State& page, const ImRect& area, bool small) {
-  View& view = page.view;
-  if (viewIsEmpty(scene, page, area, page.eviction.problem(), !page.eviction)) return;
+void evictionView(Scene& scene, State& page, Board& board) {
+  if (viewIsEmpty(scene, page, board, page.eviction.problem(), !page.eviction)) return;
   const EvictionStudy& study = *page.eviction;
-  const attention::AttentionConfig& config = page.eviction.request().snapshot->config;
+  const auto& question = page.eviction.request();
+  const attention::AttentionConfig& config = question.snapshot->config;
   const auto tokens = static_cast<Index>(study.cases[0].entries.size());
   const double entry =
       static_cast<double>(bytesPerToken(scene, config).own) / static_cast<double>(config.kvHeads);
@@ -218,29 +191,21 @@ void evictionView(Scene& scene, State& page, const ImRect& area, bool small) {
                        percentText(worst[1]));
   };
   const auto shortly = [&](std::size_t i) { return shortName(study.cases[i].rules.policy); };
-  const std::vector<std::string> sentence{compared("Largest output error", name),
-                                          compared("Largest output error", shortly),
-                                          compared("Output error", shortly)};
   const std::string whole = fourDigitBytes(entry * static_cast<double>(config.kvHeads * tokens));
-  const std::string ofHead = headWords(page.eviction.request().snapshot->setup, page.eviction.request().head);
-  const float top = viewHeadline(view, area, fourDigitBytes(bytes(study.cases[0])), sentence,
-                                 {fmt::format("of {} without eviction; weights of {}, {}hatched: evicted",
-                                              whole, ofHead, small ? "query ↓ key →, " : ""),
-                                  fmt::format("of {}; weights of {}, hatched: evicted", whole, ofHead)},
-                                 small);
-  if (!small)
-    paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},
-                   ImVec2(area.Max.x, area.Min.y + view.px(24)), view.px(170));
-  const float space = view.px(small ? 20 : 36);
-  const float bottom = view.present ? top : area.Max.y - (area.Max.y - top) * (small ? 0.42f : 0.38f);
-  const ImRect maps(area.Min.x, top, view.present ? area.Min.x + area.GetWidth() * 0.66f : area.Max.x,
-                    view.present ? area.Max.y : bottom - view.px(14));
-  const float half = (maps.GetWidth() - space) / 2;
-  policyTile(scene, page.view, page.eviction, study, 0,
-             ImRect(maps.Min.x, top, maps.Min.x + half, maps.Max.y), small);
-  policyTile(scene, page.view, page.eviction, study, 1,
-             ImRect(maps.Max.x - half, top, maps.Max.x, maps.Max.y), small);
-  evictionPlots(view, study, tokens, entry, area, maps, space);
+  const std::string ofHead = headWords(question.snapshot->setup, question.head);
+  board.headline(
+      {"cache.figure",
+       fourDigitBytes(bytes(study.cases[0])),
+       {compared("Largest output error", name), compared("Largest output error", shortly),
+        compared("Output error", shortly)},
+       {fmt::format("of {} without eviction; weights of {}, query ↓ key →, hatched: evicted", whole, ofHead),
+        fmt::format("of {}; weights of {}, hatched: evicted", whole, ofHead)}});
+  const PartWidth widths[] = {{340, 2}, {190, 1}};
+  board.columns(widths, 24, [&](std::size_t half, Board& column) {
+    if (half == 1) return evictionPlots(page.view, study, tokens, entry, column);
+    column.tiles(2, 20, [&](std::size_t i, Board& tile) { policyTile(scene, page, i, tile); });
+    viewKey(scene, page, column, {}).inWindow();
+  });
 }
 
 }  // namespace headscope::app::cache_page

@@ -197,8 +197,7 @@ FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config
   return withKvHeads(view, place, config.kvHeads);
 }
 
-void paintField(const Scene& scene, State& page, const FieldPlace& place, float labelLeft, float labelRight,
-                bool small) {
+void paintField(const Scene& scene, State& page, const FieldPlace& place, float labelLeft) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
@@ -209,10 +208,10 @@ void paintField(const Scene& scene, State& page, const FieldPlace& place, float 
     list.AddRectFilled(ImVec2(place.playheadX(), place.cells.Min.y),
                        ImVec2(place.playheadX() + place.column(), place.cells.Max.y),
                        cacheColors(*view.theme).playhead);
-  paintVoids(view, list, place, small);
+  paintVoids(view, list, place);
   paintBands(page, list, place, decoding);
   paintReads(view, list, sequence, place);
-  paintLabels(scene, view, list, page.snapshot, place, labelLeft, labelRight);
+  paintLabels(scene, view, list, page.snapshot, place, labelLeft, place.cells.Max.x + view.px(14));
   track("field", place.cells.Min, place.cells.Max);
 }
 

@@ -11,37 +11,31 @@ namespace headscope::app::cache_page {
 
 namespace {
 
-void headline(const Scene& scene, State& page, const DecodeState& state, const ImRect& area, bool small) {
-  const View& view = page.view;
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
+void headline(const Scene& scene, const State& page, const DecodeState& state, Board& board) {
   const attention::AttentionConfig& config = page.snapshot->config;
   const CacheBytes bytes = bytesPerToken(scene, config);
   const auto now = static_cast<std::uint64_t>(state.now);
-  const float y = area.GetCenter().y;
-  ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
-  const float width = paintText(list, display, ImVec2(area.Min.x, y), theme.text,
-                                fourDigitBytes(attention::saturatingMultiply(bytes.own, now)));
-  track("cache.bytes", ImVec2(area.Min.x, area.Min.y), ImVec2(area.Min.x + width, area.Max.y));
-  const float x = area.Min.x + width + view.px(small ? 22 : 30), room = area.Max.x - x;
-  paintFitted(view, list, view.fonts->hero, ImVec2(x, y - view.px(small ? 11 : 14)), room, theme.text,
-              shareText(config, bytes));
-  std::string rest = layerPrefix(page.snapshot->setup) +
-                     fmt::format("{} of {}{}", countText(attention::asSize(state.now)),
-                                 tokenCountText(state.tokens), small ? "" : " in the cache");
-  if (!small && config.kvHeads != config.heads)
-    rest += "  ·  as MHA " + fourDigitBytes(attention::saturatingMultiply(bytes.mha, now));
-  rest += small ? " · +" + fourDigitBytes(bytes.own) + " per step"
-                : "  ·  each step adds " + fourDigitBytes(bytes.own);
-  if (!small && config.kvHeads != config.heads) rest += ", MHA's " + fourDigitBytes(bytes.mha);
-  if (const CacheField* field = shownField(scene, page); small && field && state.now > 0) {
-    const StepWork work = stepWork(scene, state, *field);
-    rest += fmt::format(" · {}, {}× more without the cache", flopsText(work.with),
-                        fixedText(work.without / work.with, 1));
+  const auto all = [now](std::uint64_t token) {
+    return fourDigitBytes(attention::saturatingMultiply(token, now));
+  };
+  const std::string filled =
+      layerPrefix(page.snapshot->setup) + countText(now) + " of " + tokenCountText(state.tokens);
+  const bool shared = config.kvHeads != config.heads;
+  std::string work;
+  if (const CacheField* field = shownField(scene, page); field && state.now > 0) {
+    const StepWork step = stepWork(scene, state, *field);
+    work = fmt::format(" · {}, {}× more without the cache", flopsText(step.with),
+                       fixedText(step.without / step.with, 1));
   }
-  if (page.catchingUp) rest += "  ·  updating";
-  paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 15)), room, theme.secondary,
-              rest);
+  const std::string updating = page.catchingUp ? " · updating" : "", own = fourDigitBytes(bytes.own);
+  const std::string brief = filled + " · +" + own + " per step";
+  board.headline(
+      {"cache.bytes",
+       all(bytes.own),
+       {shareText(config, bytes)},
+       {filled + " in the cache" + (shared ? " · as MHA " + all(bytes.mha) : "") + " · each step adds " +
+            own + (shared ? ", MHA's " + fourDigitBytes(bytes.mha) : "") + work + updating,
+        brief + work + updating, brief + updating}});
 }
 
 void bracket(const View& view, Canvas list, float from, float to, float y, const std::string& text,
@@ -129,8 +123,7 @@ void tokenAxis(Scene& scene, State& page, const FieldPlace& place, const ImRect&
     // Near the handle, only the handle's own token is shown.
     const float room = place.column() * static_cast<float>(every) - view.px(6);
     if (decoding && every > 1 && std::abs(token - (place.now - 1)) < every) continue;
-    const std::string text =
-        fitted(view.fonts->mono, sequence.keys[static_cast<std::size_t>(token)].text, room);
+    const std::string text = fitted(view.fonts->mono, sequence.keys[asSize(token)].text, room);
     paintText(list, view.fonts->mono, ImVec2(place.x(token) + place.column() / 2, y),
               token == selected                              ? theme.key
               : token < place.now || token == view.hover.key ? theme.text
@@ -149,7 +142,7 @@ void paintHandle(const Scene& scene, State& page, const FieldPlace& place, const
   const float handle = std::max(place.column(), view.px(3)), y = area.GetCenter().y;
   const float from = place.playheadX(), to = from + handle;
   list.AddRectFilled(ImVec2(from, area.Min.y), ImVec2(to, area.Max.y), theme.query);
-  const std::string& text = sequence.keys[static_cast<std::size_t>(place.now - 1)].text;
+  const std::string& text = sequence.keys[asSize(place.now - 1)].text;
   const std::uint32_t ink = inkOn(unpacked(theme.query));
   if (labelStep(view, place) == 1) {
     paintText(list, view.fonts->bold, ImVec2((from + to) / 2, y), ink,
@@ -191,81 +184,86 @@ void paintPlayhead(const Scene& scene, State& page, const FieldPlace& place, flo
     paintMark(view, list, "playhead", column(place.playheadX(), bottom, thick), theme.query, thick);
 }
 
-void notDecodable(View& view, const DecodeState& state, const ImRect& area) {
+/// Where the parts of the view stand that share the tokens' axis; set from top to bottom as they are painted.
+struct GrowthPlace {
+  std::optional<FieldPlace> field;  ///< unset if there is too little space for one
+  ImRect axis;
+  float top = 0, bottom = 0;  ///< of all that the playhead runs through
+};
+
+void fieldPart(Scene& scene, State& page, const ImRect& area, GrowthPlace& shown) {
+  View& view = page.view;
+  const DecodeState state = decodeState(scene, page);
+  const bool wide = area.GetWidth() >= view.px(1000);
+  shown.axis = ImRect(area.Min.x + view.px(wide ? 104 : 84), area.Max.y - view.px(28),
+                      area.Max.x - view.px(wide ? 154 : 124), area.Max.y);
+  const ImRect cells(shown.axis.Min.x, area.Min.y + view.px(34), shown.axis.Max.x,
+                     shown.axis.Min.y - view.px(3));
+  if (cells.GetWidth() < view.px(40) || cells.GetHeight() < view.px(12))
+    return paintMessage(view, area, "Not enough space for the cache",
+                        "Enlarge the window or reduce the text size.", view.theme->secondary);
+  FieldPlace& place = shown.field.emplace(fieldPlace(view, page.snapshot->config, state, cells));
+  shown.top = cells.Min.y - view.px(4);
+  shown.bottom = shown.axis.Max.y;
+  page.drawing.motion.observe(
+      {place.tokens, place.heads, place.kvHeads, state.now, isDecoding(scene, page, place)}, view.time,
+      !view.preferences.reducedMotion);
+  place.moment = page.drawing.motion.at(view.time);
   Canvas list = *ImGui::GetWindowDrawList();
-  const float width = textWidth(view.fonts->text, state.reason), y = area.GetCenter().y;
-  const std::string label = "Turn on Causal";
-  const float button_ = state.turnsOn ? textWidth(view.fonts->text, label) + view.px(40) : 0;
-  const float left = area.GetCenter().x - (width + button_) / 2;
-  list.AddRectFilled(ImVec2(left - view.px(14), y - view.px(22)),
-                     ImVec2(left + width + button_ + view.px(8), y + view.px(22)), view.theme->panel,
-                     view.px(8));
-  paintText(list, view.fonts->text, ImVec2(left, y), view.theme->text, state.reason);
-  track("cache.reason", ImVec2(left, y - view.px(12)), ImVec2(left + width, y + view.px(12)));
-  if (!state.turnsOn) return;
-  ImGui::SetCursorScreenPos(ImVec2(left + width + view.px(16), y - view.px(14)));
-  if (button(view, "cache.causal", label)) view.request("mask.causal");
+  paintField(scene, page, place, area.Min.x);
+  brackets(view, list, place, state, cells.Min.y - view.px(9));
+  tokenAxis(scene, page, place, shown.axis);
+  if (state.now == 0)
+    paintFitted(view, list, view.fonts->hero, place.cells.GetCenter(), cells.GetWidth(),
+                view.theme->secondary, "Press Play to fill " + prefillText(state) + ".", Align::center);
+}
+
+void stairsPart(const Scene& scene, const State& page, const ImRect& area, GrowthPlace& shown) {
+  if (!shown.field) return;
+  const View& view = page.view;
+  const FieldPlace& place = *shown.field;
+  const ImRect stairs(place.cells.Min.x, area.Min.y, place.cells.Max.x, area.Max.y - view.px(8));
+  shown.bottom = stairs.Max.y;
+  if (isDecoding(scene, page, place))
+    Canvas(*ImGui::GetWindowDrawList())
+        .AddRectFilled(ImVec2(place.playheadX(), shown.axis.Max.y),
+                       ImVec2(place.playheadX() + place.column(), stairs.Max.y),
+                       view.theme->light ? 0xFFE2F1FF : 0xFF11161C);
+  paintStairs(scene, page, place, stairs);
+}
+
+/// Why nothing can be decoded, with a button that helps if there is one.
+void notDecodable(const DecodeState& state, Board& board) {
+  board.controls([&view = board.view(), state](ControlLine& line) {
+    if (state.turnsOn) line.action("cache.causal", "Turn on Causal", "mask.causal");
+    line.words(state.reason, view.theme->text, view.fonts->text, "cache.reason");
+  });
+  board.words({state.reason}, {"cache.reason", board.theme().text}).onPoster();
 }
 
 }  // namespace
 
-void growthView(Scene& scene, State& page, const ImRect& area, bool small) {
-  View& view = page.view;
-  const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
-  if (page.snapshot && page.snapshot->error) {
-    paintMessage(view, area, "This can't be computed", page.snapshot->error->message,
-                 page.snapshot->error->waits ? view.theme->text : view.theme->error);
-    return;
-  }
-  if (!sequence || sequence->keyLength == 0) {
-    compat::rectOutline(*ImGui::GetWindowDrawList(), ImVec2(area.Min.x, area.Min.y + view.px(60)), area.Max,
-                        view.theme->line, view.px(6), 1);
-    paintMessage(view, area, "Type a sentence", "Each token becomes a column of the cache.",
-                 view.theme->text);
-    return;
-  }
+void growthView(Scene& scene, State& page, Board& board) {
+  if (viewIsEmpty(scene, page, board, "", false)) return;
   const DecodeState state = decodeState(scene, page);
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float left = view.px(small ? 84 : 102), right = view.px(small ? 124 : 152);
-  const float headHeight = view.px(small ? 58 : 76), bracketHeight = view.px(small ? 34 : 42);
-  const float tokens = view.px(small ? 26 : 34),
-              stairs = page.drawing.alone ? 0 : std::max(view.px(96), std::round(area.GetHeight() * 0.205f));
-  headline(scene, page, state, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + headHeight), small);
-  const float top = area.Min.y + headHeight + bracketHeight,
-              bottom = area.Max.y - stairs - tokens - view.px(8);
-  if (area.GetWidth() - left - right < view.px(40) || bottom - top < view.px(12))
-    return paintMessage(view, ImRect(area.Min.x, area.Min.y + headHeight, area.Max.x, area.Max.y),
-                        "Not enough space for the cache", "Enlarge the window or reduce the text size.",
-                        theme.secondary);
-  FieldPlace place = fieldPlace(view, page.snapshot->config, state,
-                                ImRect(area.Min.x + left, top, area.Max.x - right, bottom));
-  const bool decoding = state.now > 0 && (scene.cursor.decoding || page.filling >= 0);
-  page.drawing.motion.observe({place.tokens, place.heads, place.kvHeads, state.now, decoding}, view.time,
-                              !view.preferences.reducedMotion);
-  place.moment = page.drawing.motion.at(view.time);
-  const float labelRight = place.cells.Max.x + view.px(14);
-  paintField(scene, page, place, area.Min.x, labelRight, small);
-  brackets(view, list, place, state, top - view.px(9));
-  const ImRect axis(place.cells.Min.x, bottom + view.px(3), place.cells.Max.x, bottom + view.px(3) + tokens);
-  const ImRect stairArea(place.cells.Min.x, axis.Max.y + view.px(small ? 8 : 12), place.cells.Max.x,
-                         area.Max.y - view.px(8));
-  if (!page.drawing.alone) {
-    if (decoding)
-      list.AddRectFilled(ImVec2(place.playheadX(), axis.Max.y),
-                         ImVec2(place.playheadX() + place.column(), stairArea.Max.y),
-                         view.theme->light ? 0xFFE2F1FF : 0xFF11161C);
-    paintStairs(scene, page, place, stairArea, labelRight, small);
-  }
-  tokenAxis(scene, page, place, axis);
-  paintPlayhead(scene, page, place, top - view.px(4), page.drawing.alone ? axis.Max.y : stairArea.Max.y);
-  paintHandle(scene, page, place, axis);
-  if (!state.reason.empty() && !view.figure)
-    notDecodable(page.view, state, ImRect(place.cells.Min.x, top, place.cells.Max.x, bottom));
-  if (state.now == 0) {
-    paintText(list, view.fonts->hero, place.cells.GetCenter(), view.theme->secondary,
-              "Press Play to fill " + prefillText(state) + ".", Align::center);
-  }
+  headline(scene, page, state, board);
+  if (!state.reason.empty()) notDecodable(state, board);
+  const auto shown = std::make_shared<GrowthPlace>();
+  board.picture("field", {200, 318, 1},
+                [&scene, &page, shown](const ImRect& area) { fieldPart(scene, page, area, *shown); });
+  board
+      .picture("stairs", {64, 86, 0.34f},
+               [&scene, &page, shown](const ImRect& area) { stairsPart(scene, page, area, *shown); })
+      .leaves(kForNamed);
+  // Over what shares the axis.
+  board
+      .area("", {},
+            [&scene, &page, shown](const ImRect&) {
+              if (!shown->field) return;
+              paintPlayhead(scene, page, *shown->field, shown->top, shown->bottom);
+              paintHandle(scene, page, *shown->field, shown->axis);
+            })
+      .apart(0);
 }
 
 }  // namespace headscope::app::cache_page

@@ -35,9 +35,10 @@ std::vector<BlockUse> usesOf(const PagedStep& step, Index block, Index blocks) {
   return uses;
 }
 
-/// Draws the pool's blocks: free ones as outlines, used ones filled in proportion. Returns the bottom's y.
-float paintPool(const View& view, Canvas list, const PagingStudy& study, const PagedStep& step, Index block,
-                const ImRect& area) {
+/// Draws the pool's blocks: free ones as outlines, used ones filled in proportion.
+void paintPool(const View& view, const PagingStudy& study, const PagedStep& step, Index block,
+               const ImRect& area) {
+  Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   const Index blocks = std::max<Index>(study.mostBlocks, 1);
   float side = view.px(150);
@@ -52,7 +53,7 @@ float paintPool(const View& view, Canvas list, const PagingStudy& study, const P
     const ImVec2 from(area.Min.x + static_cast<float>(i % columns) * side,
                       area.Min.y + static_cast<float>(i / columns) * high);
     const ImVec2 to(from.x + side - gap, from.y + high - gap);
-    const BlockUse& use = uses[static_cast<std::size_t>(i)];
+    const BlockUse& use = uses[asSize(i)];
     if (use.requests.empty()) {
       compat::rectOutline(list, from, to, theme.line, view.px(3), 1);
     } else {
@@ -79,12 +80,12 @@ float paintPool(const View& view, Canvas list, const PagingStudy& study, const P
   }
   const float bottom = area.Min.y + static_cast<float>((blocks + columns - 1) / columns) * high;
   track("paging.pool", area.Min, ImVec2(area.Max.x, bottom));
-  return bottom;
 }
 
 /// Draws the block tables, one line per running request.
-void paintTables(const View& view, Canvas list, const PagedStep& step, const ImRect& area) {
+void paintTables(const View& view, const PagedStep& step, const ImRect& area) {
   const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
   float y = area.Min.y + view.px(10);
   for (std::size_t r = 0; r < step.running.size() && y < area.Max.y; ++r, y += view.px(26)) {
     const Index request = step.running[r];
@@ -103,15 +104,15 @@ void paintTables(const View& view, Canvas list, const PagedStep& step, const ImR
 /// Height of the tables at the step with the most requests, in layout units, so that the layout stays the
 /// same from step to step.
 float tablesHigh(const PagingStudy& study) {
-  std::size_t most = 0;
+  std::size_t most = 1;
   for (const PagedStep& step : study.steps) most = std::max(most, step.running.size());
-  return 18 + 24 + 26 * static_cast<float>(most);
+  return 26 * static_cast<float>(most);
 }
 
 /// Draws what contiguous allocation would hold: for each request, as much as the longest one needs.
-void paintContiguous(const View& view, Canvas list, const PagingStudy& study, const PagedStep& step,
-                     const ImRect& area) {
+void paintContiguous(const View& view, const PagingStudy& study, const PagedStep& step, const ImRect& area) {
   const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
   const float high = std::clamp(area.GetHeight() / std::max(1.0f, static_cast<float>(step.running.size())),
                                 view.px(10), view.px(56));
   float y = area.Min.y;
@@ -163,7 +164,7 @@ void timeline(State& page, const PagingStudy& study, Index block, const ImRect& 
     return area.Max.y - static_cast<float>(tokens) / most * area.GetHeight();
   };
   for (Index i = 0; i < count; ++i) {
-    const PagedStep& step = study.steps[static_cast<std::size_t>(i)];
+    const PagedStep& step = study.steps[asSize(i)];
     const float x = area.Min.x + each * static_cast<float>(i),
                 to = x + std::max(1.0f, each - (each > view.px(5) ? 1 : 0));
     const bool past = i <= page.pagingStep;
@@ -179,26 +180,17 @@ void timeline(State& page, const PagingStudy& study, Index block, const ImRect& 
             theme.query);
 }
 
-}  // namespace
-
-void pagingView(Scene& scene, State& page, const ImRect& area, bool small) {
-  View& view = page.view;
-  if (const std::string problem = page.paging.problem(); !problem.empty())
-    return paintMessage(view, area, "Can't read this schedule", problem, view.theme->text);
-  if (!page.paging || page.paging->steps.empty())
-    return paintMessage(view, area, "Computing…", "", view.theme->text);
-  const PagingStudy& study = *page.paging;
-  const Index block = page.paging.request().block;
-  page.pagingStep = std::clamp<Index>(page.pagingStep, 0, static_cast<Index>(study.steps.size()) - 1);
-  const PagedStep& step = study.steps[static_cast<std::size_t>(page.pagingStep)];
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
+/// The bytes of a number of tokens, with those of the layer's cache.
+std::string tokenBytes(const Scene& scene, const State& page, Index tokens) {
   const std::uint64_t token =
       page.snapshot && !page.snapshot->error ? bytesPerToken(scene, page.snapshot->config).own : 1;
-  const auto bytes = [&](Index tokens) {
-    return fourDigitBytes(attention::saturatingMultiply(token, static_cast<std::uint64_t>(tokens)));
-  };
+  return fourDigitBytes(attention::saturatingMultiply(token, static_cast<std::uint64_t>(tokens)));
+}
+
+void pagingHeadline(const Scene& scene, const State& page, const PagedStep& step, Board& board) {
+  const Index block = page.paging.request().block;
   const Index allocated = step.usedBlocks * block, wasted = allocated - step.storedTokens;
+  const auto bytes = [&](Index tokens) { return tokenBytes(scene, page, tokens); };
   const std::string sentence =
       step.contiguousTokens == 0
           ? "No running request: every block is free."
@@ -209,42 +201,52 @@ void pagingView(Scene& scene, State& page, const ImRect& area, bool small) {
   const std::string said = fmt::format("step {}: {} in blocks of {}, {} used, {} wasted; contiguous {}.",
                                        page.pagingStep, bytes(allocated), block, bytes(step.storedTokens),
                                        bytes(wasted), bytes(step.contiguousTokens));
-  const float top = viewHeadline(view, area, bytes(allocated), {sentence},
-                                 {said + " A shared prefix counts once.", said}, small);
-  const float line = small ? view.px(84) : std::max(view.px(130), area.GetHeight() * 0.27f);
-  const float axis = view.px(18), bottom = area.Max.y - line - axis - view.px(30);
-  const float space = view.px(36), left = area.GetWidth() * 0.6f - space / 2;
-  const float from = top + view.px(28);
-  const float poolHigh =
-      std::min((bottom - top) * 0.62f, std::max(view.px(36), bottom - from - view.px(tablesHigh(study))));
-  const ImRect pool(area.Min.x, from, area.Min.x + left, from + poolHigh);
-  const float other = area.Min.x + left + space;
-  paintText(list, view.fonts->bold, ImVec2(area.Min.x, top + view.px(10)), theme.text, "Blocks");
-  paintText(list, view.fonts->text, ImVec2(area.Min.x + view.px(62), top + view.px(10)), theme.secondary,
-            fmt::format("{} of {} used; two numbers: shared", step.usedBlocks, study.mostBlocks));
-  const float tables = paintPool(view, list, study, step, block, pool) + view.px(18);
-  paintText(list, view.fonts->bold, ImVec2(area.Min.x, tables + view.px(10)), theme.text, "Block tables");
-  paintTables(view, list, step, ImRect(area.Min.x, tables + view.px(24), area.Min.x + left, bottom));
-  paintFitted(view, list, view.fonts->bold, ImVec2(other, top + view.px(10)), area.Max.x - other, theme.text,
-              "Contiguous allocation");
-  paintContiguous(view, list, study, step, ImRect(other, top + view.px(28), area.Max.x, bottom));
-  const float legend = bottom + view.px(14);
-  float x = area.Min.x;
-  const auto word = [&](std::uint32_t color, const char* text) {
-    list.AddRectFilled(ImVec2(x, legend - view.px(5)), ImVec2(x + view.px(10), legend + view.px(5)), color);
-    x += view.px(16) +
-         paintText(list, view.fonts->text, ImVec2(x + view.px(16), legend), theme.secondary, text) +
-         view.px(24);
-  };
-  word(theme.text, "used");
-  word(faded(theme.secondary, 0.55f), "allocated in blocks");
-  word(theme.line, "contiguous: space for the longest request each");
+  board.headline(
+      {"cache.figure", bytes(allocated), {sentence}, {said + " A shared prefix counts once.", said}});
+}
+
+}  // namespace
+
+void pagingView(Scene& scene, State& page, Board& board) {
+  const View& view = page.view;
+  if (const std::string problem = page.paging.problem(); !problem.empty())
+    return void(board.message("Can't read this schedule", problem));
+  if (!page.paging || page.paging->steps.empty()) return void(board.message("Computing…", ""));
+  const PagingStudy& study = *page.paging;
+  const Index block = page.paging.request().block;
+  page.pagingStep = std::clamp<Index>(page.pagingStep, 0, static_cast<Index>(study.steps.size()) - 1);
+  const PagedStep& step = study.steps[asSize(page.pagingStep)];
+  pagingHeadline(scene, page, step, board);
+  const PartWidth widths[] = {{165, 3}, {110, 2}};
+  board.columns(widths, 30, [&](std::size_t half, Board& column) {
+    if (half == 1) {
+      column.title("Contiguous allocation", {"space for the longest request each", "the longest each"});
+      column.picture("", {60, 60, 1}, [&view, &study, &step](const ImRect& area) {
+        paintContiguous(view, study, step, area);
+      });
+      column.apart(2);
+      return;
+    }
+    column.title("Blocks",
+                 {fmt::format("{} of {} used; two numbers: shared", step.usedBlocks, study.mostBlocks),
+                  fmt::format("{} of {} used", step.usedBlocks, study.mostBlocks)});
+    column.picture("", {36, 202, 1}, [&view, &study, &step, block](const ImRect& area) {
+      paintPool(view, study, step, block, area);
+    });
+    column.apart(2).title("Block tables").apart(14);
+    const float tables = tablesHigh(study);
+    column.area("", {std::min(tables, 104.0f), tables},
+                [&view, &step](const ImRect& area) { paintTables(view, step, area); });
+    column.apart(4);
+  });
   const Index most = std::max(study.mostContiguous, study.mostBlocks * block);
-  paintText(list, view.fonts->mono, ImVec2(area.Max.x, legend), theme.secondary, "at most " + bytes(most),
-            Align::right);
-  timeline(page, study, block, ImRect(area.Min.x, legend + view.px(16), area.Max.x, area.Max.y - axis));
-  stepAxis(view, list, static_cast<Index>(study.steps.size()),
-           ImRect(area.Min.x, area.Max.y - axis, area.Max.x, area.Max.y));
+  viewKey(scene, page, board, {"at most " + tokenBytes(scene, page, most)}).leaves(1);
+  board.picture("", {80, 102, 0.8f}, [&page, &study, block](const ImRect& area) {
+    const float axis = area.Max.y - page.view.px(18);
+    timeline(page, study, block, ImRect(area.Min, ImVec2(area.Max.x, axis)));
+    stepAxis(page.view, *ImGui::GetWindowDrawList(), static_cast<Index>(study.steps.size()),
+             ImRect(ImVec2(area.Min.x, axis), area.Max));
+  });
 }
 
 }  // namespace headscope::app::cache_page

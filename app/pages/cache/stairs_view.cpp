@@ -98,8 +98,8 @@ void endLabels(const View& view, Canvas list, std::vector<EndLabel> labels, floa
   }
 }
 
-void axis(const View& view, Canvas list, const StairPlace& place, bool small) {
-  const int parts = small ? 2 : 4;
+void axis(const View& view, Canvas list, const StairPlace& place) {
+  const int parts = place.area.GetHeight() < view.px(140) ? 2 : 4;
   for (int i = 0; i <= parts; ++i) {
     const double bytes = place.most * i / parts;
     const float y = std::round(place.y(bytes));
@@ -112,8 +112,7 @@ void axis(const View& view, Canvas list, const StairPlace& place, bool small) {
 
 }  // namespace
 
-void paintStairs(const Scene& scene, State& page, const FieldPlace& field, const ImRect& area,
-                 float labelRight, bool small) {
+void paintStairs(const Scene& scene, const State& page, const FieldPlace& field, const ImRect& area) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -121,7 +120,7 @@ void paintStairs(const Scene& scene, State& page, const FieldPlace& field, const
   const CacheBytes bytes = bytesPerToken(scene, config);
   const auto tokens = static_cast<double>(field.tokens);
   const StairPlace place{field, area, std::max(1.0, static_cast<double>(bytes.mha) * tokens)};
-  axis(view, list, place, small);
+  axis(view, list, place);
   ownBars(view, list, place, static_cast<double>(bytes.own));
   const CacheSetup& cache = scene.cost.cache;
   const bool latent = config.latentDim > 0;
@@ -138,11 +137,10 @@ void paintStairs(const Scene& scene, State& page, const FieldPlace& field, const
   if (cache.mlaStair && !latent && bytes.mla <= bytes.mha) line("MLA", bytes.mla, Dash::dotted, 1.6f);
   if (cache.mqaStair && !isMqa) line("MQA", bytes.mqa, Dash::dashed, 1.8f);
   if (cache.mhaStair && !isMha) line("MHA", bytes.mha, Dash::solid, 2.5f);
-  endLabels(view, list, std::move(labels), labelRight, area.Max.y + view.px(6));
+  endLabels(view, list, std::move(labels), area.Max.x + view.px(14), area.Max.y + view.px(6));
   const std::string layers = countedText(cache.layers, "layer");
-  const float left = area.Min.x + view.px(12), y = area.Min.y + view.px(small ? 12 : 14);
-  const float width = paintText(list, small ? view.fonts->text : view.fonts->bold, ImVec2(left, y),
-                                theme.text, "Cache bytes");
+  const float left = area.Min.x + view.px(12), y = area.Min.y + view.px(13);
+  const float width = paintText(list, view.fonts->bold, ImVec2(left, y), theme.text, "Cache bytes");
   // Up to the playhead's column, and only as long as the highest curve stays below the text.
   const auto highest = static_cast<double>(cache.mhaStair || isMha ? bytes.mha : bytes.own);
   const double below = place.bytes(y + lineHeight(view.fonts->text) / 2 + view.px(4)) / highest;
@@ -165,48 +163,38 @@ void paintStairs(const Scene& scene, State& page, const FieldPlace& field, const
       paintText(list, view.fonts->bold, ImVec2(x, middle + view.px(13)), theme.text, "saved", Align::center);
     }
   }
-  track("stairs", area.Min, area.Max);
 }
 
-float viewHeadline(const View& view, const ImRect& area, const std::string& figure,
-                   const std::vector<std::string>& sentence, const std::vector<std::string>& rest,
-                   bool small) {
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float height = view.px(small ? 58 : 76), y = area.Min.y + height / 2;
-  const float width = paintText(list, small ? view.fonts->displaySmall : view.fonts->display,
-                                ImVec2(area.Min.x, y), theme.text, figure);
-  track("cache.figure", ImVec2(area.Min.x, area.Min.y), ImVec2(area.Min.x + width, area.Min.y + height));
-  const float x = area.Min.x + width + view.px(small ? 22 : 30), room = area.Max.x - x;
-  paintFitted(view, list, view.fonts->hero, ImVec2(x, y - view.px(small ? 11 : 14)), room, theme.text,
-              firstFitting(view.fonts->hero, sentence, room));
-  paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 15)), room, theme.secondary,
-              firstFitting(view.fonts->text, rest, room));
-  return area.Min.y + height + view.px(small ? 6 : 14);
-}
-
-bool viewIsEmpty(const Scene& scene, State& page, const ImRect& area, const std::string& problem,
+bool viewIsEmpty(const Scene& scene, const State& page, Board& board, const std::string& problem,
                  bool waits) {
-  View& view = page.view;
   const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
   if (page.snapshot && page.snapshot->error) {
     const PlacedError& error = *page.snapshot->error;
-    paintMessage(view, area, error.waits ? "Something is missing" : "This can't be computed", error.message,
-                 error.waits ? view.theme->text : view.theme->error);
-    return true;
+    board.message(error.waits ? "Something is missing" : "This can't be computed", error.message,
+                  error.waits ? 0 : board.theme().error);
+  } else if (!sequence || sequence->keyLength == 0) {
+    board.message("Type a sentence", "Each token becomes a column of the cache.");
+  } else if (!problem.empty()) {
+    board.message("This can't be shown", problem);
+  } else if (waits) {
+    board.message("Computing…", "The first picture follows shortly.");
+  } else {
+    return false;
   }
-  if (!sequence || sequence->keyLength == 0) {
-    paintMessage(view, area, "Type a sentence", "Each token becomes a column of the cache.",
-                 view.theme->text);
-    return true;
-  }
-  if (!problem.empty()) {
-    paintMessage(view, area, "This can't be shown", problem, view.theme->text);
-    track("cache.reason", area.Min, area.Max);
-    return true;
-  }
-  if (waits) paintMessage(view, area, "Computing…", "The first picture follows shortly.", view.theme->text);
-  return waits;
+  return true;
+}
+
+Board& viewKey(const Scene& scene, const State& page, Board& board,
+               const std::vector<std::string>& wordings) {
+  return board.area("", {20}, [&page, wordings, legend = viewLegend(scene, page)](const ImRect& area) {
+    const View& view = page.view;
+    Canvas list = *ImGui::GetWindowDrawList();
+    const float y = area.GetCenter().y, width = area.GetWidth();
+    const float taken = paintLegendLine(view, list, ImVec2(area.Max.x, y), width, legend);
+    const float room = std::max(0.0f, width - taken);
+    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), room, view.theme->secondary,
+                firstFitting(view.fonts->text, wordings, room));
+  });
 }
 
 void paintPicture(const View& view, const EasedTextures& textures, int layer, const ImRect& area,

@@ -56,15 +56,21 @@ void paintMissingBands(const View& view, Canvas list, const BandPlan& plan, cons
   }
 }
 
-void paintVoidReason(const View& view, Canvas list, const BandPlan& plan, Index kvHead, const ImRect& area,
-                     bool small) {
+void paintVoidReason(const View& view, Canvas list, const BandPlan& plan, Index kvHead, const ImRect& area) {
   const Index missing = plan.group() - 1, first = kvHead * plan.group(), last = first + missing;
-  std::string why = small ? fmt::format("heads {}–{} have none of their own: they read KV {}", first, last, kvHead)
-                          : fmt::format("{} MHA would store; here heads {}–{} share KV {}",
-                                        countedText(missing, "band"), first, last, kvHead);
-  ImFont* font = small ? view.fonts->text : view.fonts->title;
+  const float room = area.GetWidth() - view.px(28);
+  ImFont* font = view.fonts->title;
+  std::string why = fmt::format("{} MHA would store; here heads {}–{} share KV {}",
+                                countedText(missing, "band"), first, last, kvHead);
+  if (area.GetHeight() < lineHeight(font) * 4 || textWidth(font, why) > room) {
+    font = view.fonts->text;
+    why =
+        firstFitting(font,
+                     {fmt::format("heads {}–{} have none of their own: they read KV {}", first, last, kvHead),
+                      fmt::format("share KV {}", kvHead)},
+                     room);
+  }
   if (area.GetHeight() < lineHeight(font) * 1.3f) return;
-  if (textWidth(font, why) > area.GetWidth() - view.px(28)) why = fmt::format("share KV {}", kvHead);
   const float y = area.GetCenter().y, x = area.Min.x + view.px(14), width = textWidth(font, why);
   // The middle of an empty cache shows the text on how to fill it.
   if (plan.now == 0 && std::abs(y - plan.cells.GetCenter().y) < view.px(32)) return;
@@ -143,7 +149,7 @@ void paintBandColumns(const View& view, Canvas list, const BandPlan& plan, const
                  std::round(from + band.height) - 1, cacheColors(*view.theme).emptySlot);
 }
 
-void paintVoids(const View& view, Canvas list, const BandPlan& plan, bool small) {
+void paintVoids(const View& view, Canvas list, const BandPlan& plan) {
   const float gap = std::max(1.0f, std::round(view.px(3)));
   for (Index g = 0; g < plan.kvHeads && plan.group() > 1; ++g) {
     const float top = plan.keysTop(g) + 2 * plan.band + gap, bottom = plan.groupBottom(g) - gap;
@@ -153,7 +159,7 @@ void paintVoids(const View& view, Canvas list, const BandPlan& plan, bool small)
     // Centre the text in the visible part.
     const ImRect sight(whole.Min.x, std::max(top, plan.cells.Min.y), whole.Max.x,
                        std::min(bottom, plan.cells.Max.y));
-    paintVoidReason(view, list, plan, g, sight, small);
+    paintVoidReason(view, list, plan, g, sight);
   }
 }
 

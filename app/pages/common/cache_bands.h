@@ -53,8 +53,8 @@ void paintBandPictures(const View& view, Canvas list, const EasedTextures& textu
                        std::span<const BandPlace> bands, Index tokenGrain);
 /// Draws lines between a band's columns, and empty slots for future tokens.
 void paintBandColumns(const View& view, Canvas list, const BandPlan& plan, const BandPlace& band);
-/// Draws a hatched band for each one that only MHA would store, with the reason; shortened if `small`.
-void paintVoids(const View& view, Canvas list, const BandPlan& plan, bool small);
+/// Draws a hatched band for each one that only MHA would store, with the reason.
+void paintVoids(const View& view, Canvas list, const BandPlan& plan);
 
 /// The gap between columns in pixels; 0 if they are too thin for one.
 float columnGap(const View& view, const BandPlan& plan);

@@ -23,6 +23,8 @@ namespace {
 
 /// Width left of the bands for the names of their kv heads, in layout units.
 constexpr float kBandNames = 48;
+/// Heights up to which the panel is a single line, or nothing but bands, in layout units.
+constexpr float kOneLine = 50, kLow = 80;
 
 Index slotsInSight(const BandPlan& plan) {
   return std::max<Index>(1, static_cast<Index>(std::round(plan.cells.GetHeight() / plan.slot)));
@@ -78,7 +80,7 @@ void paintKeys(const Scene& scene, const View& view, const BandPlan& plan, const
 }
 
 /// The layout of the bands in `area`, whose bottom line shows the keys' tokens. If not all bands fit, shows
-/// those around the selected head's. While presenting, only stored bands have a slot.
+/// those around the selected head's. In a low area, all space is for the bands that are stored.
 BandPlan stripPlan(const Scene& scene, const Snapshot& snapshot, const View& view, const StripState& state,
                    const ImRect& area) {
   const attention::AttentionConfig& config = snapshot.config;
@@ -87,10 +89,10 @@ BandPlan stripPlan(const Scene& scene, const Snapshot& snapshot, const View& vie
   plan.tokens = std::max<Index>(shownSequence(scene, &snapshot)->attention.k.rows(), 1);
   plan.now = state.now;
   plan.kvHeads = config.kvHeads;
-  // While presenting, space is scarce, so stored bands get all of it.
-  plan.heads = view.present ? config.kvHeads : config.heads;
-  const float least = view.px(view.present ? 4 : 8),
-              most = view.present ? view.px(31) : std::max(least, plan.cells.GetHeight());
+  const bool low = area.GetHeight() < view.px(kLow);
+  plan.heads = low ? config.kvHeads : config.heads;
+  const float least = view.px(low ? 4 : 8),
+              most = low ? view.px(31) : std::max(least, plan.cells.GetHeight());
   plan.slot = std::floor(std::clamp(plan.cells.GetHeight() / static_cast<float>(plan.heads), least, most));
   const Index slots =
       std::clamp<Index>(static_cast<Index>(plan.cells.GetHeight() / plan.slot), 1, plan.heads);
@@ -119,7 +121,7 @@ void cacheStrips(Scene& scene, State& page, const SequenceSnapshot& sequence, co
   page.pictures.cacheGrain = cacheGrain(sequence.attention, static_cast<Index>(plan.band),
                                         std::max<Index>(16, static_cast<Index>(plan.cells.GetWidth())));
   list.PushClipRect(plan.cells.Min, plan.cells.Max, true);
-  paintVoids(view, list, plan, true);
+  paintVoids(view, list, plan);
   const std::vector<BandPlace> bands = restingBands(plan, page.pictures.cache.current().layers() / 2);
   if (!page.pictures.cache.empty())
     paintBandPictures(view, list, page.pictures.cache, plan, bands, page.pictures.drawnCacheGrain.tokens);
@@ -322,15 +324,16 @@ void cachePanel(Scene& scene, State& page, const Layout& layout) {
       .AddLine(layout.cache.Min, ImVec2(layout.cache.Max.x, layout.cache.Min.y), view.theme->line);
   if (beginPanel(view, "cache", layout.cache, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     ImRect area = layout.cache;
-    area.Expand(ImVec2(-view.px(layout.presents ? 12 : 22),
-                       layout.cacheLine ? 0 : -view.px(layout.presents ? 2 : 12)));
+    const bool oneLine = area.GetHeight() < view.px(kOneLine);
+    const bool low = !oneLine && area.GetHeight() < view.px(kLow);
+    area.Expand(ImVec2(-view.px(low ? 12 : 22), oneLine ? 0 : -view.px(low ? 2 : 12)));
     Canvas list = *ImGui::GetWindowDrawList();
     if (!sequence) {
       paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(11)), view.theme->faint,
                 "KV CACHE");
-    } else if (const StripState state = stateOf(scene, *snapshot, *sequence); layout.presents) {
+    } else if (const StripState state = stateOf(scene, *snapshot, *sequence); low) {
       cacheStrips(scene, page, *sequence, state, stripPlan(scene, *snapshot, view, state, area), area);
-    } else if (layout.cacheLine) {
+    } else if (oneLine) {
       cacheLine(scene, page, state, area);
       if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1)) view.menu = {"picture.save_cache"};
     } else {

@@ -255,13 +255,14 @@ void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceS
   const bool previews = cell != selected;
   const ScoreReceipt explained = attention::explainScore(snapshot.config, sequence.mask, sequence.attention,
                                                          cell.head, cell.query, cell.key);
-  if (!view.present) rows.section("RECEIPT", layerPrefix(snapshot.setup) + headName(cell.head));
+  rows.inWindow([&] { rows.section("RECEIPT", layerPrefix(snapshot.setup) + headName(cell.head)); });
   std::vector<Span> title = pairOf(theme, sequence, cell);
   if (previews) title.push_back({"hover", theme.secondary, nullptr, true, Span::Kind::badge});
   rows.line(Type::hero, title, "receipt.title");
-  if (!view.present)
+  rows.inWindow([&] {
     rows.hint(fmt::format("query {} reads key {} through {}", cell.query, cell.key,
                           kvName(snapshot.config.kvHeadOf(cell.head))));
+  });
   const std::string q = "q" + loweredDigits(cell.query), k = "k" + loweredDigits(cell.key);
   pointer.dim = std::exchange(pointer.nextDim, -1);
   if (pointer.dim >= 0) view.redraw(2);
@@ -272,19 +273,20 @@ void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceS
   Index others = 0;
   for (Index key = 0; key < std::ssize(sequence.keys); ++key)
     others += key != cell.key && visible(sequence, cell, key);
-  if (!view.present) rows.section("OUTPUT OF THE HEAD", "Σ weight · v");
+  rows.inWindow([&] { rows.section("OUTPUT OF THE HEAD", "Σ weight · v"); });
   outputLines(rows, pointer, explained, cell.key, others);
   selectedLine(rows, sequence, selected, previews);
-  if (view.present) return;  // the rest is for reading
-  const float entropy = attention::rowEntropy(sequence.probabilities()[cell.head].row(cell.query));
-  rows.section("ROW OF “" + tokenText(sequence.queries, cell.query) + "”",
-               "entropy " + numberText(entropy, 3) + " nats");
-  if (ImGui::IsItemHovered())
-    hoverHelp(
-        view, "entropy",
-        "Entropy −Σ w·ln w of the row: 0 if one key has all the weight, ln n if n keys share it equally.");
-  largestWeights(rows, scene, snapshot.config, sequence, cell);
-  whatItDoes(rows, scene.look, snapshot, sequence, cell.head);
+  rows.inWindow([&] {
+    const float entropy = attention::rowEntropy(sequence.probabilities()[cell.head].row(cell.query));
+    rows.section("ROW OF “" + tokenText(sequence.queries, cell.query) + "”",
+                 "entropy " + numberText(entropy, 3) + " nats");
+    if (ImGui::IsItemHovered())
+      hoverHelp(
+          view, "entropy",
+          "Entropy −Σ w·ln w of the row: 0 if one key has all the weight, ln n if n keys share it equally.");
+    largestWeights(rows, scene, snapshot.config, sequence, cell);
+    whatItDoes(rows, scene.look, snapshot, sequence, cell.head);
+  });
 }
 
 }  // namespace

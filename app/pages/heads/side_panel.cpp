@@ -260,12 +260,12 @@ std::string inductionText(const Setup& setup) {
   if (!carriedBelow(setup))
     return isStack(setup) ? "Induction needs a previous-token head in an earlier layer."
                           : "Induction needs two layers: the first copies each token's predecessor.";
-  const Index narrow = narrowInduction(setup);
-  return narrow == 0 ? ""
-                     : fmt::format(
-                           "Induction has only {} of the head's {} to tell words apart, too few. "
-                           "Raise the head dim, or give its kv head fewer behaviours.",
-                           narrow, countedText(setup.model.headDim, "dimension"));
+  const Index dims = narrowInduction(setup);
+  return dims == 0 ? ""
+                   : fmt::format(
+                         "Induction has only {} of the head's {} to tell words apart, too few. "
+                         "Raise the head dim, or give its kv head fewer behaviours.",
+                         dims, countedText(setup.model.headDim, "dimension"));
 }
 
 void sourceChoice(Rows& rows, Scene& scene) {

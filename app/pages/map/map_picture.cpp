@@ -289,9 +289,10 @@ void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const 
     const std::uint32_t ink = row == litQuery ? theme.query : row == overQuery ? theme.text : 0;
     rowLabel(view, list, window, cells.Min.x, text, row, ink, words);
   }
-  const float wide = view.px(92), narrow = lineHeight(view.fonts->monoSmall) * 1.15f;
-  const bool turned = labelStep(window, wide) > 1 && labelStep(window, narrow) == 1;
-  const float keyRoom = turned ? narrow : wide;
+  // A turned label is as wide as a row's is high.
+  const float wide = view.px(92);
+  const bool turned = labelStep(window, wide) > 1 && labelStep(window, rowRoom) == 1;
+  const float keyRoom = turned ? rowRoom : wide;
   for (const Index key : labelledPositions(
            window.col, window.colAt(window.area.Max.x), window.m, labelStep(window, keyRoom),
            static_cast<double>(turned ? view.px(52) : wide) * window.cellsPerPixel, {litKey, overKey})) {

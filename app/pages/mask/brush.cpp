@@ -149,14 +149,13 @@ void effectChoice(Brush& brush, bool biases, View& view) {
 
 }  // namespace
 
-float brushBar(Scene& scene, State& page, const ImRect& area) {
+void brushBar(State& page, StudioTab tab, ControlLine& bar) {
   View& view = page.view;
   Brush& brush = page.brush;
-  const bool biases = scene.cursor.studio.tab == StudioTab::biases;
+  const bool biases = tab == StudioTab::biases;
   static const std::vector<Index> kSizes{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};
-  ControlLine bar(view, area, ControlLine::From::left, 12);
   bar.part("tools", 238, [&] { toolChoice(page); });
-  if (brush.tool == PaintTool::look) return bar.room();
+  if (brush.tool == PaintTool::look) return;
   bar.part("paints", biases ? 130 : 168, [&] { effectChoice(brush, biases, view); });
   if (biases)
     bar.part("value", 200, [&] {
@@ -167,7 +166,6 @@ float brushBar(Scene& scene, State& page, const ImRect& area) {
   bar.part("size", 160, [&] {
     slider(view, {"brush_size", "Size", "", "1 to 64 cells"}, kSizes, brush.size);
   });
-  return bar.room();
 }
 
 }  // namespace headscope::app::mask_page

@@ -276,19 +276,10 @@ std::vector<Action> markActions(State& page) {
   return actions;
 }
 
-float marksStripHeight(Scene& scene, const State& page) {
-  const View& view = page.view;
-  if (scene.cursor.studio.tab == StudioTab::biases) return 0;
-  // Marks are set before presenting.
-  const std::vector<MarkInfo> used = marksInUse(scene);
-  if (used.empty() || view.present) return 0;
-  return view.px(kTitleRow) + chipsHeight(used[shownMark(page, used)].mark, view);
-}
+namespace {
 
-void marksStrip(Scene& scene, State& page, const ImRect& area) {
+void paintMarks(Scene& scene, State& page, const std::vector<MarkInfo>& used, const ImRect& area) {
   View& view = page.view;
-  const std::vector<MarkInfo> used = marksInUse(scene);
-  if (used.empty() || !page.study || !page.study->line()) return;
   const MarkInfo& shown = used[shownMark(page, used)];
   // Displaying changes nothing: a sequence gets its own marks only when something is marked.
   const auto line = static_cast<std::size_t>(std::max<Index>(0, scene.cursor.sequence));
@@ -318,6 +309,20 @@ void marksStrip(Scene& scene, State& page, const ImRect& area) {
     ImGui::SetCursorScreenPos(ImVec2(start.x, start.y + view.px(30)));
     chips(scene, page, shown.mark, chipsHeight(shown.mark, view));
   });
+}
+
+}  // namespace
+
+bool marksStrip(Board& board, Scene& scene, State& page) {
+  const std::vector<MarkInfo> used = marksInUse(scene);
+  if (used.empty() || scene.cursor.studio.tab == StudioTab::biases) return false;
+  const float chipsHigh = chipsHeight(used[shownMark(page, used)].mark, page.view) / page.view.unit;
+  board
+      .area("", {kTitleRow + chipsHigh},
+            [&scene, &page, used](const ImRect& area) { paintMarks(scene, page, used, area); })
+      .apart(10)
+      .inWindow();
+  return true;
 }
 
 }  // namespace headscope::app::mask_page

@@ -56,10 +56,11 @@ float signedBar(const View& view, float extreme, const ImRect& cells) {
   return from;
 }
 
-/// Draws the title above the cells, with a muted note or the colour bar on the right.
-void titleBar(Scene& scene, View& view, Canvas list, const MapSpec& spec, const ImRect& cells) {
+/// Draws the title above the cells, with a muted note or the colour bar on the right. `right`: the map's end.
+void titleBar(Scene& scene, View& view, Canvas list, const MapSpec& spec, const ImRect& cells, float right) {
   const float y = cells.Min.y - view.px(16), space = view.px(12);
-  float end = std::max(cells.Max.x, view.figure ? cells.Min.x + view.px(200) : 0) + space;
+  // Few cells may be too slim for the words above them.
+  float end = std::max(cells.Max.x, std::min(cells.Min.x + view.px(200), right)) + space;
   if (spec.scale == MapScale::weights)
     end = weightBar(scene, view, std::string(spec.name) + ".range", spec.range, cells);
   if (spec.scale == MapScale::signedValues) end = signedBar(view, spec.range.high, cells);
@@ -68,11 +69,9 @@ void titleBar(Scene& scene, View& view, Canvas list, const MapSpec& spec, const 
     end = end - space - aside;
     paintText(list, view.fonts->small, ImVec2(end, y), view.theme->secondary, spec.aside);
   }
-  // In "Mask, head 3", the head is dropped first.
   const float room = end - space - cells.Min.x;
-  const bool whole = textWidth(view.fonts->bold, spec.title) <= room;
   paintFitted(view, list, view.fonts->bold, ImVec2(cells.Min.x, y), room, view.theme->text,
-              whole ? spec.title : spec.title.substr(0, spec.title.find(',')));
+              firstFitting(view.fonts->bold, spec.titles, room));
 }
 
 /// Draws a dashed rectangle around the cells that the brush would paint.
@@ -81,12 +80,12 @@ void paintBrush(const State& page, Canvas list, const HeatTile& tile, const Heat
   const Brush& brush = page.brush;
   if (brush.tool != PaintTool::brush && brush.tool != PaintTool::line) return;
   const Index half = (brush.size - 1) / 2;
-  const float x0 = tile.x(static_cast<float>(cell.col - half)),
-              y0 = tile.y(static_cast<float>(cell.row - half));
-  const float x1 = tile.x(static_cast<float>(cell.col - half + brush.size)),
-              y1 = tile.y(static_cast<float>(cell.row - half + brush.size));
+  const auto corner = [&](Index by) {
+    return ImVec2(tile.x(static_cast<float>(cell.col - half + by)),
+                  tile.y(static_cast<float>(cell.row - half + by)));
+  };
   list.PushClipRect(tile.area.Min, tile.area.Max, true);
-  paintGhost(view, list, "brush", {ImVec2(x0, y0), ImVec2(x1, y1)}, view.theme->text);
+  paintGhost(view, list, "brush", {corner(0), corner(brush.size)}, view.theme->text);
   list.PopClipRect();
 }
 
@@ -105,9 +104,8 @@ ImRect mapCells(const MapSpec& spec, const State& page, const ImRect& area) {
   const NameRoom names = roomForNames(page);
   const float left = spec.rowLabels ? names.left : view.px(kMargin), top = view.px(kTitleRoom);
   if (view.figure) {
-    const ImVec2 size = figureCells(view, std::ssize(line.queries), std::ssize(line.keys), {.largest = 26});
-    const ImVec2 at(area.Min.x + left, area.Min.y + top);
-    return {at, ImVec2(at.x + size.x, at.y + size.y)};
+    const ImVec2 at = area.Min + ImVec2(left, top);
+    return {at, at + figureCells(view, std::ssize(line.queries), std::ssize(line.keys), {.largest = 26})};
   }
   const float aspect =
       std::clamp(static_cast<float>(line.keys.size()) / static_cast<float>(line.queries.size()), 0.2f, 5.0f);
@@ -121,7 +119,11 @@ ImRect mapCells(const MapSpec& spec, const State& page, const ImRect& area) {
   return {x, y, x + width, y + height};
 }
 
-std::vector<ImRect> mapColumns(State& page, const ImRect& area, int count) {
+namespace {
+
+/// `count` areas for maps next to each other, whose cells have the same size although only the first has row
+/// labels.
+std::vector<ImRect> mapColumns(State& page, const ImRect& area, std::size_t count) {
   View& view = page.view;
   const NameRoom names = roomForNames(page);
   const float extra = names.left - view.px(kMargin), all = static_cast<float>(count);
@@ -134,20 +136,44 @@ std::vector<ImRect> mapColumns(State& page, const ImRect& area, int count) {
     space = 0;
   }
   std::vector<ImRect> columns;
-  for (float x = area.Min.x; std::ssize(columns) < count; x = columns.back().Max.x + space)
+  for (float x = area.Min.x; columns.size() < count; x = columns.back().Max.x + space)
     columns.emplace_back(x, area.Min.y, x + each + (columns.empty() ? extra : 0), area.Max.y);
   return columns;
 }
 
-MapPlaces mapPlaces(const MapSpec& spec, State& page, const ImRect& area, int count) {
-  MapPlaces beside{mapColumns(page, area, count)}, below{{}, true};
-  const float each = area.GetHeight() / static_cast<float>(count);
-  for (int i = 0; i < count; ++i) {
-    const float top = area.Min.y + each * static_cast<float>(i);
-    below.areas.emplace_back(area.Min.x, top, area.Max.x, top + each);
+/// Draws a sentence in place of a map.
+void paintInstead(const View& view, const ImRect& area, const TabMap& map) {
+  const float width = std::min(area.GetWidth() - view.px(40), view.px(420));
+  const ImVec2 at(area.GetCenter().x - width / 2, area.Min.y + area.GetHeight() * 0.35f);
+  paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->text, at, width,
+                 map.isError ? view.theme->error : view.theme->secondary, map.instead);
+}
+
+}  // namespace
+
+void drawMaps(std::vector<TabMap> maps, Scene& scene, State& page, const ImRect& whole) {
+  View& view = page.view;
+  const auto figureWords = maps.front().figureWords;
+  ImRect area = whole;
+  if (figureWords) {
+    maps.resize(1);
+    area.Min.y += view.px(20);
   }
-  const auto shown = [&](const MapPlaces& places) { return mapCells(spec, page, places.areas[0]).GetArea(); };
-  return shown(below) > shown(beside) ? below : beside;
+  std::vector<ImRect> places = mapColumns(page, area, maps.size()), rows;
+  const float each = area.GetHeight() / static_cast<float>(maps.size());
+  for (float top = area.Min.y; rows.size() < maps.size(); top += each)
+    rows.emplace_back(area.Min.x, top, area.Max.x, top + each);
+  const bool stacked = mapCells({}, page, rows[0]).GetArea() > mapCells({}, page, places[0]).GetArea();
+  if (stacked) places.swap(rows);
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    TabMap& map = maps[i];
+    if (!map.instead.empty()) paintInstead(view, places[i], map);
+    if (!map.instead.empty()) continue;
+    map.spec.rowLabels = i == 0 || stacked;
+    const PointedMap drawn = drawMap(map.spec, scene, page, places[i]);
+    if (map.pointed && drawn.cell) map.pointed(drawn.cell->row, drawn.cell->col);
+    if (figureWords) figureWords(drawn.tile.area, ImVec2(drawn.tile.area.Min.x, whole.Min.y + view.px(10)));
+  }
 }
 
 PointedMap drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect& area) {
@@ -155,7 +181,7 @@ PointedMap drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect&
   const LineTokens& line = *page.study->line();
   const ImRect cells = mapCells(spec, page, area);
   Canvas list = *ImGui::GetWindowDrawList();
-  titleBar(scene, view, list, spec, cells);
+  titleBar(scene, view, list, spec, cells, area.Max.x + view.px(kMargin));
   const bool brushing = spec.paints && page.brush.tool != PaintTool::look;
   const auto [head, query, key] = scene.cursor.cell;
   PointedMap map = pointAtMap(view, spec.name, page.camera, cells, line.queries, line.keys, head, !brushing);
@@ -243,14 +269,7 @@ void paintAround(const View& view, const ModelSetup& model, Index head, const Im
   if (hovered && !chosen) paintGhost(view, list, "ghost", box, theme.secondary);
 }
 
-}  // namespace
-
-float headStripHeight(const Scene& scene, const View& view, float width) {
-  const Strip strip = stripFor(view, scene.setup.model.heads, width);
-  return view.px(kTitle) + static_cast<float>(strip.rows) * (strip.side + view.px(kNumber)) + view.px(10);
-}
-
-void headStrip(Scene& scene, const Snapshot*, State& page, const ImRect& area) {
+void paintStrip(Scene& scene, State& page, Strip strip, const ImRect& area) {
   View& view = page.view;
   const StudiedMask* mask = editedStudy(scene, page);
   const Index heads = scene.setup.model.heads;
@@ -265,7 +284,6 @@ void headStrip(Scene& scene, const Snapshot*, State& page, const ImRect& area) {
   const float x0 = area.Min.x + paintSpaced(list, view.fonts->smallBold, ImVec2(area.Min.x, titleY),
                                             theme.faint, "HEADS", view.px(1.2f));
   paintText(list, view.fonts->small, ImVec2(x0 + view.px(12), titleY), theme.secondary, words);
-  Strip strip = stripFor(view, heads, area.GetWidth());
   const bool drawn = mask && mask->formula, same = drawn && mask->distinct == 1 && heads > 1;
   const float top = area.Min.y + view.px(kTitle);
   std::vector<HeatmapTile> tiles;
@@ -296,13 +314,10 @@ void headStrip(Scene& scene, const Snapshot*, State& page, const ImRect& area) {
                 ImVec2(strip.side, strip.side + view.px(kNumber - 2))))
       scene.cursor.cell.head = head;
     const bool chosen = head == scene.cursor.cell.head, hovered = ImGui::IsItemHovered();
-    if (same) {
-      list.AddRectFilled(box.Min, box.Max, chosen ? theme.line : theme.raised, view.px(3));
-    } else if (drawn && head < mask->formula->heads()) {
+    if (drawn && !same && head < mask->formula->heads())
       picture(head, box);
-    } else {
-      list.AddRectFilled(box.Min, box.Max, theme.raised, view.px(3));
-    }
+    else
+      list.AddRectFilled(box.Min, box.Max, same && chosen ? theme.line : theme.raised, view.px(3));
     paintAround(view, scene.setup.model, head, box, chosen, hovered);
   }
   if (!tiles.empty()) {
@@ -310,6 +325,17 @@ void headStrip(Scene& scene, const Snapshot*, State& page, const ImRect& area) {
     style.gap = 0;
     view.heatmaps->draw(list, page.surface(Surface::maskStrip), style, std::move(tiles));
   }
+}
+
+}  // namespace
+
+void headStrip(Board& board, Scene& scene, State& page) {
+  const View& view = page.view;
+  const Strip strip = stripFor(view, scene.setup.model.heads, view.px(board.width()));
+  const float high = kTitle + 10 + static_cast<float>(strip.rows) * (strip.side / view.unit + kNumber);
+  board.area("", {high}, [&scene, &page, strip](const ImRect& area) { paintStrip(scene, page, strip, area); })
+      .apart(0)
+      .inWindow();
 }
 
 }  // namespace headscope::app::mask_page

@@ -68,10 +68,11 @@ void Page::prepare(Scene& scene) {
   showMasks(scene);
 }
 
-/// While presenting, the arrow keys or a clicker step through the heads.
+/// While presenting, the arrow keys or a clicker step through the heads, and nobody paints.
 void Page::walk(Scene& scene) {
   View& view = services_.view;
   if (!view.present) return;
+  page_.brush.tool = PaintTool::look;
   const bool forward = view.pressed(Key::right) || view.pressed(Key::down);
   const bool back = view.pressed(Key::left) || view.pressed(Key::up);
   const Index count = heads(scene);
@@ -290,9 +291,9 @@ void verdictTooltip(State& page, const StudiedMask& mask, Index query, Index key
                      (mask.formula->visible(mask.variant, query, key) ? "visible" : "masked");
   for (std::size_t i = 0; i < std::min(layers.size(), mask.layers.size()); ++i) {
     if (!mask.layers[i]) continue;
-    const attention::MaskFormula& alone = *mask.layers[i];
-    const Index variant = alone.variantOf(std::min(study.question.head, alone.heads() - 1));
-    const bool shows = alone.visible(variant, query, key);
+    const attention::MaskFormula& layer = *mask.layers[i];
+    const Index variant = layer.variantOf(std::min(study.question.head, layer.heads() - 1));
+    const bool shows = layer.visible(variant, query, key);
     text += (shows ? "\n•  " : "\n–  ") + layerTitle(layers[i]) + (shows ? " shows it" : " masks it");
   }
   tooltip(page.view, text);

@@ -12,7 +12,7 @@
 #include "app/compute/heads/head_studies.h"
 #include "app/compute/layer/snapshot.h"
 #include "app/compute/mask/mask_study.h"
-#include "app/kit/rows.h"
+#include "app/kit/board.h"
 #include "app/kit/shown.h"
 #include "app/pages/common/page.h"
 #include "app/scene/mask_rules.h"
@@ -142,9 +142,10 @@ enum class MapScale { none, weights, signedValues };
 struct MapSpec {
   const char* name = "";  ///< for tests
   Surface surface = Surface::mask;
-  std::string title, aside;
-  render::HeatmapStyle style;
-  ValueRange range;
+  std::vector<std::string> titles = {};  ///< wordings, longest first
+  std::string aside = "";
+  render::HeatmapStyle style = {};
+  ValueRange range = {};
   MapScale scale = MapScale::none;
   int factor = 1;       ///< cells pooled into one, per side
   bool paints = false;  ///< can be painted with the brush
@@ -154,22 +155,26 @@ struct MapSpec {
 ImRect mapCells(const MapSpec& spec, const State& page, const ImRect& area);
 /// Draws a map into `area` and handles hovering, zooming and painting.
 PointedMap drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect& area);
-/// Splits `area` into `count` columns whose cells have the same size, although only the first has row labels.
-std::vector<ImRect> mapColumns(State& page, const ImRect& area, int count);
-/// `count` areas for maps like `spec`, side by side or stacked, whichever gives larger maps.
-struct MapPlaces {
-  std::vector<ImRect> areas;
-  bool stacked = false;  ///< one below the other; each map has its own row labels
+
+/// A map of a tab, or the sentence in its place.
+struct TabMap {
+  MapSpec spec = {};
+  std::string instead = "";  ///< "" = the map
+  bool isError = false;      ///< the sentence says what is wrong
+  /// Explains the cell under the pointer; may be null.
+  std::function<void(Index row, Index col)> pointed = {};
+  /// In a figure of this map without the others: its words and legend; else null.
+  std::function<void(const ImRect& cells, ImVec2 at)> figureWords = {};
 };
-MapPlaces mapPlaces(const MapSpec& spec, State& page, const ImRect& area, int count);
+/// Draws maps with cells of one size, side by side or one below another, whichever makes them larger.
+void drawMaps(std::vector<TabMap> maps, Scene& scene, State& page, const ImRect& area);
 
 render::HeatmapStyle maskStyle(const View& view);
 render::HeatmapStyle signedStyle(const View& view);
 
 /// Paints with the brush on the map's cells.
 void useBrush(Scene& scene, State& page, const PointedMap& map);
-/// Draws the tools. Returns the room that is left on their line, in pixels.
-float brushBar(Scene& scene, State& page, const ImRect& area);
+void brushBar(State& page, StudioTab tab, ControlLine& bar);
 /// What the greys of the masks shown mean, in the window and on stage; empty if none is shown.
 FigureLegend maskLegend(const Scene& scene, const State& page);
 
@@ -178,17 +183,15 @@ void layersPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layo
 void studioPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout);
 void insightPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout);
 
-void maskTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area);
-void biasTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area);
-void compareTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area);
+/// The selected tab's maps; without a second mask, the comparison shows the only one.
+void tabMaps(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area);
 
 /// One small picture per head; a click shows that head.
-void headStrip(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area);
-float headStripHeight(const Scene& scene, const View& view, float width);
+void headStrip(Board& board, Scene& scene, State& page);
 
 /// Tokens as chips, for marking documents, prefixes, images and so on; only while a layer reads the marks.
-void marksStrip(Scene& scene, State& page, const ImRect& area);
-float marksStripHeight(Scene& scene, const State& page);
+/// Returns whether there are any.
+bool marksStrip(Board& board, Scene& scene, State& page);
 
 // Sections of the right panel.
 /// The note of a section that explains the selected cell, tagged while it previews the hovered one.

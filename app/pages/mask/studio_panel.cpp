@@ -1,4 +1,3 @@
-#include "app/kit/control_line.h"
 #include "app/pages/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
@@ -9,13 +8,11 @@ namespace headscope::app::mask_page {
 
 namespace {
 
-/// Choices of what the compare tab shows, and how. In a narrow window, they share the space. Returns the room
-/// that is left.
-float compareBar(State& page, const ImRect& area) {
+/// Choices of what the compare tab shows, and how, which share a short line.
+void compareBar(State& page, ControlLine& bar) {
   static const std::vector<Choice> kWhat{{"Weights", "", "weights"}, {"Masks", "", "masks"}};
   static const std::vector<Choice> kHow{{"Side by side", "", "side"}, {"Wipe", "", "wipe"}};
-  const float share = std::min(1.0f, (area.GetWidth() / page.view.unit - 12) / 420);
-  ControlLine bar(page.view, area, ControlLine::From::left, 12);
+  const float share = std::min(1.0f, (bar.room() / page.view.unit - 12) / 420);
   const auto choose = [&](const char* name, const std::vector<Choice>& choices, float units, bool first) {
     int chosen = first ? 0 : 1;
     bar.part(name, units * share, [&] { segmented(page.view, name, choices, chosen); });
@@ -23,54 +20,45 @@ float compareBar(State& page, const ImRect& area) {
   };
   page.compareWeights = choose("compare_what", kWhat, 200, page.compareWeights);
   page.wipe = !choose("compare_how", kHow, 220, !page.wipe);
-  return bar.room();
 }
 
-/// Draws the tabs and the tools of the selected tab, and the legend if there is room. Returns their height.
-float toolBars(Scene& scene, State& page, const ImRect& area) {
-  View& view = page.view;
-  const float top = area.Min.y + view.px(12), bottom = top + view.px(34);
-  controlsIn("tabs", ImRect(area.Min.x, top, area.Min.x + view.px(220), bottom), [&] {
-    if (fieldChoice(view, scene, "cursor.studio.view")) page.brush.painting = false;
-  });
-  ImRect tools(area.Min.x + view.px(236), top, area.Max.x, bottom);
-  const bool compares = scene.cursor.studio.tab == StudioTab::compare,
-             below = compares && scene.setup.mask.compare && tools.GetWidth() < view.px(300);
-  if (below) tools = ImRect(area.Min.x, top + view.px(40), area.Max.x, bottom + view.px(40));
-  const float room = !compares                  ? brushBar(scene, page, tools)
-                     : scene.setup.mask.compare ? compareBar(page, tools)
-                                                : 0;
-  paintLegendLine(view, *ImGui::GetWindowDrawList(), ImVec2(tools.Max.x, tools.GetCenter().y), room,
-                  maskLegend(scene, page));
-  return view.px(below ? 90 : 50);
+/// Offers to create a second mask to compare with.
+void offerSecondMask(Scene& scene, ControlLine& bar) {
+  if (bar.button("make_other", "Create mask B")) {
+    scene.setup.mask.compare = true;
+    scene.setup.mask.other = scene.setup.mask.layers;
+    scene.cursor.studio.editsOther = true;
+  }
+  bar.words("It starts as a copy of mask A. Change either to compare them.");
 }
 
-void tabs(Scene& scene, const Snapshot* snapshot, State& page, ImRect area) {
+/// The tools of the selected tab.
+void tools(Scene& scene, State& page, ControlLine& line) {
+  if (scene.cursor.studio.tab != StudioTab::compare) return brushBar(page, scene.cursor.studio.tab, line);
+  if (scene.setup.mask.compare) return compareBar(page, line);
+  offerSecondMask(scene, line);
+}
+
+void tabs(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area) {
   View& view = page.view;
-  if (view.present)  // no painting while presenting
-    page.brush.tool = PaintTool::look;
-  else
-    area.Min.y += toolBars(scene, page, area);
-  if (const float height = marksStripHeight(scene, page); height > 0) {
-    marksStrip(scene, page, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + height));
-    area.Min.y += height;
-  }
-  const float strip = view.present ? 0 : headStripHeight(scene, view, area.GetWidth());
-  const ImRect maps(area.Min.x, area.Min.y + view.px(6), area.Max.x, area.Max.y - strip);
-  switch (scene.cursor.studio.tab) {
-    case StudioTab::mask:
-      maskTab(scene, snapshot, page, maps);
-      break;
-    case StudioTab::biases:
-      biasTab(scene, snapshot, page, maps);
-      break;
-    case StudioTab::compare:
-      // While presenting without a second mask, show the only mask instead of an empty page.
-      (view.present && !scene.setup.mask.compare ? maskTab : compareTab)(scene, snapshot, page, maps);
-      break;
-  }
-  if (strip > 0)
-    headStrip(scene, snapshot, page, ImRect(area.Min.x, area.Max.y - strip, area.Max.x, area.Max.y));
+  Board board(view, area);
+  // The tools of the comparison need their labels' width.
+  const bool below = scene.cursor.studio.tab == StudioTab::compare && board.width() < 536;
+  board.controls(
+      [&](ControlLine& line) {
+        line.part("tabs", 220, [&] {
+          if (fieldChoice(view, scene, "cursor.studio.view")) page.brush.painting = false;
+        });
+        if (!below) tools(scene, page, line);
+        line.lastLegend(maskLegend(scene, page));
+      },
+      12);
+  if (below) board.controls([&](ControlLine& line) { tools(scene, page, line); }, 12).apart(12);
+  const bool marks = marksStrip(board, scene, page);
+  board.picture("", {60, 240, 1}, [&](const ImRect& maps) { tabMaps(scene, snapshot, page, maps); })
+      .apart(marks ? 6 : 16);
+  headStrip(board, scene, page);
+  board.show();
 }
 
 }  // namespace
@@ -79,8 +67,8 @@ void studioPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layo
   View& view = page.view;
   if (beginPanel(view, "studio", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     ImRect inner = layout.center;
-    inner.Expand(ImVec2(-view.px(20), 0));
-    inner.Max.y -= view.px(6);
+    inner.Expand(ImVec2(-view.px(20), -view.px(6)));
+    inner.Min.y += view.px(6);
     const MaskStudy* study = page.study.get();
     const auto message = [&](const char* title, const std::string& text) {
       paintMessage(view, inner, title, text, view.theme->text);

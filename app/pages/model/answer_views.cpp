@@ -1,8 +1,6 @@
 #include <fmt/core.h>
 
-#include "app/kit/control_line.h"
 #include "app/pages/model/model_answers.h"
-#include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/drawing_paint.h"
@@ -49,18 +47,13 @@ void differences(ControlLine& bar, const View& view, const PairStudy& pair, ImFo
   if (pair.b) figure("B", *pair.b, "difference.b");
 }
 
-/// The answers and their logit difference after each text; while presenting, in two lines.
-void differenceLine(ControlLine bar, Scene& scene, State& page, const ImRect& area, bool presents) {
-  View& view = page.view;
+/// The choice of the answers, and their logit difference after each text.
+void differenceLine(ControlLine& bar, Scene& scene, State& page) {
+  const View& view = page.view;
   const Theme& theme = *view.theme;
   if (const std::string problem = page.pair.problem(); !problem.empty())
     return bar.words(problem, theme.error, view.fonts->text);
   if (!page.pair) return;
-  if (presents) {
-    bar.words(differenceTitle(*page.pair, wordsOf(page)), theme.secondary, view.fonts->title);
-    ControlLine below = toolLine(view, ImRect(area.Min.x, area.Min.y + view.px(38), area.Max.x, area.Max.y));
-    return differences(below, view, *page.pair, view.fonts->displaySmall);
-  }
   bar.words("logit of ", theme.faint, view.fonts->small);
   answerChoice(bar, scene, page, false);
   bar.words("− logit of ", theme.faint, view.fonts->small);
@@ -69,28 +62,34 @@ void differenceLine(ControlLine bar, Scene& scene, State& page, const ImRect& ar
   differences(bar, view, *page.pair, view.fonts->hero);
 }
 
-void attributionView(Scene& scene, State& page, ImRect area, bool presents) {
+/// The same without the choice, and large.
+void differencesAlone(Board& board, State& page) {
+  const Theme& theme = board.theme();
+  if (const std::string problem = page.pair.problem(); !problem.empty())
+    board.words({problem}, {"", theme.error}).onPoster();
+  else if (page.pair)
+    board.title(differenceTitle(*page.pair, wordsOf(page)), {}, {"", theme.secondary})
+        .onPoster()
+        .leaves(1)
+        .area("", {44},
+              [&page](const ImRect& area) {
+                ControlLine line(page.view, area);
+                differences(line, page.view, *page.pair, page.view.fonts->displaySmall);
+              })
+        .onPoster()
+        .leaves(2);
+}
+
+void paintAttribution(const Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
-  if (!presents) {
-    const Choice choices[] = {{"By head", "", "head"}, {"By head and key", "", "key"}};
-    toolLine(view, area)
-        .segments("attribution.by", choices, scene.cursor.model.byKey, 260,
-                  "Show a bar for each head, or for each token it read.");
-    area.Min.y += view.px(44);
-  }
-  if (const std::string problem = page.attribution.problem(); !problem.empty())
-    return paintMessage(view, area, "This can't be taken apart", problem, view.theme->error);
-  if (!page.attribution) return;
-  const PairStudy& pair = *page.attribution.request().pair;
-  const BarFigure figure =
-      attributionFigure(pair, *page.attribution, scene.cursor.model.byKey, wordsOf(page));
-  const FigurePlace place(view, area, presents);
+  const BarFigure figure = attributionFigure(*page.attribution.request().pair, *page.attribution,
+                                             scene.cursor.model.byKey, wordsOf(page));
+  const FigurePlace place{view, area};
   place.paint(barDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
   fitView(view, area, figure.title, 860,
           90 + (figure.two ? 30.0 : 22.0) *
                    static_cast<double>(std::min<std::size_t>(figure.bars.size(), 30) + 2));
-  track("attribution", area.Min, area.Max);
-  if (!ImGui::IsMouseHoveringRect(area.Min, area.Max) || !ImGui::IsWindowHovered()) return;
+  if (!place.hovered()) return;
   const auto at = barAt(figure, place.height(), place.pointer().second);
   if (!at) return;
   const BarFigure::Bar& bar = figure.bars[attention::asSize(*at)];
@@ -98,18 +97,27 @@ void attributionView(Scene& scene, State& page, ImRect area, bool presents) {
           bar.label + "\nadds " + logitText(bar.a) + (bar.b ? " in A, " + logitText(*bar.b) + " in B" : ""));
 }
 
-void lensView(State& page, const ImRect& area, bool presents) {
+void attributionView(Board& board, Scene& scene, State& page) {
+  board.controls([&scene](ControlLine& bar) {
+    const Choice choices[] = {{"By head", "", "head"}, {"By head and key", "", "key"}};
+    bar.segments("attribution.by", choices, scene.cursor.model.byKey, 260,
+                 "Show a bar for each head, or for each token it read.");
+  });
+  if (const std::string problem = page.attribution.problem(); !problem.empty())
+    board.message("This can't be taken apart", problem, board.theme().error);
+  else if (page.attribution)
+    board.picture("attribution", kFigure,
+                  [&scene, &page](const ImRect& area) { paintAttribution(scene, page, area); });
+}
+
+void paintLens(State& page, const ImRect& area) {
   View& view = page.view;
-  if (const std::string problem = page.lens.problem(); !problem.empty())
-    return paintMessage(view, area, "This can't be computed", problem, view.theme->error);
-  if (!page.lens) return;
   const GridFigure figure = lensFigure(page.lens.request(), *page.lens, wordsOf(page));
-  const FigurePlace place(view, area, presents);
+  const FigurePlace place{view, area};
   place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
   fitView(view, area, figure.title, 220 + 76 * static_cast<double>(figure.columns.size()),
           130 + 48 * static_cast<double>(figure.rows.size()));
-  track("lens", area.Min, area.Max);
-  if (!ImGui::IsMouseHoveringRect(area.Min, area.Max) || !ImGui::IsWindowHovered()) return;
+  if (!place.hovered()) return;
   const auto [x, y] = place.pointer();
   const auto cell = gridPlace(figure, place.width(), place.height()).at(x, y);
   if (!cell) return;
@@ -125,6 +133,13 @@ void lensView(State& page, const ImRect& area, bool presents) {
                       logitText(double{map.difference(cell->first, cell->second)})));
 }
 
+void lensView(Board& board, State& page) {
+  if (const std::string problem = page.lens.problem(); !problem.empty())
+    board.message("This can't be computed", problem, board.theme().error);
+  else if (page.lens)
+    board.picture("lens", kFigure, [&page](const ImRect& area) { paintLens(page, area); });
+}
+
 }  // namespace
 
 WordOf wordsOf(State& page) {
@@ -135,35 +150,32 @@ std::string logitText(double value) {
   return signedText(value, 2);
 }
 
-FigurePlace::FigurePlace(const View& view, const ImRect& area, bool presents) : view(view), area(area) {
-  constexpr float kWide = 740, kHigh = 340, kMax = 1.7f;
-  if (presents && !view.figure)
-    zoom =
-        std::clamp(std::min(area.GetWidth() / view.px(kWide), area.GetHeight() / view.px(kHigh)), 1.0f, kMax);
-}
-
 double FigurePlace::width() const {
-  return static_cast<double>(area.GetWidth() / view.px(zoom));
+  return static_cast<double>(area.GetWidth() / view.unit);
 }
 
 double FigurePlace::height() const {
-  return static_cast<double>(area.GetHeight() / view.px(zoom));
+  return static_cast<double>(area.GetHeight() / view.unit);
+}
+
+bool FigurePlace::hovered() const {
+  return ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos);
 }
 
 std::pair<double, double> FigurePlace::pointer() const {
-  const ImVec2 at = ImGui::GetIO().MousePos - area.Min;
-  return {static_cast<double>(at.x / view.px(zoom)), static_cast<double>(at.y / view.px(zoom))};
+  const ImVec2 at = (ImGui::GetIO().MousePos - area.Min) / view.unit;
+  return {static_cast<double>(at.x), static_cast<double>(at.y)};
 }
 
 ImRect FigurePlace::rect(const Frame& frame) const {
   const auto at = [&](double x, double y) {
-    return area.Min + ImVec2(view.px(static_cast<float>(x) * zoom), view.px(static_cast<float>(y) * zoom));
+    return area.Min + ImVec2(static_cast<float>(x), static_cast<float>(y)) * view.unit;
   };
   return {at(frame.x, frame.y), at(frame.right(), frame.bottom())};
 }
 
 void FigurePlace::paint(const Drawing& drawing) const {
-  paintDrawing(view, *ImGui::GetWindowDrawList(), drawing, area.Min, zoom);
+  paintDrawing(view, *ImGui::GetWindowDrawList(), drawing, area.Min);
 }
 
 std::vector<CaptionPart> pairCaption(const Scene& scene, const State& page) {
@@ -183,56 +195,51 @@ std::vector<CaptionPart> pairCaption(const Scene& scene, const State& page) {
   return {{says + ".", page.view.theme->text}};
 }
 
-float viewsHeight(const Scene& scene, const ShownModel& model, bool presents) {
-  if (model.opened && model.opened->recorded) return comparesTwo(scene) && !presents ? 44 : 0;
-  if (presents && scene.cursor.model.view == ModelView::study) return 1;
-  const bool plain = scene.cursor.model.view == ModelView::heads && scene.compare.other.empty();
-  if (presents && plain) return 0;
-  return model.opened && model.opened->model && model.predictsTokens() && !model.isSynthetic()
-             ? presents ? 92 : 44
-             : 0;
-}
-
-void viewsRow(Scene& scene, State& page, const ImRect& area, bool presents) {
-  const bool two = comparesTwo(scene), recorded = page.model.opened->recorded.has_value();
+bool viewsRow(Board& board, Scene& scene, State& page) {
+  const OpenModel* const opened = page.model.opened.get();
+  const bool two = comparesTwo(scene), recorded = opened && opened->recorded;
+  if (recorded ? !two : !page.model.answers()) return false;
   ModelCursor& cursor = scene.cursor.model;
-  ControlLine bar = toolLine(page.view, area);
-  if (!presents && !recorded) {
-    const Choice views[] = {{"Heads", "", "heads"},
-                            {"Patch", "", "patch"},
-                            {"Attribution", "", "attribution"},
-                            {"Lens", "", "lens"},
-                            {"Study", "", "study"}};
-    bar.segments("model.view", views, cursor.view, 350);
-  }
-  if ((cursor.view == ModelView::heads || recorded) && two && !presents) {
-    const Choice texts[] = {{"A", "", "a"}, {"B", "", "b"}, {"B − A", "", "difference"}};
-    bar.segments("model.shown", texts, cursor.shown, 150,
-                 "Whose heads are shown; a difference is coloured around 0.");
-  }
-  if (cursor.view == ModelView::study || recorded) return;
-  if (two || cursor.view != ModelView::heads) differenceLine(bar, scene, page, area, presents);
+  const bool heads = recorded || cursor.view == ModelView::heads;
+  const bool compares = !recorded && cursor.view != ModelView::study && (two || !heads);
+  board.controls(
+      [&scene, &page, &cursor, two, recorded, heads, compares](ControlLine& bar) {
+        const Choice views[] = {{"Heads", "", "heads"},
+                                {"Patch", "", "patch"},
+                                {"Attribution", "", "attribution"},
+                                {"Lens", "", "lens"},
+                                {"Study", "", "study"}};
+        if (!recorded) bar.segments("model.view", views, cursor.view, 350);
+        const Choice texts[] = {{"A", "", "a"}, {"B", "", "b"}, {"B − A", "", "difference"}};
+        if (heads && two)
+          bar.segments("model.shown", texts, cursor.shown, 150,
+                       "Whose heads are shown; a difference is coloured around 0.");
+        if (compares) differenceLine(bar, scene, page);
+      },
+      8);
+  if (compares) differencesAlone(board, page);
+  return true;
 }
 
 void fitView(View& view, const ImRect& area, const std::string& title, double width, double height) {
-  if (!view.figure || !view.figure->alone) return;
-  view.fitFigure(
-      ImVec2(view.px(static_cast<float>(width)), area.Min.y + view.px(static_cast<float>(height))));
-  if (!title.empty()) view.figure->title = title;
+  if (view.figure) view.figure->title = title;
+  if (isFigure(view))
+    view.fitFigure(
+        ImVec2(view.px(static_cast<float>(width)), area.Min.y + view.px(static_cast<float>(height))));
 }
 
-void answerView(Scene& scene, State& page, const ImRect& area, bool presents) {
+void answerView(Board& board, Scene& scene, State& page) {
   switch (scene.cursor.model.view) {
     case ModelView::heads:
       break;
     case ModelView::patch:
-      return patchView(scene, page, area, presents);
+      return patchView(board, scene, page);
     case ModelView::attribution:
-      return attributionView(scene, page, area, presents);
+      return attributionView(board, scene, page);
     case ModelView::lens:
-      return lensView(page, area, presents);
+      return lensView(board, page);
     case ModelView::study:
-      return studyView(scene, page, area, presents);
+      return studyView(board, scene, page);
   }
 }
 

@@ -143,38 +143,42 @@ void facts(Rows& rows, const Scene& scene, State& page) {
         "independent of the text: 1 writes what it reads, −1 its negative (Elhage et al. 2021).");
 }
 
-/// The previewed head, with answers about the selected one.
-void largeHead(Rows& rows, Scene& scene, State& page, float bottom) {
+/// The previewed head, with `below` layout units left for what follows.
+void largeHead(Rows& rows, Scene& scene, State& page, float bottom, float below) {
   const View& view = page.view;
   title(rows, scene, page);
-  // The text below needs a fixed height, more of it if there are predictions.
-  const bool recorded = page.model.opened->recorded.has_value();
-  const bool guesses = page.model.predicts() || !page.picture() || recorded;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = rows.width();
-  const float room = std::max(view.px(170), bottom - at.y - view.px(view.present ? 34 : guesses ? 450 : 290));
+  const float width = rows.width(), room = std::max(view.px(170), bottom - at.y - view.px(below));
   const float end = page.picture() ? largePicture(scene, page, at, width, std::min(room, width + view.px(74)))
                                    : heatmap(scene, page, at, width, std::min(room, width));
   ImGui::SetCursorScreenPos(ImVec2(at.x, end + view.px(2)));
   selectedLine(rows, scene, page);
-  // While presenting, the head takes this space, and predictions are below the thumbnails.
-  if (view.present) return;
-  if (recorded) return recordedPanel(rows, scene, page);
+}
+
+/// What is known about the selected head.
+void aboutHead(Rows& rows, Scene& scene, State& page) {
+  if (page.model.opened->recorded) return recordedPanel(rows, scene, page);
   facts(rows, scene, page);
   const bool off = isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
   rows.actions({{"model.switch", off ? "Switch on (X)" : "Switch off (X)", "model.switch"},
                 {"model.open_heads", "Open in Heads", "model.heads"}});
   if (page.model.isSynthetic()) return;
-  predictionSection(rows, scene, page);
+  constexpr std::size_t kGuesses = 6;
+  predictionSection(rows, scene, page, kGuesses);
   compositionSection(rows, scene, page);
 }
 
 }  // namespace
 
-void headPanel(Scene& scene, State& page, const Layout& layout) {
+void headPanel(Scene& scene, State& page, const Layout& layout, bool about) {
   rightPanel(page.view, layout, "model.side", {"overview", "strip"}, [&](Rows& rows) {
-    if (page.ready() && page.studied(page.head.previewed.layer))
-      return largeHead(rows, scene, page, layout.right.Max.y);
+    if (page.ready() && page.studied(page.head.previewed.layer)) {
+      // The text below needs a fixed height, more of it if there are predictions.
+      const bool guesses = page.model.predicts() || !page.picture() || page.model.opened->recorded;
+      largeHead(rows, scene, page, layout.right.Max.y, !about ? 34 : guesses ? 450 : 290);
+      if (about) aboutHead(rows, scene, page);
+      return;
+    }
     rows.section("HEAD");
     rows.hint(page.model.readsPictures() ? "Open a picture to see what each head attends to."
               : page.model.isSynthetic()

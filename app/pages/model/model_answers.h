@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/compute/figures/study_figures.h"
+#include "app/kit/board.h"
 #include "app/pages/common/page.h"
 #include "app/pages/model/model_state.h"
 
@@ -9,18 +10,16 @@ namespace headscope::app::model_page {
 // The views that take the place of the overview of all heads and explain the model's answer: patching,
 // attribution, the lens, and the study of many texts.
 
-/// Height in units of the row of views, at the top of the page's centre; 0 if there is nothing to choose.
-float viewsHeight(const Scene& scene, const ShownModel& model, bool presents);
-/// Draws the row of views, with the answers and their logit difference.
-void viewsRow(Scene& scene, State& page, const ImRect& area, bool presents);
-/// Sets the figure's size, in units of the drawing, and its title if a view is drawn alone as a figure. An
-/// empty title leaves the old one.
+/// Adds the row of views, with the answers and their logit difference. Returns false if there is nothing to
+/// choose.
+bool viewsRow(Board& board, Scene& scene, State& page);
+/// Sets the figure's title and, if a view is drawn without its neighbours, its size in units of the drawing.
 void fitView(View& view, const ImRect& area, const std::string& title, double width, double height);
-/// Draws the chosen view; nothing for ModelView::heads.
-void answerView(Scene& scene, State& page, const ImRect& area, bool presents);
-void patchView(Scene& scene, State& page, const ImRect& area, bool presents);
+/// Adds the chosen view; nothing for ModelView::heads.
+void answerView(Board& board, Scene& scene, State& page);
+void patchView(Board& board, Scene& scene, State& page);
 /// Measurements of every head on many texts.
-void studyView(Scene& scene, State& page, const ImRect& area, bool presents);
+void studyView(Board& board, Scene& scene, State& page);
 std::vector<CaptionPart> studyCaption(const Scene& scene, const View& view, const StudyState& texts);
 /// Left panel: text B, and example pairs of texts.
 void pairSection(Rows& rows, Scene& scene, State& page);
@@ -31,15 +30,16 @@ std::vector<CaptionPart> pairCaption(const Scene& scene, const State& page);
 WordOf wordsOf(State& page);
 /// "+3.21".
 std::string logitText(double value);
-/// Where a figure is painted. While presenting, it is enlarged if there is space.
+/// The height of a grid or bars in place of the heads.
+inline constexpr PartHeight kFigure{140, 200, 1};
+/// Where a figure is painted, with one of its units a layout unit.
 struct FigurePlace {
   const View& view;
   ImRect area;
-  float zoom = 1;
 
-  FigurePlace(const View& view, const ImRect& area, bool presents);
   double width() const;   ///< of the area, in the figure's units
   double height() const;  ///< in the figure's units
+  bool hovered() const;
   /// The pointer in the figure's units.
   std::pair<double, double> pointer() const;
   /// A frame of the figure, in screen coordinates.

@@ -108,10 +108,10 @@ void Page::drawShown(Scene& scene, const Layout& whole) {
   if (layout.presents) return drawPresented(scene, page_, layout);
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(page_, layout));
-  overviewPanel(scene, page_, above, layout.presents);
+  overviewPanel(scene, page_, above);
   if (!page_.model.readsPictures()) stripPanel(scene, page_, below, foldsStrip(page_, layout));
   changeToken(scene, page_);
-  headPanel(scene, page_, layout);
+  headPanel(scene, page_, layout, true);
   if (sizes != std::pair(page_.pictures.rowPixels, page_.pictures.headCell)) view.redraw(2);
 }
 
@@ -222,8 +222,8 @@ Layout divided(const State& page, Layout layout) {
   if (layout.narrow && !layout.showRight && !layout.presents && page.picture() && !page.model.predicts()) {
     const auto pitch = [&](float right) {
       const ImRect map(0, 0, right - layout.center.Min.x - view.px(40),
-                       layout.center.GetHeight() - view.px(6));
-      return planMap(page.view, page.model, page.zoom, map, false).fit;
+                       layout.center.GetHeight() - view.px(14));
+      return planMap(page.view, page.model, page.zoom, map).fit;
     };
     if (layout.right.Min.x - layout.center.Min.x < view.px(600) ||
         pitch(layout.right.Min.x) < 0.7f * pitch(layout.center.Max.x))
@@ -234,13 +234,11 @@ Layout divided(const State& page, Layout layout) {
     return layout;
   }
   if (layout.narrow || layout.presents || !layout.showRight || !page.model.config) return layout;
-  const float height = layout.center.GetHeight() - stripHeight(page, layout) - view.px(6 + 44);
+  const float height = layout.center.GetHeight() - stripHeight(page, layout) - view.px(kAroundOverview);
   const float width = layout.right.Max.x - layout.center.Min.x - view.px(40), most = view.px(620);
   for (float right = most; right > layout.right.GetWidth(); right -= view.px(4)) {
     const ImRect area(0, 0, width - right, height), wide(0, 0, width - layout.right.GetWidth(), height);
-    const auto pitch = [&](const ImRect& map) {
-      return planMap(page.view, page.model, page.zoom, map, false).fit;
-    };
+    const auto pitch = [&](const ImRect& map) { return planMap(page.view, page.model, page.zoom, map).fit; };
     if (pitch(area) < pitch(wide)) continue;
     layout.center.Max.x = layout.right.Min.x = std::round(layout.right.Max.x - right);
     break;
@@ -267,18 +265,19 @@ bool foldsStrip(const State& page, const Layout& layout) {
 // Presenting the model page, and its caption.
 
 namespace {
-constexpr float kPresentedGuesses = 117;  // units, for three lines
-}
+constexpr std::size_t kPresentedGuesses = 3;
+constexpr float kGuessesHeight = 117;  // units, for these
+}  // namespace
 
 /// Lays out the thumbnails above the predictions, the large head next to them, and the text along the bottom.
 void drawPresented(Scene& scene, State& page, Layout layout) {
   View& view = page.view;
-  if (view.figure && view.figure->alone) return overviewPanel(scene, page, layout.center, true);
+  if (isFigure(view)) return overviewPanel(scene, page, layout.center);
   const float strip = std::round(layout.center.Max.y - stripHeight(page, layout));
   const float right = layout.showRight ? layout.right.Max.x : layout.center.Max.x;
   const ImRect text(layout.center.Min.x, strip, right, layout.center.Max.y);
   // Grids and bars cover all heads, so they also take the large head's space.
-  if (scene.cursor.model.view != ModelView::heads && viewsHeight(scene, page.model, true) > 0) {
+  if (scene.cursor.model.view != ModelView::heads && page.model.answers()) {
     layout.center.Max.x = right;
     layout.showRight = false;
   }
@@ -286,18 +285,18 @@ void drawPresented(Scene& scene, State& page, Layout layout) {
                        scene.compare.other.empty() && !page.model.isSynthetic() && page.model.opened &&
                        page.model.opened->model && (!page.model.readsPictures() || page.model.classifies());
   ImRect above = layout.center, below = layout.center;
-  above.Max.y = below.Min.y = std::round(strip - (guesses ? view.px(kPresentedGuesses) : 0));
+  above.Max.y = below.Min.y = std::round(strip - (guesses ? view.px(kGuessesHeight) : 0));
   below.Max.y = layout.right.Max.y = strip;
-  overviewPanel(scene, page, above, true);
+  overviewPanel(scene, page, above, layout.named);
   if (guesses) {
     if (beginPanel(view, "model.guesses", below, 20, 2, ImGuiWindowFlags_NoScrollWithMouse)) {
       Rows rows(view);
-      predictionSection(rows, scene, page);
+      predictionSection(rows, scene, page, kPresentedGuesses);
     }
     endPanel();
   }
   if (!page.model.readsPictures()) stripPanel(scene, page, text, true);
-  headPanel(scene, page, layout);
+  headPanel(scene, page, layout, false);
 }
 
 FigureLegend Page::legend(const Scene& scene) const {

@@ -134,6 +134,8 @@ struct ShownModel {
   /// Whether the model classifies pictures.
   bool classifies() const { return opened && opened->model && opened->model->classifies(); }
   bool predicts() const { return predictsTokens() || classifies(); }
+  /// Whether its answers can be explained, and measured over many texts.
+  bool answers() const { return opened && opened->model && predictsTokens() && !isSynthetic(); }
 };
 
 /// The models that can be opened, and the one that is being opened.
@@ -261,6 +263,10 @@ struct State {
   }
 };
 
+/// Whether a view is drawn as a figure, without its neighbours.
+inline bool isFigure(const View& view) {
+  return view.figure && view.figure->alone;
+}
 /// The absolute path, without "." and "..".
 std::string fullPath(const std::filesystem::path& path);
 /// "0.418"; small values as "4·10⁻⁴".
@@ -291,8 +297,8 @@ void showSkill(Scene& scene, Writing& writing, const LearnedSkill& skill);
 void sidePanel(Scene& scene, State& page, const Layout& layout);
 /// The experts that tokens were routed to; draws nothing unless the model is a mixture of experts.
 void expertSection(Rows& rows, Scene& scene, State& page);
-/// Draws all heads of all layers in `area`, with what they add to the residual stream.
-void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents);
+/// Draws all heads of all layers in `area`, with what they add to the residual stream, or another view.
+void overviewPanel(Scene& scene, State& page, const ImRect& area, std::string_view named = "");
 /// Explains how to open a picture, for a model that needs one.
 void pictureWanted(View& view, const ImRect& area);
 /// Left panel, for models that read pictures and recordings with one: the picture, and the map laid over it.
@@ -304,7 +310,8 @@ std::optional<Index> patchUnder(const OpenPicture& picture, const ImRect& area, 
 /// Draws a head's map over the picture as a thumbnail.
 void paintPictureThumbnail(const Scene& scene, const State& page, const ImRect& tile, Index layer,
                            Index head);
-void headPanel(Scene& scene, State& page, const Layout& layout);
+/// The right panel: the previewed head, and what is known `about` the selected one.
+void headPanel(Scene& scene, State& page, const Layout& layout, bool about);
 /// Details of the selected recorded weight, below the large head.
 void recordedPanel(Rows& rows, const Scene& scene, State& page);
 void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded);
@@ -315,8 +322,8 @@ void openingPanel(View& view, Opening& opening, const ImRect& area);
 
 /// A sentence on how the scene's changes affect the query's prediction; empty if they don't or it is unknown.
 std::vector<CaptionPart> changeCaption(const Scene& scene, const State& page);
-/// The model's predictions, best first, below the large head.
-void predictionSection(Rows& rows, Scene& scene, State& page);
+/// The model's predictions, the `most` likely ones first.
+void predictionSection(Rows& rows, Scene& scene, State& page, std::size_t most);
 /// The heads of other layers that the chosen head reads, and those that read it.
 void compositionSection(Rows& rows, Scene& scene, State& page);
 /// The text that the model reads, and its tokens.

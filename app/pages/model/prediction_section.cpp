@@ -125,7 +125,7 @@ void forecastLines(Rows& rows, State& page, const TokenPredictions& predictions)
 
 }  // namespace
 
-void predictionSection(Rows& rows, Scene& scene, State& page) {
+void predictionSection(Rows& rows, Scene& scene, State& page, std::size_t most) {
   const Index last = static_cast<Index>(page.layers.size());
   const Index stop = scene.cursor.model.stop < 0 ? last : scene.cursor.model.stop;
   const std::string where = stop == 0      ? "at the embedding"
@@ -143,17 +143,17 @@ void predictionSection(Rows& rows, Scene& scene, State& page) {
   const TokenPredictions* predictions = page.predictions.newest();
   if (!predictions) return rows.hint(page.predictions.problem().empty() ? "…" : page.predictions.problem());
   if (predictions->best.empty()) return;
-  const bool presents = page.view.present;
-  const std::vector<std::pair<Index, Prediction>> lines = guessesShown(*predictions, presents ? 3 : 6);
-  if (!presents) winner(rows, page, lines.front().second);
+  const std::vector<std::pair<Index, Prediction>> lines = guessesShown(*predictions, most);
+  rows.inWindow([&] { winner(rows, page, lines.front().second); });
   for (const auto& [rank, guess] : lines) guessLine(rows, scene, page, guess, rank);
-  if (presents) return;
-  if (const auto& ruled = predictions->ruled; ruled && stop == last)
-    rows.hint(fmt::format("Generation takes “{}” here: {} rules out “{}”.", page.word(ruled->id), ruled->rule,
-                          page.word(predictions->best.front())),
-              "guess.ruled");
-  realNext(rows, page, *predictions);
-  forecastLines(rows, page, *predictions);
+  rows.inWindow([&] {
+    if (const auto& ruled = predictions->ruled; ruled && stop == last)
+      rows.hint(fmt::format("Generation takes “{}” here: {} rules out “{}”.", page.word(ruled->id),
+                            ruled->rule, page.word(predictions->best.front())),
+                "guess.ruled");
+    realNext(rows, page, *predictions);
+    forecastLines(rows, page, *predictions);
+  });
 }
 
 std::vector<CaptionPart> changeCaption(const Scene& scene, const State& page) {

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "app/kit/control_line.h"
 #include "app/pages/model/model_answers.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
@@ -51,9 +50,8 @@ void columnChoice(ControlLine& bar, const char* name, const TextsStudy& study, s
 }
 
 /// The file, the progress of its run, its problems, and the buttons that start and stop it.
-void progressLine(View& view, StudyState& texts, const ImRect& area) {
+void progressLine(ControlLine& bar, const View& view, const StudyState& texts) {
   const TextsRun::Progress& now = texts.progress;
-  ControlLine bar = toolLine(view, area);
   bar.action("study.open", "Open texts…", "model.texts");
   if (now.runs || now.done < now.of)
     bar.action("study.stop", now.runs ? "Stop" : "Resume", "model.texts.stop");
@@ -69,18 +67,16 @@ void progressLine(View& view, StudyState& texts, const ImRect& area) {
     if (now.study->columns.empty()) color = view.theme->error;
   }
   bar.words(says, color, view.fonts->text, "study.progress");
-  if (!now.runs || now.of == 0) return;
-  const float share = static_cast<float>(now.done) / static_cast<float>(now.of);
-  Canvas(*ImGui::GetWindowDrawList())
-      .AddRectFilled(ImVec2(area.Min.x, area.Min.y + view.px(31)),
-                     ImVec2(area.Min.x + area.GetWidth() * share, area.Min.y + view.px(33)),
-                     view.theme->secondary);
 }
 
-void shapeLine(Scene& scene, View& view, const TextsStudy& study, const ImRect& area) {
-  StudyCursor& shown = scene.cursor.model.study;
+void paintProgress(const View& view, const TextsRun::Progress& now, ImRect area) {
+  if (!now.runs || now.of == 0) return;
+  area.Max.x = area.Min.x + area.GetWidth() * static_cast<float>(now.done) / static_cast<float>(now.of);
+  Canvas(*ImGui::GetWindowDrawList()).AddRectFilled(area.Min, area.Max, view.theme->secondary);
+}
+
+void shapeLine(ControlLine& bar, const View& view, StudyCursor& shown, const TextsStudy& study) {
   const Choice shapes[] = {{"Table", "", "table"}, {"Map", "", "map"}, {"Scatter", "", "scatter"}};
-  ControlLine bar = toolLine(view, area);
   bar.segments("study.shape", shapes, shown.shape, 220);
   columnChoice(bar, "study.column", study, shown.column, "The measure to show for each head.");
   if (shown.shape != StudyShape::scatter) return;
@@ -138,16 +134,9 @@ void paintMap(Scene& scene, const View& view, const TextsStudy& study, const Fig
   if (ImGui::IsMouseClicked(0)) chooseHead(scene, *cell);
 }
 
-void paintScatter(Scene& scene, const View& view, const TextsStudy& study, const ImRect& area) {
-  const HeadScatter scatter =
-      headScatter(study, across(scene, study), upwards(scene, study), chosenHead(scene));
-  Canvas list = *ImGui::GetWindowDrawList();
-  paintFitted(view, list, view.fonts->bold, ImVec2(area.Min.x, area.Min.y + view.px(10)), area.GetWidth(),
-              view.theme->text, scatter.title);
-  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(30)), area.GetWidth(),
-              view.theme->secondary, studyNote(study));
-  drawPlot(view, "study.scatter", ImRect(area.Min.x, area.Min.y + view.px(46), area.Max.x, area.Max.y),
-           scatter.plot);
+void paintScatter(Scene& scene, const View& view, const TextsStudy& study, const HeadScatter& scatter,
+                  const ImRect& area) {
+  drawPlot(view, "study.scatter", area, scatter.plot);
   const auto cells = tracked("study.scatter");
   if (!cells || !ImGui::IsItemHovered()) return;
   const PlotCells drawn{cells->Min.x, cells->Min.y, cells->GetWidth(), cells->GetHeight()};
@@ -190,11 +179,9 @@ std::string strongestPlace(const StudiedHeads& text, std::pair<Index, Index> hea
                      fixedText(double{text.strongest(head.first, head.second)}, 2));
 }
 
-/// The texts with the chosen head's largest values in the current column.
-void textList(Scene& scene, State& page, const std::shared_ptr<const TextsStudy>& study, const ImRect& area) {
-  View& view = page.view;
+/// The texts with the chosen head's largest values in the current column. A click opens one.
+void textList(Scene& scene, State& page, const std::shared_ptr<const TextsStudy>& study) {
   StudyState& texts = page.texts;
-  Canvas list = *ImGui::GetWindowDrawList();
   const auto head = chosenHead(scene);
   const HeadColumn* const column = study->column(upwards(scene, *study));
   if (!column) return;
@@ -203,83 +190,88 @@ void textList(Scene& scene, State& page, const std::shared_ptr<const TextsStudy>
     texts.texts = textsOfHead(*study, column->name, head.first, head.second, kMax);
     texts.found = std::move(now);
   }
-  float y = area.Min.y + view.px(10);
-  paintFitted(view, list, view.fonts->smallBold, ImVec2(area.Min.x, y), area.GetWidth(), view.theme->faint,
-              fmt::format("Where head {}.{} has the most {}", head.first, head.second, column->title));
-  y += view.px(12);
-  const float high = view.px(24);
-  for (std::size_t i = 0; i < texts.texts.size() && y + high <= area.Max.y; ++i, y += high) {
-    const StudiedHeads& text = study->texts[texts.texts[i].text];
-    const std::string name = fmt::format("study.text.{}", i);
-    const bool clicked = hitArea(name, ImVec2(area.Min.x, y), ImVec2(area.GetWidth(), high));
-    const bool hovered = ImGui::IsItemHovered();
-    if (hovered)
-      list.AddRectFilled(ImVec2(area.Min.x, y), ImVec2(area.Max.x, y + high), view.theme->raised, view.px(4));
-    const float middle = y + high / 2;
-    paintText(list, view.fonts->mono, ImVec2(area.Min.x + view.px(58), middle), view.theme->text,
-              studyNumber(double{texts.texts[i].value}), Align::right);
-    const std::string where = strongestPlace(text, head);
-    const float wide = std::min(textWidth(view.fonts->monoSmall, where), area.GetWidth() * 0.4f);
-    paintFitted(view, list, view.fonts->monoSmall, ImVec2(area.Max.x - view.px(4), middle), wide + 1,
-                view.theme->secondary, where, Align::right);
-    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x + view.px(68), middle),
-                area.GetWidth() - view.px(84) - wide, hovered ? view.theme->text : view.theme->secondary,
-                text.asked.text);
-    if (hovered)
-      tooltip(view, fmt::format("line {}: {}\nClick to open the text", text.asked.line, text.asked.text));
-    if (clicked) openText(scene, page, text, head);
-  }
+  const auto textAt = [&](std::size_t i) -> const StudiedHeads& { return study->texts[texts.texts[i].text]; };
+  Rows rows(page.view);
+  rows.line(Type::small,
+            {{fmt::format("Where head {}.{} has the most {}", head.first, head.second, column->title),
+              rows.theme().faint, page.view.fonts->smallBold}});
+  std::vector<Rows::Option> lines;
+  for (std::size_t i = 0; i < texts.texts.size(); ++i)
+    lines.push_back(
+        {fmt::format("study.text.{}", i), textAt(i).asked.text,
+         fmt::format("{}   {}", strongestPlace(textAt(i), head), studyNumber(double{texts.texts[i].value}))});
+  const int clicked = rows.options("study.texts", lines, -1, 0, [&](std::size_t i) {
+    return fmt::format("line {}: {}\nClick to open the text", textAt(i).asked.line, textAt(i).asked.text);
+  });
+  if (clicked >= 0) openText(scene, page, textAt(asSize(clicked)), head);
 }
 
-void noFile(View& view, const ShownModel& model, StudyState& texts, const ImRect& area) {
-  emptyMessage(
-      view, area, "Every head on many texts",
-      !texts.problem.empty()
-          ? texts.problem
-          : "Open a file with one text per line, or JSON lines with text, other, answer and other_answer.",
-      "Open texts…", "model.texts");
-  if (model.opened->learned.skills.empty()) return;
-  const std::string label = "Measure the example texts";
-  ImGui::SetCursorScreenPos(ImVec2(area.GetCenter().x - textWidth(view.fonts->text, label) / 2 - view.px(11),
-                                   area.GetCenter().y + view.px(72)));
-  if (button(view, "study.examples", label, "", true)) view.request("model.texts.examples");
+void noFile(Board& board, const State& page) {
+  View& view = board.view();
+  const std::string problem = page.texts.problem;
+  const bool examples = !page.model.opened->learned.skills.empty();
+  board.picture("", {160, 200, 1}, [&view, problem, examples](const ImRect& area) {
+    emptyMessage(view, area, "Every head on many texts",
+                 !problem.empty() ? problem
+                                  : "Open a file with one text per line, or JSON lines with text, other, "
+                                    "answer and other_answer.",
+                 "Open texts…", "model.texts");
+    if (!examples) return;
+    const std::string label = "Measure the example texts";
+    ImGui::SetCursorScreenPos(area.GetCenter() +
+                              ImVec2(-textWidth(view.fonts->text, label) / 2 - view.px(11), view.px(72)));
+    if (button(view, "study.examples", label, "", true)) view.request("model.texts.examples");
+  });
+}
+
+/// The table, the map or the scatter plot.
+void figure(Board& board, Scene& scene, State& page, const std::shared_ptr<const TextsStudy>& study) {
+  const StudyShape shape = scene.cursor.model.study.shape;
+  HeadScatter scatter;
+  if (shape == StudyShape::scatter) {
+    scatter = headScatter(*study, across(scene, *study), upwards(scene, *study), chosenHead(scene));
+    board.title(scatter.title, {studyNote(*study)});
+  }
+  board.picture("", {190, 220, 1}, [&scene, &page, study, shape, scatter](const ImRect& area) {
+    const FigurePlace place{page.view, area};
+    hitArea("study.figure", area);
+    noteTabStopKind(TabStopKind::picture, area.GetSize() / 24);
+    if (shape == StudyShape::table)
+      paintTable(scene, page.view, page.texts, *study, place);
+    else if (shape == StudyShape::map)
+      paintMap(scene, page.view, *study, place);
+    else
+      paintScatter(scene, page.view, *study, scatter, area);
+  });
 }
 
 }  // namespace
 
-void studyView(Scene& scene, State& page, const ImRect& whole, bool presents) {
-  View& view = page.view;
-  if (!page.texts.file) return noFile(page.view, page.model, page.texts, whole);
-  ImRect area = whole;
-  if (!presents) {
-    progressLine(page.view, page.texts, area);
-    area.Min.y += view.px(42);
-  }
-  const auto study = page.texts.progress.study;
+void studyView(Board& board, Scene& scene, State& page) {
+  const StudyState& texts = page.texts;
+  if (!texts.file) return noFile(board, page);
+  board.controls([&page](ControlLine& bar) { progressLine(bar, page.view, page.texts); }, 8);
+  board.area("", {2}, [&page](const ImRect& area) { paintProgress(page.view, page.texts.progress, area); })
+      .inWindow()
+      .apart(3);
+  const auto study = texts.progress.study;
   if (!study || study->columns.empty()) {
-    paintMessage(view, area, study ? "None of the texts could be studied" : "Measuring the first text",
-                 study                      ? study->problem
-                 : page.texts.progress.runs ? ""
-                                            : "Press Measure to begin.",
-                 view.theme->text);
+    board.message(study ? "None of the texts could be studied" : "Measuring the first text",
+                  study                 ? study->problem
+                  : texts.progress.runs ? ""
+                                        : "Press Measure to begin.");
     return;
   }
-  if (!presents) {
-    shapeLine(scene, page.view, *study, area);
-    area.Min.y += view.px(46);
-  }
-  const float rows = std::clamp(std::floor((area.GetHeight() - view.px(230)) / view.px(24)), 2.0f, 6.0f);
-  const float below = presents ? 0 : view.px(24) * (rows + 1);
-  const FigurePlace place(view, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Max.y - below), presents);
-  hitArea("study.figure", place.area);
-  noteTabStopKind(TabStopKind::picture, {place.area.GetWidth() / 24, place.area.GetHeight() / 24});
-  if (scene.cursor.model.study.shape == StudyShape::table)
-    paintTable(scene, page.view, page.texts, *study, place);
-  else if (scene.cursor.model.study.shape == StudyShape::map)
-    paintMap(scene, page.view, *study, place);
-  else
-    paintScatter(scene, page.view, *study, place.area);
-  if (!presents) textList(scene, page, study, ImRect(area.Min.x, area.Max.y - below, area.Max.x, area.Max.y));
+  board.controls([&scene, &page,
+                  study](ControlLine& bar) { shapeLine(bar, page.view, scene.cursor.model.study, *study); },
+                 8);
+  figure(board, scene, page, study);
+  board
+      .area("", {112, 196},
+            [&scene, &page, study](const ImRect& area) {
+              controlsIn("study.texts.box", area, [&] { textList(scene, page, study); });
+            })
+      .inWindow();
 }
 
 std::vector<CaptionPart> studyCaption(const Scene& scene, const View& view, const StudyState& texts) {

@@ -108,8 +108,7 @@ std::vector<Staged> Page::stages() const {
 Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) const {
   const View& view = services_.view;
   const ImVec2 size = window.status.Max;
-  const float strip = window.presents ? 0 : stripHeight(view, size.y);
-  return layoutFor(view, size.x, size.y - strip, hasSide, hasStrip);
+  return layoutFor(view, size.x, size.y - stripHeight(view, size.y), hasSide, hasStrip);
 }
 
 void Page::draw(Scene& scene, const Layout& layout) {
@@ -122,9 +121,8 @@ void Page::draw(Scene& scene, const Layout& layout) {
                    "Go to Heads", "page.heads");
     return endPanel();
   }
-  if (layout.presents) return;
-  const float top = layout.status.Min.y - stripHeight(view, layout.status.Max.y);
-  strip(page_, scene, ImRect(0, top, layout.status.Max.x, layout.status.Min.y));
+  if (const float high = stripHeight(view, layout.status.Max.y); high > 0)
+    strip(page_, scene, ImRect(0, layout.status.Min.y - high, layout.status.Max.x, layout.status.Min.y));
 }
 
 std::vector<CaptionPart> Page::caption(const Scene&) const {

@@ -31,7 +31,7 @@ struct State {
   int dragged = -1;          ///< the view being dragged along the strip; −1 = none
 };
 
-/// The height of the strip of views in pixels.
+/// The height of the strip of views in pixels, which nobody but the lecturer needs: 0 while presenting.
 float stripHeight(const View& view, float windowHeight);
 /// Draws the views side by side, and on the right the name and notes of the current one. `own` is the
 /// window's scene, which holds the talk.

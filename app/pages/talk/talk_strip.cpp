@@ -141,7 +141,7 @@ void editor(State& page, Scene& own, const ImRect& area) {
 }  // namespace
 
 float stripHeight(const View& view, float windowHeight) {
-  return view.px(std::clamp(windowHeight / view.unit * 0.19f, 124.0f, 180.0f));
+  return view.present ? 0 : view.px(std::clamp(windowHeight / view.unit * 0.19f, 124.0f, 180.0f));
 }
 
 void strip(State& page, Scene& own, const ImRect& area) {

@@ -300,6 +300,8 @@ TEST_F(CacheOnScreen, PagingFollowsSchedule) {
   room("paging");
   ASSERT_TRUE(page().paging.get());
   EXPECT_EQ(page().paging->requests.size(), 4u);
+  EXPECT_EQ(ui.session().page<app::cache_page::Page>().legend(ui.scene()).swatches.size(), 3u)
+      << "a stage says what the timeline's colours mean";
   EXPECT_TRUE(ui.has("paging.pool"));
   ui.hover("paging.pool");
   const Index before = page().pagingStep;

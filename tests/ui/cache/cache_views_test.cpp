@@ -40,6 +40,7 @@ TEST_F(CacheRooms, FitSmallWindow) {
     room(name);
     ui.park().wait(0.3);
     EXPECT_THAT(flaws(ui), testing::IsEmpty()) << name;
+    EXPECT_EQ(ui.has("colour_bar"), name == "eviction") << name;
   }
 }
 
@@ -95,6 +96,16 @@ TEST_F(CacheRooms, NothingIsLabelledDecodeWithoutCausalMask) {
   EXPECT_TRUE(ui.has("cache.reason"));
   EXPECT_TRUE(ui.has("cache.bracket.prefill"));
   EXPECT_FALSE(ui.has("cache.bracket.decode"));
+  EXPECT_LE(ui.find("cache.reason").Max.y, ui.find("field").Min.y) << "it covers no bands";
+  const auto present = [&](bool on) {
+    ui.view().present = on;
+    ui.view().redraw();
+    ui.frames(3);
+  };
+  present(true);
+  EXPECT_TRUE(ui.has("cache.reason"));
+  EXPECT_FALSE(ui.has("cache.causal")) << "nobody in the hall can press it";
+  present(false);
   ui.click("cache.causal");
   EXPECT_TRUE(ui.has("cache.bracket.decode"));
 }

@@ -154,6 +154,22 @@ TEST_F(Maps, DifferenceMapShowsMaskDifference) {
   EXPECT_EQ(pixelsApart(ofWeights, picture(), ui.find("difference_map")), 0);
 }
 
+TEST_F(Maps, ComparisonWithoutSecondMaskShowsTheFirst) {
+  ui.click("studio_view.compare");
+  EXPECT_TRUE(ui.has("mask_map") && ui.has("weights_map"));
+  EXPECT_FALSE(ui.has("a_map"));
+  ui.click("make_other").wait(0.5);
+  EXPECT_TRUE(ui.has("a_map") && ui.has("b_map"));
+  EXPECT_FALSE(ui.has("make_other"));
+}
+
+TEST_F(Maps, StandWhereTheyAreLargest) {
+  EXPECT_LT(ui.find("mask_map").Max.x, ui.find("weights_map").Min.x);
+  ui.resize(700, 1000);
+  ui.wait(0.5);
+  EXPECT_LT(ui.find("mask_map").Max.y, ui.find("weights_map").Min.y) << "below, as the window is narrow";
+}
+
 TEST_F(Maps, NameBoxFollowsSelectedLayer) {
   write("causal & window(4)");
   const auto rename = [&](const char* name) { ui.replaceText("layer_name", name).key(Key::enter); };

@@ -39,6 +39,22 @@ TEST_F(ModelPairs, BundledPairFillsGridsAndClickAddsPatch) {
   EXPECT_THAT(ui.scene().compare.patches, IsEmpty()) << "one step of undo";
 }
 
+/// A hall sees the answers' difference in large figures, and what is kept, without the controls for it.
+TEST_F(ModelPairs, StageShowsDifferencesAndPatchesWithoutControls) {
+  openPair("got");
+  const ImRect grid = ui.find("patch.grid.heads");
+  ui.click("patch.grid.heads").draw();
+  EXPECT_EQ(ui.find("patch.grid.heads").Max.y, grid.Max.y) << "the grid stays where it was clicked";
+  EXPECT_TRUE(ui.has("patch.side.b"));
+  const float wide = ui.find("difference.a").GetWidth() / ui.view().unit;
+  ui.view().present = true;
+  ui.draw().draw();
+  EXPECT_FALSE(ui.has("patch.side.b") || ui.has("model.view.lens"));
+  EXPECT_TRUE(ui.has("difference.b") && ui.has("patch.sum"));
+  EXPECT_GT(ui.find("difference.a").GetWidth() / ui.view().unit, 1.2f * wide);
+  EXPECT_THAT(cutOff(ui), IsEmpty());
+}
+
 TEST_F(ModelPairs, SwapExchangesTexts) {
   openPair("it");
   const app::Scene before = ui.scene();

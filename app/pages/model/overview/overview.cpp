@@ -13,6 +13,8 @@ namespace headscope::app::model_page {
 
 namespace {
 
+constexpr PartHeight kMessage{160, 200, 1};
+
 /// Zooms the thumbnails to `pitch` pixels apart, keeping the point under `about` in place.
 void zoomTo(View& view, OverviewZoom& zoom, const OverviewPlan& plan, float pitch, ImVec2 about) {
   const float wanted = std::clamp(pitch, plan.fit, plan.largest);
@@ -175,8 +177,7 @@ OverviewPlan planOverview(const View& view, const ShownModel& model, const Overv
   plan.layers = layers;
   plan.heads = heads;
   // Recorded and synthetic layers have no stream columns.
-  plan.stream =
-      config.family != nullptr && area.GetWidth() >= view.px(560) && !(view.figure && view.figure->alone);
+  plan.stream = config.family != nullptr && area.GetWidth() >= view.px(560) && !isFigure(view);
   const float ruler = view.px(40), numbers = view.px(20),
               beside = !plan.stream ? 0
                                     : view.px(model.classifies() ? 400
@@ -222,21 +223,16 @@ OverviewPlan planOverview(const View& view, const ShownModel& model, const Overv
 
 }  // namespace
 
-OverviewPlan planMap(const View& view, const ShownModel& model, const OverviewZoom& zoom, const ImRect& inner,
-                     bool presents) {
-  const auto under = [&](float header, float footer) {
+OverviewPlan planMap(const View& view, const ShownModel& model, const OverviewZoom& zoom,
+                     const ImRect& inner) {
+  const auto between = [&](float header, float footer) {
     ImRect map = inner;
     map.Min.y += view.px(header);
     map.Max.y -= view.px(footer);
     return planOverview(view, model, zoom, map);
   };
-  if (presents) return under(4, 0);
-  // Thumbnails with space for words have a headline above them, and the meaning of their numbers below.
-  const OverviewPlan headed = under(82, 16);
-  if (headed.score) return headed;
-  OverviewPlan plain = under(46, 0);
-  plain.score = false;  // needs the headline's space
-  return plain;
+  const OverviewPlan headed = between(72, 20);
+  return headed.score ? headed : between(36, 0);
 }
 
 namespace {
@@ -257,58 +253,70 @@ void fitHeads(View& view, const Scene& scene, const State& page, const OverviewP
   paintLegend(view, *ImGui::GetWindowDrawList(), ImVec2(right, plan.top), view.px(150), legend);
 }
 
+void paintHeads(Scene& scene, State& page, const ImRect& area) {
+  View& view = page.view;
+  const OverviewPlan plan = planOverview(view, page.model, page.zoom, area);
+  page.pictures.rowPixels = plan.cells();
+  controlsIn("model.map", area, [&] {
+    paintThumbnails(scene, page, plan);
+    bool hovered = false;
+    for (Index at = 0; at < plan.layers; ++at) hovered = pointAtRow(scene, page, plan, at) || hovered;
+    moveAbout(view, page.zoom, plan, scene.cursor, hovered);
+    if (plan.stream && page.ready() && page.model.opened->model) streamColumns(scene, page, plan);
+  });
+  if (isFigure(view)) fitHeads(view, scene, page, plan);
+}
+
+/// Adds what is shown while there are no heads. Returns false if there are some.
+bool noHeads(Board& board, const State& page) {
+  View& view = board.view();
+  const bool any = std::any_of(page.layers.begin(), page.layers.end(), [](const auto& l) { return !!l; });
+  if (page.model.opened && page.model.opened->readsPictures() && !page.model.opened->picture)
+    board.picture("", kMessage, [&view](const ImRect& area) { pictureWanted(view, area); });
+  else if (!page.study.problem().empty() && !any)
+    board.message("This can't be computed", page.study.problem(), view.theme->error);
+  else if (page.study && page.tokens() == 0)
+    board.picture("", kMessage, [&view](const ImRect& area) {
+      emptyMessage(view, area, "Nothing to read yet", "Type a sentence on the left for the model to read.",
+                   "Start with a sentence", "input.sample");
+    });
+  else if (!any)
+    board.message("Reading the text",
+                  fmt::format("layer {} of {}", page.run.arrived, page.model.config->layerCount()));
+  else
+    return false;
+  return true;
+}
+
+/// Adds the heads, their header and the meaning of their numbers. `area`: where these three go.
+void headsView(Board& board, Scene& scene, State& page, const ImRect& area) {
+  const bool headed = planMap(page.view, page.model, page.zoom, area).score;
+  overviewHeader(board, scene, page, headed);
+  board.picture("", {120, 200, 1}, [&scene, &page](const ImRect& map) { paintHeads(scene, page, map); });
+  if (!headed) return;
+  const std::string about = lossText(page);
+  board.words({about.empty() ? "" : "Signed numbers: " + about, about}, {"", board.theme().faint})
+      .inWindow()
+      .apart(0);
+}
+
 }  // namespace
 
-void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents) {
+void overviewPanel(Scene& scene, State& page, const ImRect& area, std::string_view named) {
   View& view = page.view;
-  if (beginPanel(view, "overview", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
-    const float pad = view.px(presents ? 8 : 20);
-    ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(6));
-    if (const float row = view.px(viewsHeight(scene, page.model, presents)); row > 0) {
-      viewsRow(scene, page, ImRect(inner.Min.x, inner.Min.y + view.px(10), inner.Max.x, inner.Min.y + row),
-               presents);
-      inner.Min.y += row;
-      if (scene.cursor.model.view != ModelView::heads && page.model.opened->model) {
-        inner.Min.y += view.px(14);
-        answerView(scene, page, inner, presents);
-        endPanel();
-        return;
-      }
-    }
-    const bool any = std::any_of(page.layers.begin(), page.layers.end(), [](const auto& l) { return !!l; });
-    if (page.model.opened && page.model.opened->readsPictures() && !page.model.opened->picture) {
-      pictureWanted(page.view, inner);
-    } else if (!page.study.problem().empty() && !any) {
-      paintMessage(view, inner, "This can't be computed", page.study.problem(), view.theme->error);
-    } else if (page.study && page.tokens() == 0) {
-      emptyMessage(view, inner, "Nothing to read yet", "Type a sentence on the left for the model to read.",
-                   "Start with a sentence", "input.sample");
-    } else if (!any) {
-      paintMessage(view, inner, "Reading the text",
-                   fmt::format("layer {} of {}", page.run.arrived, page.model.config->layerCount()),
-                   view.theme->text);
-    } else {
-      const OverviewPlan plan = planMap(page.view, page.model, page.zoom, inner, presents);
-      page.named.clear();
-      if (!presents) overviewHeader(scene, page, inner, plan);
-      ImGui::SetCursorScreenPos(plan.area.Min);
-      ImGui::BeginChild(
-          "model.map", plan.area.GetSize(), false,
-          ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-      page.pictures.rowPixels = plan.cells();
-      paintThumbnails(scene, page, plan);
-      bool hovered = false;
-      for (Index at = 0; at < plan.layers; ++at) hovered = pointAtRow(scene, page, plan, at) || hovered;
-      moveAbout(page.view, page.zoom, plan, scene.cursor, hovered);
-      if (plan.stream && page.ready() && page.model.opened->model) streamColumns(scene, page, plan);
-      compat::endChild();
-      if (view.figure && view.figure->alone) fitHeads(view, scene, page, plan);
-      if (const std::string about = lossText(page); plan.score && !presents && !about.empty())
-        paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->small,
-                    ImVec2(plan.left, inner.Max.y - view.px(7)), inner.Max.x - plan.left, view.theme->faint,
-                    "Signed numbers: " + about);
-    }
-    progress(page, area);
+  const bool answers = page.model.answers() && scene.cursor.model.view != ModelView::heads;
+  // Over the heads, the wheel zooms.
+  if (beginPanel(view, "overview", area, 0, 0, answers ? 0 : ImGuiWindowFlags_NoScrollWithMouse)) {
+    ImRect inner = area;
+    inner.Expand(ImVec2(-view.px(area.GetWidth() < view.px(480) ? 8 : 20), -view.px(7)));
+    Board board(view, inner, named);
+    if (viewsRow(board, scene, page)) inner.Min.y += view.px(36);
+    if (answers)
+      answerView(board, scene, page);
+    else if (!noHeads(board, page))
+      headsView(board, scene, page, inner);
+    board.show();
+    if (!answers) progress(page, area);
   }
   endPanel();
 }

@@ -82,13 +82,13 @@ std::string headlineStart(const Scene& scene, const State& page, const std::vect
   return "";
 }
 
-/// Draws the headline, with as many clauses as fit.
-void headline(const Scene& scene, State& page, const ImRect& area) {
+/// The headline, with as many clauses as fit.
+void headline(ControlLine& bar, const Scene& scene, State& page) {
   const View& view = page.view;
-  Canvas list = *ImGui::GetWindowDrawList();
   const std::vector<Behaviour> found = behavioursOf(page.layers, scene.look.labelThreshold);
-  std::string start = headlineStart(scene, page, found), says;
-  const float room = area.GetWidth() - textWidth(view.fonts->hero, start);
+  const std::string start = headlineStart(scene, page, found);
+  std::string says;
+  const float room = bar.room() - textWidth(view.fonts->hero, start);
   for (const Behaviour& behaviour : found) {
     if (!behaviour.detector || (!behaviour.deliberate && !says.empty())) continue;
     const std::string clause = clauseOf(behaviour, says.empty());
@@ -103,30 +103,70 @@ void headline(const Scene& scene, State& page, const ImRect& area) {
                ? "no head differs much between these texts"
                : "no head stands out on this text";
   if (start.empty()) says = capitalized(says);
-  const float y = area.Min.y + view.px(24);
-  const float wide = paintText(list, view.fonts->hero, ImVec2(area.Min.x, y), view.theme->text, start);
-  paintText(list, view.fonts->hero, ImVec2(area.Min.x + wide, y), view.theme->secondary, says);
-  track("model.headline", ImVec2(area.Min.x, y - view.px(14)), ImVec2(area.Max.x, y + view.px(14)));
+  bar.words(start, view.theme->text, view.fonts->hero);
+  bar.words(says, view.theme->secondary, view.fonts->hero, "model.headline");
 }
 
-/// A filter with its number of heads. Returns whether it was clicked.
-bool filterChip(View& view, const std::string& name, const std::string& label, Index count, bool chosen,
-                int key, float x, float y, float& width) {
-  ImFont* font = view.fonts->text;
-  const std::string number = countText(static_cast<std::uint64_t>(count));
-  width = textWidth(font, label) + textWidth(view.fonts->mono, number) + view.px(26);
-  const bool clicked = hitArea("filter." + name, ImVec2(x, y - view.px(13)), ImVec2(width, view.px(26)));
+/// A filter with its number of heads, over the window's width. Returns whether it was clicked.
+bool filterChip(View& view, const std::string& name, const std::string& number, bool chosen, int key) {
+  const bool clicked = hitArea("filter." + name, ImVec2(ImGui::GetWindowWidth(), view.px(28)));
   if (ImGui::IsItemHovered() && key <= 9)
     hoverHelp(view, "filter." + name, fmt::format("Shift+{}", key).c_str());
   Canvas list = *ImGui::GetWindowDrawList();
+  const ImRect place(ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
   if (chosen || ImGui::IsItemHovered())
-    list.AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), view.theme->raised, view.px(6));
+    list.AddRectFilled(place.Min, place.Max, view.theme->raised, view.px(6));
   const std::uint32_t color = chosen ? view.theme->text : view.theme->secondary;
-  const float after =
-      x + view.px(10) +
-      paintText(list, chosen ? view.fonts->bold : font, ImVec2(x + view.px(10), y), color, label);
-  paintText(list, view.fonts->mono, ImVec2(after + view.px(6), y), color, number);
+  ImVec2 at(place.Min.x + view.px(10), place.GetCenter().y);
+  at.x += paintText(list, chosen ? view.fonts->bold : view.fonts->text, at, color, name) + view.px(6);
+  paintText(list, view.fonts->mono, at, color, number);
   return clicked;
+}
+
+/// The number of heads, the filters that fit, the order and the colours.
+void filters(ControlLine& bar, Scene& scene, State& page) {
+  View& view = page.view;
+  ModelCursor& cursor = scene.cursor.model;
+  const Index all = page.model.config->heads * page.model.config->layerCount();
+  bar.words(countedText(all, page.model.opened && page.model.opened->isCrossAttention ? "cross-attention head"
+                                                                                      : "head"),
+            view.theme->text, view.fonts->title);
+  bar.space(12);
+  const bool difference = showsDifference(scene, page);
+  constexpr float kBar = 110;
+  bar.part(
+      "model.colours", kBar,
+      [&] {
+        paintColourBar(view, shownColours(scene, page), shownLabels(scene, page),
+                       ImGui::GetCursorScreenPos() + ImVec2(view.px(kBar), view.px(14)), view.px(kBar));
+      },
+      true);
+  const std::string none =
+      cursor.detector.empty() && !difference ? "Choose a behaviour on the left first" : "";
+  const std::vector<Choice> orders{{"by layer", "", "layer"},
+                                   {difference ? "by change" : "by score", none, "score"}};
+  int order = cursor.byScore && none.empty() ? 1 : 0;
+  const auto chooseOrder = [&] {
+    if (dropdown(view, "model.order", orders, order, 0,
+                 "Order heads within each layer by number or by score for the chosen behaviour."))
+      cursor.byScore = order == 1;
+  };
+  bar.part("model.order.box", 114, chooseOrder, true);
+  int key = 0;
+  const auto chip = [&](const std::string& name, Index count, const std::string& detector) {
+    const bool chosen = cursor.detector == detector;
+    const std::string number = countText(static_cast<std::uint64_t>(count));
+    const float wide = textWidth(view.fonts->text, name) + textWidth(view.fonts->mono, number);
+    bool clicked = false;
+    const bool fits = bar.part("chip." + name, wide / view.unit + 26,
+                               [&] { clicked = filterChip(view, name, number, chosen, key); });
+    ++key;
+    if (clicked) cursor.detector = chosen ? "" : detector;
+    return fits;
+  };
+  if (!chip("all", all, "")) return;  // small windows offer the filters only in the list of commands
+  for (const Behaviour& one : behavioursOf(page.layers, scene.look.labelThreshold))
+    if (!chip(one.name, one.heads, one.name)) break;
 }
 
 }  // namespace
@@ -171,50 +211,10 @@ std::vector<Behaviour> behavioursOf(const Layers& layers, float threshold) {
   return all;
 }
 
-void overviewHeader(Scene& scene, State& page, const ImRect& area, const OverviewPlan& plan) {
-  View& view = page.view;
-  ModelCursor& cursor = scene.cursor.model;
-  Canvas list = *ImGui::GetWindowDrawList();
+void overviewHeader(Board& board, Scene& scene, State& page, bool headed) {
   page.named.clear();
-  if (plan.score) headline(scene, page, area);
-  const float y = area.Min.y + view.px(plan.score ? 60 : 24);
-  const Index all = page.model.config->heads * page.model.config->layerCount();
-  float x = area.Min.x;
-  x += paintText(
-           list, view.fonts->title, ImVec2(x, y), view.theme->text,
-           countedText(all, page.model.opened && page.model.opened->isCrossAttention ? "cross-attention head"
-                                                                                     : "head")) +
-       view.px(14);
-  const float barWidth = view.px(110);
-  const bool difference = showsDifference(scene, page);
-  paintColourBar(view, shownColours(scene, page), shownLabels(scene, page), ImVec2(area.Max.x, y), barWidth);
-  const float sortLeft = area.Max.x - barWidth - view.px(116);
-  const std::string none =
-      cursor.detector.empty() && !difference ? "Choose a behaviour on the left first" : "";
-  std::vector<Choice> orders{{"by layer", "", "layer"},
-                             {difference ? "by change" : "by score", none, "score"}};
-  int order = cursor.byScore && none.empty() ? 1 : 0;
-  ImGui::SetCursorScreenPos(ImVec2(sortLeft, y - view.px(13)));
-  if (dropdown(view, "model.order", orders, order, 0,
-               "Order heads within each layer by number or by score for the chosen behaviour."))
-    cursor.byScore = order == 1;
-  float width = 0;
-  int key = 0;
-  const auto chip = [&](const std::string& name, const std::string& label, Index count, bool chosen) {
-    const bool clicked = filterChip(view, name, label, count, chosen, key++, x, y, width);
-    x += width + view.px(2);
-    return clicked;
-  };
-  const auto fits = [&](const std::string& label) {
-    return x + textWidth(view.fonts->text, label) + view.px(64) <= sortLeft;
-  };
-  if (!fits("all")) return;  // small windows offer the filters only in the list of commands
-  if (chip("all", "all", all, cursor.detector.empty())) cursor.detector.clear();
-  for (const Behaviour& one : behavioursOf(page.layers, scene.look.labelThreshold)) {
-    if (!fits(one.name)) break;
-    if (chip(one.name, one.name, one.heads, cursor.detector == one.name))
-      cursor.detector = cursor.detector == one.name ? "" : one.name;
-  }
+  if (headed) board.controls([&scene, &page](ControlLine& bar) { headline(bar, scene, page); }, 0);
+  board.controls([&scene, &page](ControlLine& bar) { filters(bar, scene, page); }, 2);
 }
 
 // A large model's thumbnails are tiny, so those around the pointer are shown enlarged next to it.

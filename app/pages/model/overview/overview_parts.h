@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "app/kit/board.h"
 #include "app/pages/model/model_state.h"
 
 namespace headscope::app::model_page {
@@ -50,11 +51,15 @@ struct OverviewPlan {
            tile.Min.y < map.Max.y;
   }
 };
-/// Lays out the overview inside `inner`, below its header, which is taller above large thumbnails.
-OverviewPlan planMap(const View& view, const ShownModel& model, const OverviewZoom& zoom, const ImRect& inner,
-                     bool presents);
+/// Lays out the overview in `inner`, below a header. Thumbnails with space for words (`score`) have a
+/// headline in it, and the meaning of their numbers below.
+OverviewPlan planMap(const View& view, const ShownModel& model, const OverviewZoom& zoom,
+                     const ImRect& inner);
+/// Layout units that margins and the row of views take from the overview's height.
+inline constexpr float kAroundOverview = 50;
 
-void overviewHeader(Scene& scene, State& page, const ImRect& area, const OverviewPlan& plan);
+/// Adds the filters by behaviour and the order of heads, below a headline if there is space for it.
+void overviewHeader(Board& board, Scene& scene, State& page, bool headed);
 /// The thumbnails with their labels, frames and marks, and the numbers of heads and layers.
 void paintThumbnails(const Scene& scene, State& page, const OverviewPlan& plan);
 /// For every layer: mean entropy, what it adds to the stream, the lens selector and the prediction so far.
