@@ -150,24 +150,12 @@ void weightsView(Scene& scene, State& page, const ImRect& area, bool small);
 /// The classic mistakes: the choice of one, both results, its symptoms and the fix.
 void mistakesView(Scene& scene, State& page, const ImRect& area);
 
-// The pipeline's parts. They require `page.head`.
-
-struct FilmReel;
-/// All frames side by side; a click selects a step.
-void film(Scene& scene, State& page, const FilmReel& reel, const ImRect& area, bool small);
-/// The film in little space: dots with the steps' names.
-void foldedFilm(Scene& scene, State& page, const FilmReel& reel, const ImRect& area);
-/// The selected step's matrices, as on a blackboard.
-void stage(Scene& scene, State& page, const ImRect& area);
-/// What the step does, as a sentence, and one cell's sum in full.
-void calculationView(Scene& scene, State& page, const ImRect& area);
-/// Which query heads share which kv head, one line per kv head; a click selects a head.
-void groupTable(Scene& scene, State& page, const ImRect& area);
-/// A description of what a step does.
+/// A description of what a step of the pipeline does.
 struct StepWords {
   std::string title;
   std::vector<CaptionPart> sentence;
 };
+/// Requires `page.head`.
 StepWords stepWords(const Scene& scene, const State& page);
 
 /// An inner tab of the page: what it requests while visible, and how answers are drawn. A tab is a class in
