@@ -72,7 +72,7 @@ struct State {
   float margin() const { return view.px(small ? 16 : 24); }
   /// A tab's area without its margins.
   ImRect inset(const ImRect& area) const {
-    const ImVec2 by(margin(), view.px(small ? 8 : 18));
+    const ImVec2 by(view.px(20), view.px(12));
     return {area.Min + by, area.Max - by};
   }
 };
@@ -140,15 +140,6 @@ std::string shapeText(Index rows, Index cols);
 float paintHoverTag(const View& view, ImVec2 leftMiddle);
 /// Outlines what is tracked as `name` dashed, as everything hovered is.
 void paintGhostOf(const View& view, const std::string& name);
-/// Draws a number and its description next to it, in `width` pixels.
-void figure(const View& view, ImFont* font, ImVec2 at, float width, const std::string& number,
-            const std::string& words);
-
-/// The head's maps and their products, with rank, singular values and copying.
-void weightsView(Scene& scene, State& page, const ImRect& area, bool small);
-
-/// The classic mistakes: the choice of one, both results, its symptoms and the fix.
-void mistakesView(Scene& scene, State& page, const ImRect& area);
 
 /// A description of what a step of the pipeline does.
 struct StepWords {
