@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "app/kit/rows.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
@@ -148,15 +149,12 @@ void unknownWords(const Scene& scene, View& view) {
   if (!opened || scene.setup.input.source != EmbeddingSource::text) return;
   const std::vector<std::string> unknown = wordsOutside(opened->learned.words, *scene.setup.input.text);
   if (unknown.empty()) return;
-  gap(view, 2);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float high =
-      paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, at, width, view.theme->warning,
-                     fmt::format("Outside {}'s vocabulary of {} words, so split into pieces: {}",
-                                 opened->name, opened->learned.words.size(), someOf(unknown)));
-  ImGui::Dummy(ImVec2(width, high + view.px(4)));
-  track("words.unknown", at, ImVec2(at.x + width, at.y + high));
+  Rows rows(view);
+  rows.space(2);
+  rows.paragraph(view.fonts->small,
+                 fmt::format("Outside {}'s vocabulary of {} words, so split into pieces: {}", opened->name,
+                             opened->learned.words.size(), someOf(unknown)),
+                 "words.unknown", view.theme->warning);
   if (scene.setup.subject.model != kLearned) return;  // the actions belong to that model
   if (button(view, "words.list", "Vocabulary…")) view.request("model.words");
   ImGui::SameLine(0, view.px(8));

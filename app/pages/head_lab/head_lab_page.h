@@ -72,7 +72,7 @@ struct State {
   float margin() const { return view.px(small ? 16 : 24); }
   /// A tab's area without its margins.
   ImRect inset(const ImRect& area) const {
-    const ImVec2 by(margin(), view.px(small ? 8 : 18));
+    const ImVec2 by(view.px(20), view.px(12));
     return {area.Min + by, area.Max - by};
   }
 };
@@ -140,34 +140,13 @@ std::string shapeText(Index rows, Index cols);
 float paintHoverTag(const View& view, ImVec2 leftMiddle);
 /// Outlines what is tracked as `name` dashed, as everything hovered is.
 void paintGhostOf(const View& view, const std::string& name);
-/// Draws a number and its description next to it, in `width` pixels.
-void figure(const View& view, ImFont* font, ImVec2 at, float width, const std::string& number,
-            const std::string& words);
 
-/// The head's maps and their products, with rank, singular values and copying.
-void weightsView(Scene& scene, State& page, const ImRect& area, bool small);
-
-/// The classic mistakes: the choice of one, both results, its symptoms and the fix.
-void mistakesView(Scene& scene, State& page, const ImRect& area);
-
-// The pipeline's parts. They require `page.head`.
-
-struct FilmReel;
-/// All frames side by side; a click selects a step.
-void film(Scene& scene, State& page, const FilmReel& reel, const ImRect& area, bool small);
-/// The film in little space: dots with the steps' names.
-void foldedFilm(Scene& scene, State& page, const FilmReel& reel, const ImRect& area);
-/// The selected step's matrices, as on a blackboard.
-void stage(Scene& scene, State& page, const ImRect& area);
-/// What the step does, as a sentence, and one cell's sum in full.
-void calculationView(Scene& scene, State& page, const ImRect& area);
-/// Which query heads share which kv head, one line per kv head; a click selects a head.
-void groupTable(Scene& scene, State& page, const ImRect& area);
-/// A description of what a step does.
+/// A description of what a step of the pipeline does.
 struct StepWords {
   std::string title;
   std::vector<CaptionPart> sentence;
 };
+/// Requires `page.head`.
 StepWords stepWords(const Scene& scene, const State& page);
 
 /// An inner tab of the page: what it requests while visible, and how answers are drawn. A tab is a class in

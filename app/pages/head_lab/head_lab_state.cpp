@@ -206,14 +206,6 @@ void paintGhostOf(const View& view, const std::string& name) {
     paintGhost(view, *ImGui::GetWindowDrawList(), "ghost", *place, view.theme->text);
 }
 
-void figure(const View& view, ImFont* font, ImVec2 at, float width, const std::string& number,
-            const std::string& words) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float used = paintText(list, font, at, view.theme->text, number) + view.px(10);
-  paintScripted(view, list, view.fonts->text, ImVec2(at.x + used, at.y + view.px(1)), view.theme->secondary,
-                words, Align::left, width - used);
-}
-
 std::string withIndex(const std::string& letter, Index index) {
   return letter + loweredDigits(index);
 }

@@ -188,6 +188,11 @@ void rowNames(const State& page, const MapView& map, const std::vector<attention
   }
 }
 
+float rowNamesRoom(const View& view, const std::vector<attention::Token>& tokens, float most) {
+  // Names beside high rows are in larger type.
+  return std::min(longestLabel(view, tokens, view.px(most)) * 1.27f, view.px(most)) + view.px(14);
+}
+
 void columnNames(const State& page, const MapView& map, const std::vector<attention::Token>& tokens) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();

@@ -67,6 +67,8 @@ MapHit hitMap(const MapView& map, const std::vector<attention::Token>* rows = nu
 /// would overlap others, but never those of the marked rows and columns.
 void rowNames(const State& page, const MapView& map, const std::vector<attention::Token>& tokens, float room);
 void columnNames(const State& page, const MapView& map, const std::vector<attention::Token>& tokens);
+/// The width that row names need, at most `most` layout units and a gap.
+float rowNamesRoom(const View& view, const std::vector<attention::Token>& tokens, float most);
 /// Draws "query ↓" above the row names and "key →" next to the column names.
 void axisTitles(const State& page, const MapView& map);
 /// Draws the visible part of `values` in such a map, with the tokens' names in `room` pixels on the left, and

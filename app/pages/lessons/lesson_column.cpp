@@ -11,22 +11,23 @@ namespace headscope::app::lessons_page {
 namespace {
 
 /// The lesson's title, the step and the time left.
-void head(Rows& rows, State& page, bool small) {
+void head(Rows& rows, State& page) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const Lesson& lesson = *page.here.lesson;
   if (button(view, "lesson.list", "‹  All lessons", "", true)) view.request("lesson.list");
-  const int all = page.list.library->shippedCount();
-  const std::string step = fmt::format("step {} of {}", page.here.step + 1, lesson.steps.size());
-  const bool numbered = lesson.number > 0 && lesson.number <= all;
+  const std::string step = fmt::format("step {} of {}", page.here.step + 1, lesson.steps.size()),
+                    left = countedText(minutesLeft(lesson, page.here.step), "minute") + " left";
   const ImRect link(ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
-  paintText(*ImGui::GetWindowDrawList(), small ? view.fonts->small : view.fonts->text,
+  const float room = rows.width() - link.GetWidth() - view.px(12);
+  paintText(*ImGui::GetWindowDrawList(), view.fonts->small,
             ImVec2(link.Min.x + rows.width(), link.GetCenter().y), theme.secondary,
-            small      ? step
-            : numbered ? fmt::format("{} of {}", lesson.number, all)
-                       : "",
-            Align::right);
-  rows.line(Type::text, {{lesson.title, theme.secondary}});
+            firstFitting(view.fonts->small, {step + ", about " + left, step}, room), Align::right);
+  const int all = page.list.library->shippedCount();
+  const bool numbered = lesson.number > 0 && lesson.number <= all;
+  rows.line(Type::text,
+            {{lesson.title, theme.secondary},
+             {numbered ? fmt::format("{} of {}", lesson.number, all) : "", theme.secondary, nullptr, true}});
   const ImRect bar = rows.area("", 4);
   const ImVec2 below = ImGui::GetCursorScreenPos();
   stepBar(view, bar, std::ssize(lesson.steps), view.px(6), [&](Index i, const ImRect& part) {
@@ -37,9 +38,6 @@ void head(Rows& rows, State& page, bool small) {
     return i > page.here.step ? 0 : i == page.here.step ? theme.text : theme.faint;
   });
   ImGui::SetCursorScreenPos(below);
-  if (!small)
-    rows.pair(step, fmt::format("about {} left", countedText(minutesLeft(lesson, page.here.step), "minute")),
-              {.type = Type::small});
 }
 
 /// The settings that the step changes.
@@ -215,14 +213,12 @@ void reading(Rows& rows, State& page) {
 void lessonColumn(State& page, const ImRect& area) {
   View& view = page.view;
   fillSide(view, area);
-  const bool small = area.GetHeight() < view.px(760);
   if (beginPanel(view, "lesson", area, 28, 8, ImGuiWindowFlags_NoScrollWithMouse)) {
     Rows rows(view);
-    if (!small) rows.space(4);
-    head(rows, page, small);
-    rows.space(small ? 4 : 10);
+    head(rows, page);
+    rows.space(6);
     stepTitle(rows, page);
-    rows.space(small ? 0 : 4);
+    rows.space(2);
     // The id contains the step, so that each step starts scrolled to its top.
     const std::string id = fmt::format("lesson.text.{}.{}", page.here.lesson->id, page.here.step);
     const float bottom = view.px(58), width = rows.width();

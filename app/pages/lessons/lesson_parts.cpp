@@ -33,24 +33,28 @@ float wordsHeight(const State& page, float width) {
 
 }  // namespace
 
-ImRect captionArea(const State& page, const ImRect& area) {
+ImRect wordsArea(const State& page, const ImRect& area) {
+  ImRect words = area;
+  if (!page.view.present) {
+    words.Max.x = area.Min.x + columnWidth(page.view, area);
+    return words;
+  }
   const Cursor* cursor = page.stage.document ? &page.stage.document->scene().cursor : nullptr;
   const bool square =
       cursor && (cursor->page == "heads" || cursor->page == "map" || cursor->page == "model" ||
                  (cursor->page == "lab" && cursor->lab.tab != "ablation"));
-  ImRect caption = area;
   const float pad = page.view.px(32);
   // Beside, the picture gets what the words don’t need; below, few long lines need about the same height.
   if (square) {
     float share = 0.28f;
     while (share < 0.4f && wordsHeight(page, area.GetWidth() * share - pad) > area.GetHeight())
       share += 0.02f;
-    caption.Min.x = std::round(area.Max.x - area.GetWidth() * std::min(share, 0.4f));
+    words.Min.x = std::round(area.Max.x - area.GetWidth() * std::min(share, 0.4f));
   } else {
     const float needed = wordsHeight(page, area.GetWidth() - pad) / area.GetHeight();
-    caption.Min.y = std::round(area.Max.y - area.GetHeight() * std::clamp(needed, 0.32f, 0.36f));
+    words.Min.y = std::round(area.Max.y - area.GetHeight() * std::clamp(needed, 0.32f, 0.36f));
   }
-  return caption;
+  return words;
 }
 
 const Scene& sceneBefore(const Lesson& lesson, const LessonStep& step) {
@@ -201,7 +205,7 @@ void lookMark(const State& page, const ImRect& area) {
   const auto rect = lookRect(page);
   if (mark <= 0 || !rect || view.dialog) return;
   ImRect free = area;
-  if (view.present && captionArea(page, area).Min.x > area.Min.x) free.Max.x = captionArea(page, area).Min.x;
+  if (const float words = wordsArea(page, area).Min.x; words > area.Min.x) free.Max.x = words;
   if (!beginPanel(view, "lesson.marks", area, 0, 0, ImGuiWindowFlags_NoInputs)) return endPanel();
   Canvas list = *ImGui::GetWindowDrawList();
   MarkPlace place = markPlace(page, *rect, free);
@@ -245,7 +249,7 @@ void optionLine(Rows& rows, State& page, std::size_t at) {
   if (right) fonts.plain = fonts.bold;
   const RichText text = richOrPlain(option.text);
   const float textHigh = paintRichText(view, nullptr, fonts, text, ImVec2(0, 0), textRoom);
-  const float pictureHigh = view.px(!square ? 24 : view.present ? 58 : 72);
+  const float pictureHigh = view.px(!square ? 24 : width < view.px(300) ? 58 : 72);
   const float high =
       std::max({view.px(44), textHigh + view.px(18), pictured ? pictureHigh + view.px(16) : 0});
   const bool clicked = hitArea("lesson.option." + optionLetter(at), ImVec2(width, high));

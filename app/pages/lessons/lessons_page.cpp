@@ -231,20 +231,18 @@ Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) cons
   Layout stage = window;
   const ImRect whole(0, window.center.Min.y, window.center.Max.x, window.center.Max.y);
   ImRect area = whole;
-  if (window.presents) {
-    const ImRect caption = captionArea(page_, whole);
-    (caption.Min.x > whole.Min.x ? area.Max.x : area.Max.y) =
-        caption.Min.x > whole.Min.x ? caption.Min.x : caption.Min.y;
-  } else {
-    area.Min.x += columnWidth(view, whole);
-  }
+  const ImRect words = wordsArea(page_, whole);
+  if (words.Min.x > whole.Min.x)
+    area.Max.x = words.Min.x;
+  else if (words.Min.y > whole.Min.y)
+    area.Max.y = words.Min.y;
+  else
+    area.Min.x = words.Max.x;
   if (compares(page_)) area.Max.x -= comparisonWidth(view, whole);
   const bool side = hasSide && page_.here.lesson && page_.at().look.at == LookAt::side;
   const float sideWidth = side ? std::min(view.px(384), area.GetWidth() * 0.45f) : 0;
-  const float strip = hasStrip ? view.px(window.presents                   ? 64
-                                         : area.GetHeight() < view.px(760) ? 44
-                                                                           : 180)
-                               : 0;
+  const bool high = area.GetHeight() >= view.px(760);
+  const float strip = hasStrip ? view.px(high ? 180 : window.cacheLine ? 44 : 64) : 0;
   stage.narrow = true;
   if (page_.here.lesson) stage.named = page_.at().look.control;
   stage.showLeft = false;
@@ -252,7 +250,6 @@ Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) cons
   stage.showRight = side;
   stage.right = ImRect(area.Max.x - sideWidth, area.Min.y, area.Max.x, area.Max.y);
   stage.showCache = hasStrip;
-  stage.cacheLine = strip == view.px(44);
   stage.cache = ImRect(area.Min.x, area.Max.y - strip, area.Max.x - sideWidth, area.Max.y);
   stage.center = ImRect(area.Min.x, area.Min.y, area.Max.x - sideWidth, area.Max.y - strip);
   return stage;
@@ -264,10 +261,7 @@ void Page::draw(Scene&, const Layout& layout) {
   ImRect area(0, layout.center.Min.y, layout.center.Max.x, layout.center.Max.y);
   if (compares(page_))
     comparison(page_, ImRect(area.Max.x - comparisonWidth(view, area), area.Min.y, area.Max.x, area.Max.y));
-  if (layout.presents)
-    lessonCaption(page_, captionArea(page_, area));
-  else
-    lessonColumn(page_, ImRect(area.Min.x, area.Min.y, area.Min.x + columnWidth(view, area), area.Max.y));
+  (view.present ? lessonCaption : lessonColumn)(page_, wordsArea(page_, area));
   lookMark(page_, area);
 }
 

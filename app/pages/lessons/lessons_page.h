@@ -111,8 +111,8 @@ RichFonts readingFonts(const View& view, std::uint32_t color);
 
 float columnWidth(const View& view, const ImRect& area);
 float comparisonWidth(const View& view, const ImRect& area);
-/// While presenting: the area for the text. Right of maps, which are square; below wide pages.
-ImRect captionArea(const State& page, const ImRect& area);
+/// The area for the text: left; while presenting, right of maps, which are square, and below wide pages.
+ImRect wordsArea(const State& page, const ImRect& area);
 
 /// Draws all lessons with their pictures and, on the left, the one to continue with.
 void lessonList(State& page, const Layout& layout);

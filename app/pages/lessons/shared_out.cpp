@@ -307,13 +307,9 @@ void comparison(State& page, const ImRect& area) {
     Rows rows(page.view);
     rows.space(45);
     const ComparedRow is = rowNow(page), was = rowBefore(page, is);
-    const ImRect title = rows.area("", 34);
-    Canvas list = *ImGui::GetWindowDrawList();
-    const float y = title.GetCenter().y, gap = view.px(12);
-    const float x =
-        title.Min.x + gap + paintText(list, view.fonts->hero, ImVec2(title.Min.x, y), quiet, "Before");
-    paintFitted(view, list, view.fonts->mono, ImVec2(x, y), title.Max.x - x, quiet,
-                attention::maskText(page.here.study->before->setup.mask.layers));
+    rows.line(Type::hero,
+              {{"Before  ", quiet},
+               {attention::maskText(page.here.study->before->setup.mask.layers), quiet, view.fonts->mono}});
     // The map leaves space for the row's softmax as long as it stays large enough. What the head does now is
     // not revealed before the question is answered.
     const bool row = was.query >= 0 && is.query >= 0, open = !page.asking();

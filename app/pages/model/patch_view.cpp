@@ -125,7 +125,7 @@ std::string patchWords(const PatchSides& sides, const KeptPatch& patch) {
   return words;
 }
 
-std::string percentText(const PatchSides& sides, double difference) {
+std::string recoveredText(const PatchSides& sides, double difference) {
   return wholePercentText(sides.recovered(difference));
 }
 
@@ -142,7 +142,7 @@ void keptPatches(ControlLine bar, Scene& scene, State& page, const PatchSumQuest
   std::optional<std::ptrdiff_t> removed;
   for (std::size_t i = 0; i < patches.size(); ++i) {
     std::string words = patchWords(asked.sides, patches[i]);
-    if (sum) words += "  " + percentText(asked.sides, sum->single[i]);
+    if (sum) words += "  " + recoveredText(asked.sides, sum->single[i]);
     words += "  ×";
     if (!bar.fits(words)) break;
     if (bar.button(fmt::format("patch.{}", i), words)) removed = static_cast<std::ptrdiff_t>(i);
@@ -162,7 +162,7 @@ void patchesTogether(ControlLine bar, Scene&, State& page, const PatchSumQuestio
     return problem.empty() ? bar.words("…", theme.faint, font) : bar.words(problem, theme.error, font);
   }
   bar.words("Together ", theme.secondary, font);
-  bar.words(logitText(sum->together) + ", " + percentText(asked.sides, sum->together), theme.text,
+  bar.words(logitText(sum->together) + ", " + recoveredText(asked.sides, sum->together), theme.text,
             view.fonts->hero, "patch.sum");
   std::string says = "then predicts ";
   for (std::size_t i = 0; i < std::min<std::size_t>(3, sum->best.size()); ++i)

@@ -80,6 +80,19 @@ TEST_F(PresentedLab, SumShowsEightLargestProducts) {
   });
 }
 
+/// Half of a screen, as next to a lesson's text, has room for the step's matrices only.
+TEST_F(PresentedLab, HalfAScreenShowsTheStageAlone) {
+  ui.session().scene().cursor.lab.step = app::PipelineStep::dot;
+  ui.resize(960, 1080);
+  park();
+  EXPECT_TRUE(ui.has("stage.dot"));
+  EXPECT_FALSE(ui.has("film.1"));
+  EXPECT_FALSE(ui.has("sum.0"));
+  ui.resize(1920, 1080);
+  park();
+  EXPECT_TRUE(ui.has("stage.dot") && ui.has("film.1") && ui.has("sum.0"));
+}
+
 TEST_F(PresentedLab, OtherTabsAreNotTruncated) {
   for (const char* tab : {"weights", "ablation", "head_count"})
     onScreens(tab, [&] {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "app/platform/track.h"
 #include "attention/masks/expression.h"
 #include "tests/support/matchers.h"
 #include "tests/ui/lab/head_lab_support.h"
@@ -165,6 +166,32 @@ TEST_F(Steps, FrameTitlesAreNeverTruncated) {
                                  Not(HasSubstr("…"))));
     expectTidy("all terms");
   }
+}
+
+/// Where few columns fit, the sum has a line for each of its terms.
+TEST_F(Steps, NarrowSumsHaveLinesInsteadOfColumns) {
+  const auto places = [&](int width) {
+    ui.resize(width, 900);
+    show(PipelineStep::dot);
+    return std::pair{ui.find("sum.0").Min, ui.find("sum.1").Min};
+  };
+  const auto wide = places(1280), narrow = places(900);
+  EXPECT_EQ(wide.first.y, wide.second.y);
+  EXPECT_LT(wide.first.x, wide.second.x);
+  EXPECT_EQ(narrow.first.x, narrow.second.x);
+  EXPECT_LT(narrow.first.y, narrow.second.y);
+}
+
+TEST_F(Steps, LowWindowsScroll) {
+  ui.resize(1280, 480);
+  show(PipelineStep::dot);
+  const auto seen = [&] {
+    const std::optional<ImRect> next = app::tracked("lab.next");
+    return next && next->Max.y < 480 - 32;  // above the status line
+  };
+  EXPECT_FALSE(seen());
+  ui.wheel("film.4", -10).frames(3);
+  EXPECT_TRUE(seen());
 }
 
 TEST_F(Steps, MixStepMentionsDropoutWhenEnabled) {

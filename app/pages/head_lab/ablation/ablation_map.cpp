@@ -68,7 +68,7 @@ void box(Scene& scene, const AblationState& ablation, Index head, ImVec2 middle,
   Canvas list = *ImGui::GetWindowDrawList();
   const bool on = !switchedOff(scene.setup.subject, shownLayer(scene.setup), head);
   const ImVec2 from(std::round(middle.x - size / 2), std::round(middle.y - size / 2)),
-      to(from.x + size, from.y + size);
+      to = from + ImVec2(size, size);
   const float hit = std::max(size, view.px(14));
   const bool clicked =
       hitArea(fmt::format("ablation.box.{}", head), ImVec2(middle.x - hit / 2, middle.y - size / 2),
@@ -80,13 +80,11 @@ void box(Scene& scene, const AblationState& ablation, Index head, ImVec2 middle,
   compat::rectOutline(list, from, to, on ? theme.text : theme.secondary, view.px(2),
                       std::max(1.0f, view.px(1.4f)));
   if (on && size >= view.px(8)) {
-    const float s = size;
-    list.AddLine(ImVec2(from.x + s * 0.24f, from.y + s * 0.52f),
-                 ImVec2(from.x + s * 0.43f, from.y + s * 0.72f), theme.text, view.px(1.8f));
-    list.AddLine(ImVec2(from.x + s * 0.43f, from.y + s * 0.72f),
-                 ImVec2(from.x + s * 0.78f, from.y + s * 0.3f), theme.text, view.px(1.8f));
+    const ImVec2 corner = from + ImVec2(0.43f, 0.72f) * size;
+    list.AddLine(from + ImVec2(0.24f, 0.52f) * size, corner, theme.text, view.px(1.8f));
+    list.AddLine(corner, from + ImVec2(0.78f, 0.3f) * size, theme.text, view.px(1.8f));
   } else if (on) {
-    list.AddRectFilled(ImVec2(from.x + 2, from.y + 2), ImVec2(to.x - 2, to.y - 2), theme.text);
+    list.AddRectFilled(from + ImVec2(2, 2), to - ImVec2(2, 2), theme.text);
   }
   if (clicked) {
     toggleHead(scene, head);
@@ -100,16 +98,18 @@ Index nameColumns(const View& view, float cell) {
   return std::clamp<Index>(static_cast<Index>(std::ceil(lineHeight(view.fonts->small) / cell)), 1, 3);
 }
 constexpr float kNameColumn = 46, kMeanColumn = 46;  ///< for low rows, in layout units
-float namesWidth(const View& view, Index columns) {
-  return columns == 1 ? view.px(view.present ? 126 : 150)
-                      : view.px(kNameColumn) * static_cast<float>(columns) + view.px(14);
-}
-/// While presenting many heads, means are hidden because they would take the picture's space.
-bool showsMeans(const State& page, Index columns) {
-  return columns == 1 || !page.presents;
-}
-float meansWidth(const State& page, Index columns) {
-  return page.view.px(showsMeans(page, columns) ? 64 + kMeanColumn * static_cast<float>(columns - 1) : 8);
+/// The widths left and right of the cells, in pixels.
+struct MapSides {
+  float names = 0, means = 0;
+  bool showsMeans = true;
+};
+/// Means leave if they would take the cells' space.
+MapSides sidesOf(const View& view, float width, Index columns) {
+  MapSides sides{view.px(columns == 1 ? 140 : kNameColumn * static_cast<float>(columns) + 14),
+                 view.px(64 + kMeanColumn * static_cast<float>(columns - 1))};
+  sides.showsMeans = width - sides.names - sides.means >= view.px(150);
+  if (!sides.showsMeans) sides.means = view.px(8);
+  return sides;
 }
 
 std::string rowName(const EffectRows& rows, Index row, bool low) {
@@ -119,7 +119,7 @@ std::string rowName(const EffectRows& rows, Index row, bool low) {
 
 /// Draws the checkbox, name and kv badge left of a row, and its mean on the right.
 void rowHeader(Scene& scene, const AblationState& ablation, const EffectRows& rows, const MapView& map,
-               float left, Index row) {
+               float left, bool showsMeans, Index row) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -146,7 +146,7 @@ void rowHeader(Scene& scene, const AblationState& ablation, const EffectRows& ro
                kvName(config.kvHeadOf(row)));
   const std::uint32_t leads = lit ? theme.secondary : theme.line;
   if (low) list.AddLine(ImVec2(x - view.px(4), y), ImVec2(map.cells.Min.x - view.px(3), y), leads);
-  if (!showsMeans(ablation.page, columns)) return;
+  if (!showsMeans) return;
   const double mean = real > 0 ? rows.values.row(row).head(real).cast<double>().mean() : 0;
   const float right = map.cells.Max.x + view.px(60 + kMeanColumn * static_cast<float>(column));
   const float begins = right - textWidth(mono, cellText(mean));
@@ -155,15 +155,15 @@ void rowHeader(Scene& scene, const AblationState& ablation, const EffectRows& ro
 }
 
 void rowHeaders(Scene& scene, const AblationState& ablation, const EffectRows& rows, const MapView& map,
-                float left) {
+                float left, bool showsMeans) {
   const View& view = ablation.page.view;
   for (Index row = map.rows.first; row < map.rows.end(); ++row)
-    rowHeader(scene, ablation, rows, map, left, row);
+    rowHeader(scene, ablation, rows, map, left, showsMeans, row);
   const float cell = map.cells.GetHeight() / static_cast<float>(map.rows.count);
   Canvas list = *ImGui::GetWindowDrawList();
   const float y = map.cells.Min.y - view.px(10);
   const Index columns = nameColumns(view, cell);
-  if (showsMeans(ablation.page, columns))
+  if (showsMeans)
     paintText(list, view.fonts->small, ImVec2(map.cells.Max.x + view.px(60), y), view.theme->secondary,
               "mean", Align::right);
   if (columns > 1) paintText(list, view.fonts->small, ImVec2(left, y), view.theme->secondary, "head");
@@ -178,8 +178,8 @@ void ablationMap(Scene& scene, AblationState& ablation, const ImRect& area) {
   const Index n = rows.values.cols(), count = rows.values.rows();
   const float foot = view.px(62), head = view.px(44), high = area.GetHeight() - foot - head;
   const Index columns = nameColumns(view, high / static_cast<float>(count));
-  const float labels = namesWidth(view, columns);
-  const float wide = area.GetWidth() - labels - meansWidth(ablation.page, columns);
+  const MapSides sides = sidesOf(view, area.GetWidth(), columns);
+  const float wide = area.GetWidth() - sides.names - sides.means;
   if (n == 0 || wide < view.px(60) || high < view.px(40)) return;
   MapView map;
   map.name = "ablation";
@@ -189,10 +189,10 @@ void ablationMap(Scene& scene, AblationState& ablation, const ImRect& area) {
   map.cols = windowOf(n, static_cast<Index>(wide / view.px(3)), map.col.selected);
   const float cellWide = std::min(wide / static_cast<float>(map.cols.count), view.px(84));
   const float cellHigh = std::min(high / static_cast<float>(map.rows.count), view.px(84));
-  const ImVec2 at(std::round(area.Min.x + labels), std::round(area.Min.y + head));
+  const ImVec2 at = ImFloor(area.Min + ImVec2(sides.names, head));
   const auto whole = [](float size) { return size >= 4 ? std::floor(size) : size; };
-  map.cells = ImRect(at, ImVec2(at.x + whole(cellWide) * static_cast<float>(map.cols.count),
-                                at.y + whole(cellHigh) * static_cast<float>(map.rows.count)));
+  map.cells = ImRect(at, at + ImVec2(whole(cellWide) * static_cast<float>(map.cols.count),
+                                     whole(cellHigh) * static_cast<float>(map.rows.count)));
   map.rowColor = view.theme->text;
   map.colColor = view.theme->query;
   map.weights = true;
@@ -228,12 +228,11 @@ void ablationMap(Scene& scene, AblationState& ablation, const ImRect& area) {
   }
   columnNames(ablation.page, map, sequence.queries);
   if (!map.cols.whole(n))
-    paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->small,
-                ImVec2(map.cells.Min.x, map.cells.Min.y - view.px(10)), map.cells.GetWidth() - view.px(150),
-                view.theme->secondary,
+    paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->small, map.cells.Min - ImVec2(0, view.px(10)),
+                map.cells.GetWidth() - view.px(150), view.theme->secondary,
                 fmt::format("tokens {}–{} of {}", map.cols.first, map.cols.end() - 1, n));
-  rowHeaders(scene, ablation, rows, map, area.Min.x);
-  mapScale(shown, ablation.page, map, ImVec2(map.cells.Max.x, map.cells.Min.y - view.px(22)), view.px(140),
+  rowHeaders(scene, ablation, rows, map, area.Min.x, sides.showsMeans);
+  mapScale(shown, ablation.page, map, map.cells.GetTR() - ImVec2(0, view.px(22)), view.px(140),
            map.low < 0 ? "0" : "");
 }
 

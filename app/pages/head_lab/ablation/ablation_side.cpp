@@ -18,14 +18,15 @@ Index previewedToken(const Scene& scene, const AblationState& ablation) {
   return std::min(ablation.page.view.previewed(scene.cursor.cell).query, last);
 }
 
-/// Draws a part's title, tagged if it previews a token.
+/// Draws the first title that fits, tagged if it previews a token.
 void paintTitle(const Scene& scene, const AblationState& ablation, const ImRect& area,
-                const std::string& title) {
+                const std::vector<std::string>& titles) {
   const View& view = ablation.page.view;
   ImFont* font = view.fonts->title;
   const bool previews = view.previewed(scene.cursor.cell).query != scene.cursor.cell.query;
   const float room = area.GetWidth() - view.px(previews ? 64 : 0);
-  const ImVec2 at(area.Min.x, area.Min.y + view.px(12));
+  const ImVec2 at = area.Min + ImVec2(0, view.px(12));
+  const std::string title = firstFitting(font, titles, room);
   paintFitted(view, *ImGui::GetWindowDrawList(), font, at, room, view.theme->text, title);
   if (previews) paintHoverTag(view, at + ImVec2(std::min(textWidth(font, title), room) + view.px(10), 0));
 }
@@ -68,6 +69,9 @@ std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std:
   return parts;
 }
 
+/// The width from which a share's amount stands beside its cosine and its share, in layout units.
+constexpr float kAmounts = 400;
+
 /// Draws each head's share of one token's output as steps that add up to the whole.
 void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
   const State& page = ablation.page;
@@ -78,36 +82,36 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
   const SequenceSnapshot& sequence = ablation.study->question->sequence();
   const Index token = previewedToken(scene, ablation);
   const std::string& name = sequence.queries[static_cast<std::size_t>(token)].text;
-  paintTitle(scene, ablation, area,
-             page.presents ? "“" + name + "”: sum of its heads' shares"
-                           : "Output of “" + name + "” = sum of its heads' shares");
-  float y = area.Min.y + view.px(36);
+  paintTitle(
+      scene, ablation, area,
+      {"Output of “" + name + "” = sum of its heads' shares", "“" + name + "”: sum of its heads' shares"});
+  ImVec2 at = area.Min + ImVec2(0, view.px(36));
   const std::string sum = fmt::format("output = Σ head[h] · W_O[h]{}    ‖output‖ {}",
                                       shares.biasAmount[token] > 0 ? " + bias" : "",
                                       cellText(static_cast<double>(shares.whole[token])));
-  paintScripted(view, list, view.fonts->mono, ImVec2(area.Min.x, y), theme.secondary, sum, Align::left,
-                area.GetWidth());
-  y += view.px(20);
+  paintScripted(view, list, view.fonts->mono, at, theme.secondary, sum, Align::left, area.GetWidth());
+  at.y += view.px(20);
   // Rounding differs between processors, but the power of ten that bounds the error doesn't.
   const double below = shares.gap > 0 ? std::pow(10.0, std::floor(std::log10(shares.gap)) + 1) : 0;
   const std::string off = "error below " + numberText(std::max(below, 1e-6), 1);
-  const std::string proof = page.presents
-                                ? off
-                                : fmt::format("the shares sum to the output: {}, for values up to {}", off,
-                                              cellText(shares.largest));
-  paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
-            fitted(view.fonts->text, proof, area.GetWidth()));
+  paintFitted(view, list, view.fonts->text, at, area.GetWidth(), theme.secondary,
+              firstFitting(view.fonts->text,
+                           {fmt::format("the shares sum to the output: {}, for values up to {}", off,
+                                        cellText(shares.largest)),
+                            off},
+                           area.GetWidth()));
   Columns columns;
   columns.name = "ablation.sum";
-  // In the presented form, lines have space for two numbers.
-  columns.rowNames = {"cosine", page.presents ? "share" : "of ‖output‖"};
+  // Narrow lines have space for two numbers.
+  const bool wide = area.GetWidth() >= view.px(kAmounts);
+  columns.rowNames = {"cosine", wide ? "of ‖output‖" : "share"};
   columns.rowColors = {theme.secondary, theme.text};
-  if (!page.presents) {
+  if (wide) {
     columns.rowNames.insert(columns.rowNames.begin(), "‖share‖");
     columns.rowColors.insert(columns.rowColors.begin(), theme.value);
   }
   columns.joined = true;
-  const ImRect bars(area.Min.x, y + view.px(18), area.Max.x, area.Max.y);
+  const ImRect bars(ImVec2(area.Min.x, at.y + view.px(18)), area.Max);
   double running = 0;
   const std::vector<Part> parts = partsOf(shares, token, tableRoom(page, bars) - 1);
   for (const Part& part : parts) {
@@ -123,7 +127,7 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
     column.hovered = part.head >= 0 && part.head == view.hover.head;
     const auto text = [](double value) { return std::isnan(value) ? "" : cellText(value); };
     column.numbers = {text(part.cosine), cellText(part.part)};
-    if (!page.presents) column.numbers.insert(column.numbers.begin(), text(part.amount));
+    if (wide) column.numbers.insert(column.numbers.begin(), text(part.amount));
     columns.low = std::min({columns.low, column.from, column.to});
     columns.high = std::max({columns.high, column.from, column.to});
     columns.columns.push_back(std::move(column));
@@ -133,8 +137,7 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
   total.to = running;
   total.above = cellText(running);
   total.numbers = {"1", cellText(running)};
-  if (!page.presents)
-    total.numbers.insert(total.numbers.begin(), cellText(static_cast<double>(shares.whole[token])));
+  if (wide) total.numbers.insert(total.numbers.begin(), cellText(static_cast<double>(shares.whole[token])));
   total.color = theme.secondary;
   columns.columns.push_back(std::move(total));
   const int pointed = paintTable(page, bars, columns);
@@ -178,8 +181,8 @@ void losses(Scene& scene, AblationState& ablation, const ImRect& area) {
   const Index id = token < ablation.allOn->guess.size() ? ablation.allOn->guess[token] : 0;
   const std::string word = modelTokens(subject.opened->tokenizer.value(), std::span(&id, 1)).front().text;
   paintTitle(scene, ablation, area,
-             fmt::format("Top prediction {} “{}”: “{}”", subject.opened->config().causal ? "after" : "at",
-                         sequence.queries[token].text, word));
+             {fmt::format("Top prediction {} “{}”: “{}”", subject.opened->config().causal ? "after" : "at",
+                          sequence.queries[token].text, word)});
   std::vector<std::pair<std::string, const TextLoss*>> runs{{"All heads on", ablation.allOn.get()}};
   if (ablation.asIs != ablation.allOn) runs.emplace_back("Current", ablation.asIs.get());
   const Index pinned = std::ssize(runs);
@@ -188,7 +191,7 @@ void losses(Scene& scene, AblationState& ablation, const ImRect& area) {
   const Index lit = pinned + std::clamp<Index>(scene.cursor.cell.head, 0,
                                                std::max<Index>(std::ssize(ablation.without) - 1, 0));
   TableView table(
-      view, ImRect(area.Min.x, area.Min.y + view.px(26), area.Max.x, area.Max.y),
+      view, ImRect(area.Min + ImVec2(0, view.px(26)), area.Max),
       {.columns = {{"", 110}, {"loss, nats per token", 80}, {"change", 80}, {""}, {"probability", 64}},
        .rows = std::ssize(runs),
        .inSight = lit,
@@ -205,13 +208,21 @@ void losses(Scene& scene, AblationState& ablation, const ImRect& area) {
 
 }  // namespace
 
-void ablationSide(Scene& scene, AblationState& ablation, const ImRect& area) {
-  const View& view = ablation.page.view;
-  if (ablation.study->shares.whole.size() == 0) return;
-  const bool model = scene.setup.subject.opened != nullptr;
-  const float middle = model ? std::round(area.Min.y + area.GetHeight() * 0.5f) : area.Max.y;
-  waterfall(scene, ablation, ImRect(area.Min, ImVec2(area.Max.x, middle - view.px(model ? 16 : 0))));
-  if (model) losses(scene, ablation, ImRect(ImVec2(area.Min.x, middle), area.Max));
+void headsView(Scene& scene, AblationState& ablation, Board& board) {
+  constexpr PartWidth kWidths[] = {{300, 0.57f}, {240, 0.43f}};
+  board.columns(kWidths, 28, [&](std::size_t i, Board& part) {
+    const auto picture = [&](PartHeight height, auto draw) {
+      part.picture("", height,
+                   [&scene, &ablation, draw](const ImRect& area) { draw(scene, ablation, area); });
+    };
+    if (i == 0) return picture({200, 400, 1}, ablationMap);
+    if (ablation.study->shares.whole.size() == 0) return;
+    picture({150, 260, 1}, waterfall);
+    part.leaves(2);
+    if (!scene.setup.subject.opened) return;
+    picture({130, 260, 1}, losses);
+    part.apart(16).leaves(1);
+  });
 }
 
 }  // namespace headscope::app::head_lab_page

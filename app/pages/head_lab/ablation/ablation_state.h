@@ -6,6 +6,7 @@
 
 #include "app/compute/heads/lab_studies.h"
 #include "app/compute/model/model_study.h"
+#include "app/kit/board.h"
 #include "app/pages/head_lab/head_lab_page.h"
 
 namespace headscope::app::head_lab_page {
@@ -31,15 +32,17 @@ struct AblationState {
   std::vector<std::shared_ptr<const TextLoss>> without;  ///< [heads]
 };
 
-/// The heads' effects as a picture of heads × tokens, with a checkbox per head.
-void ablationMap(Scene& scene, AblationState& ablation, const ImRect& area);
-/// How one token's output is composed, and what a model predicts from it: a receipt, which previews the
-/// hovered token.
-void ablationSide(Scene& scene, AblationState& ablation, const ImRect& area);
+// The tab's views. They require `ablation.study`.
+
+/// The effect of each head on each token's output, and how one token's output is composed.
+void headsView(Scene& scene, AblationState& ablation, Board& board);
 /// A head's values, and its output inside their convex hull.
-void hullView(Scene& scene, AblationState& ablation, const ImRect& area);
+void hullView(Scene& scene, AblationState& ablation, Board& board);
 /// One head with the attention pattern of another text.
-void patchView(Scene& scene, AblationState& ablation, const ImRect& area);
+void patchView(Scene& scene, AblationState& ablation, Board& board);
+
+/// Draws the heads' effects as a picture of heads × tokens, with a checkbox per head.
+void ablationMap(Scene& scene, AblationState& ablation, const ImRect& area);
 
 /// Switches a head of the shown layer off, or on again.
 void toggleHead(Scene& scene, Index head);

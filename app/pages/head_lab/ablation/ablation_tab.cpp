@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include "app/kit/control_line.h"
 #include "app/pages/head_lab/ablation/ablation_state.h"
 #include "app/scene/text/number_text.h"
 
@@ -24,26 +23,20 @@ class AblationTab : public Tab {
 
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
     if (!ablation_.study) return;
-    const View& view = page_.view;
-    const bool small = page_.small;
-    const float margin = view.px(small ? 16 : 24), space = view.px(small ? 10 : 18);
-    const float below = layout.presents ? 0 : space;  // the caption has its own margin
-    ImRect inner(area.Min.x + margin, area.Min.y + space, area.Max.x - margin, area.Max.y - below);
-    if (!layout.presents) {
-      controls(scene, ImRect(inner.Min, ImVec2(inner.Max.x, inner.Min.y + view.px(32))));
-      inner.Min.y += view.px(32) + space;
-    }
+    Board board(page_.view, page_.inset(area), layout.named);
+    board.controls([this, &scene](ControlLine& line) { controls(scene, line); });
     switch (scene.cursor.lab.ablationView) {
       case AblationView::heads:
-        heads(scene, inner, small);
+        headsView(scene, ablation_, board);
         break;
       case AblationView::hull:
-        hullView(scene, ablation_, inner);
+        hullView(scene, ablation_, board);
         break;
       case AblationView::patch:
-        patchView(scene, ablation_, inner);
+        patchView(scene, ablation_, board);
         break;
     }
+    board.show();
   }
 
   void switchHead(Scene& scene) override {
@@ -80,8 +73,7 @@ class AblationTab : public Tab {
   }
 
  private:
-  void controls(Scene& scene, const ImRect& area) {
-    ControlLine line(page_.view, area);
+  void controls(Scene& scene, ControlLine& line) {
     line.buttons(scene, "cursor.lab.view", 340);
     if (scene.cursor.lab.ablationView != AblationView::heads) return;
     line.list(scene, "cursor.lab.measure");
@@ -101,13 +93,6 @@ class AblationTab : public Tab {
     SubjectSetup& subject = scene.setup.subject;
     std::erase_if(subject.switchedOff,
                   [&](const SwitchedHead& off) { return off.layer == shownLayer(scene.setup); });
-  }
-
-  void heads(Scene& scene, const ImRect& area, bool small) {
-    const View& view = page_.view;
-    const float split = std::round(area.Min.x + area.GetWidth() * (small ? 0.56f : 0.58f));
-    ablationMap(scene, ablation_, ImRect(area.Min, ImVec2(split - view.px(16), area.Max.y)));
-    ablationSide(scene, ablation_, ImRect(ImVec2(split + view.px(small ? 8 : 20), area.Min.y), area.Max));
   }
 
   /// Asks the questions one at a time: all heads on, as in the scene, without each head.

@@ -170,66 +170,52 @@ void weightBars(Scene& scene, AblationState& ablation, const ImRect& area) {
   if (table.clicked()) choose(scene.cursor, {cell.head, cell.query, view.nextHover.key});
 }
 
+/// Draws the plane of the values and the output; a click selects a key.
+void hull(Scene& scene, AblationState& ablation, const ImRect& area) {
+  View& view = ablation.page.view;
+  Canvas(*ImGui::GetWindowDrawList()).AddRectFilled(area.Min, area.Max, view.theme->panel, view.px(4));
+  const PlaneView plane = hullPlane(*ablation.hull, area, view.px(60));
+  const bool clicked = hitArea("hull.plane", area);
+  const bool hovered = ImGui::IsItemHovered();
+  paintHull(view, *ablation.hull, plane);
+  const Index pointed = paintPoints(scene, ablation, plane);
+  if (!hovered || pointed < 0) return;
+  view.nextHover.key = pointed;
+  if (clicked) choose(scene.cursor, {scene.cursor.cell.head, scene.cursor.cell.query, pointed});
+}
+
 }  // namespace
 
-void hullView(Scene& scene, AblationState& ablation, const ImRect& area) {
-  View& view = ablation.page.view;
-  const Theme& theme = *view.theme;
+void hullView(Scene& scene, AblationState& ablation, Board& board) {
   if (!ablation.hull) return;
   const HullStudy& study = *ablation.hull;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float split = std::round(area.Min.x + area.GetWidth() * 0.66f);
-  const ImRect plot(area.Min.x, area.Min.y, split, area.Max.y);
-  list.AddRectFilled(plot.Min, plot.Max, theme.panel, view.px(4));
-  const PlaneView plane = hullPlane(study, plot, view.px(60));
-  const bool clicked = hitArea("hull.plane", plot);
-  const bool hovered = ImGui::IsItemHovered();
-  paintHull(view, study, plane);
-  const Index pointed = paintPoints(scene, ablation, plane);
-  if (hovered && pointed >= 0) {
-    view.nextHover.key = pointed;
-    if (clicked) choose(scene.cursor, {scene.cursor.cell.head, scene.cursor.cell.query, pointed});
-  }
-  const float x = split + view.px(32), width = area.Max.x - x;
-  float y = area.Min.y;
-  paintText(list, view.fonts->title, ImVec2(x, y + view.px(12)), theme.text,
-            firstFitting(view.fonts->title,
-                         {fmt::format("Head {}: the output lies among its values", study.question.head),
-                          fmt::format("Head {}: a mean of values", study.question.head)},
-                         width));
-  y += view.px(34);
-  const std::string words =
-      !study.mixes ? "Weights here don't sum to 1 (dropout is on, or no key is visible), so the output may "
-                     "lie outside the hull."
-      : study.outside <= 1e-5 * std::max(study.size, 1e-30)
-          ? "Weights between 0 and 1 that sum to 1 can't leave the convex hull of the visible values, so the "
-            "output lies inside."
-          : fmt::format("The output lies {} outside the hull.", numberText(study.outside, 3));
-  y += paintParagraph(list, view.fonts->text, ImVec2(x, y), width, theme.secondary, words) + view.px(18);
-  weightBars(scene, ablation, ImRect(x, y, area.Max.x, area.Max.y));
+  constexpr PartWidth kWidths[] = {{260, 0.66f}, {180, 0.34f}};
+  board.columns(kWidths, 32, [&](std::size_t i, Board& part) {
+    if (i == 0) {
+      part.picture("", {180, 400, 1},
+                   [&scene, &ablation](const ImRect& area) { hull(scene, ablation, area); });
+      return;
+    }
+    const Fonts& fonts = *board.view().fonts;
+    part.words({fmt::format("Head {}: the output lies among its values", study.question.head),
+                fmt::format("Head {}: a mean of values", study.question.head)},
+               {"", board.theme().text});
+    part.paragraph(
+            fonts.text,
+            !study.mixes ? "Weights here don't sum to 1 (dropout is on, or no key is visible), so the output "
+                           "may lie outside the hull."
+            : study.outside <= 1e-5 * std::max(study.size, 1e-30)
+                ? "Weights between 0 and 1 that sum to 1 can't leave the convex hull of the visible values, "
+                  "so the output lies inside."
+                : fmt::format("The output lies {} outside the hull.", numberText(study.outside, 3)))
+        .leaves(2);
+    part.picture("", {80, 300, 1},
+                 [&scene, &ablation](const ImRect& area) { weightBars(scene, ablation, area); })
+        .leaves(1);
+  });
 }
 
 namespace {
-
-/// Draws a pattern with its tokens; both patterns share the crosshair.
-void pattern(Scene& scene, AblationState& ablation, const ImRect& area, const char* name,
-             const std::string& title, const attention::Matrix& weights, const SequenceSnapshot& sequence) {
-  View& view = ablation.page.view;
-  Canvas list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(12)), view.theme->text,
-            fitted(view.fonts->title, title, area.GetWidth()));
-  const float labels =
-      std::min(longestLabel(view, sequence.queries, view.px(90)) * 1.27f, view.px(110)) + view.px(14);
-  const ImRect space(area.Min.x + labels, area.Min.y + view.px(54), area.Max.x, area.Max.y - view.px(64));
-  if (space.GetWidth() < view.px(40) || space.GetHeight() < view.px(40)) return;
-  MapView map = tokenMap(scene, ablation.page, name, space, weights.rows(), weights.cols(), {.least = 5});
-  map.weights = true;
-  paintTokenMap(scene, ablation.page, map, weights, sequence, labels);
-  chooseCell(scene, ablation.page, hitMap(map));
-  const float bar = view.px(90);
-  if (area.Min.x + textWidth(view.fonts->title, title) + view.px(20) + bar < map.cells.Max.x)
-    mapScale(scene, ablation.page, map, ImVec2(map.cells.Max.x, area.Min.y + view.px(20)), bar);
-}
 
 /// The pattern with masked cells marked, as in all pictures of heads.
 attention::Matrix hatched(const SequenceSnapshot& sequence, Index head) {
@@ -240,19 +226,36 @@ attention::Matrix hatched(const SequenceSnapshot& sequence, Index head) {
   return weights;
 }
 
+/// Adds a pattern with its tokens; both patterns share the crosshair.
+void pattern(Scene& scene, AblationState& ablation, Board& board, const char* name, const std::string& title,
+             const SequenceSnapshot& sequence) {
+  board.title(title);
+  board.picture("", {160, 400, 1}, [&scene, &ablation, &sequence, name](const ImRect& area) {
+    State& page = ablation.page;
+    const View& view = page.view;
+    const float labels = rowNamesRoom(view, sequence.queries, 90);
+    const ImRect space(area.Min + ImVec2(labels, view.px(34)), area.Max - ImVec2(0, view.px(64)));
+    if (space.GetWidth() < view.px(40) || space.GetHeight() < view.px(40)) return;
+    const attention::Matrix weights = hatched(sequence, ablation.patch->question.head);
+    MapView map = tokenMap(scene, page, name, space, weights.rows(), weights.cols(), {.least = 5});
+    map.weights = true;
+    paintTokenMap(scene, page, map, weights, sequence, labels);
+    chooseCell(scene, page, hitMap(map));
+    mapScale(scene, page, map, map.cells.GetTR() - ImVec2(0, view.px(20)),
+             std::min(view.px(90), map.cells.GetWidth()));
+  });
+}
+
 /// Draws how far each token's output moves.
 void changes(const Scene& scene, const AblationState& ablation, const ImRect& area) {
   View& view = ablation.page.view;
   const Theme& theme = *view.theme;
   const PatchStudy& study = *ablation.patch;
   const SequenceSnapshot& sequence = study.question.layer->sequence();
-  paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->title,
-              ImVec2(area.Min.x, area.Min.y + view.px(12)), area.GetWidth(), theme.text,
-              "Change in the output");
   const Index n = sequence.queryLength;
   const Index lit = std::clamp<Index>(scene.cursor.cell.query, 0, n - 1);
   const float most = std::max(study.change.head(n).maxCoeff(), 1e-3f);
-  TableView table(view, ImRect(area.Min.x, area.Min.y + view.px(26), area.Max.x, area.Max.y),
+  TableView table(view, area,
                   {.columns = {{"", 100}, {""}, {"‖Δ head‖ / ‖head‖", 80}, {"output", 90}},
                    .rows = n,
                    .inSight = lit,
@@ -271,44 +274,42 @@ void changes(const Scene& scene, const AblationState& ablation, const ImRect& ar
 
 }  // namespace
 
-void patchView(Scene& scene, AblationState& ablation, const ImRect& area) {
-  View& view = ablation.page.view;
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float box = view.px(62);
-  ImGui::SetCursorScreenPos(area.Min);
-  ImGui::BeginChild("patch.box", ImVec2(std::min(area.GetWidth(), view.px(900)), box), false,
-                    ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
-  textBox(view, "patch.text", scene.cursor.lab.patchText, 1,
-          "Another text with the same number of tokens, to take the pattern from.");
-  compat::endChild();
-  const float y = area.Min.y + view.px(50);
-  const bool failed = !ablation.patch.problem().empty() && !scene.cursor.lab.patchText.empty();
-  if (failed)
-    paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.error,
-              fitted(view.fonts->text, ablation.patch.problem(), area.GetWidth()));
-  if (scene.cursor.lab.patchText.empty())
-    return emptyMessage(view, area, "Type another text",
-                        "Patching gives a head its attention pattern from another text of the same length, "
-                        "while it keeps reading this text's values.",
-                        "Use these words in reverse", "lab.patch_sample");
+void patchView(Scene& scene, AblationState& ablation, Board& board) {
+  View& view = board.view();
+  SharedText& text = scene.cursor.lab.patchText;
+  board.area("", {38}, [&view, &text](const ImRect& area) {
+    const float width = std::min(area.GetWidth(), view.px(900));
+    controlsIn("patch.box", ImRect(area.Min, ImVec2(area.Min.x + width, area.Max.y)), [&] {
+      textBox(view, "patch.text", text, 1,
+              "Another text with the same number of tokens, to take the pattern from.");
+    });
+  });
+  if (text.empty()) {
+    board.picture("", {200, 300, 1}, [&view](const ImRect& area) {
+      emptyMessage(view, area, "Type another text",
+                   "Patching gives a head its attention pattern from another text of the same length, while "
+                   "it keeps reading this text's values.",
+                   "Use these words in reverse", "lab.patch_sample");
+    });
+    return;
+  }
+  const std::string problem = ablation.patch.problem();
+  if (!problem.empty())
+    board.words({problem}, {"", board.theme().error});
+  else if (ablation.patch)
+    board.words({"Output = weights on the other text · V of this text."});
   if (!ablation.patch) return;
-  const PatchStudy& study = *ablation.patch;
-  const Index head = study.question.head;
-  if (!failed)
-    paintText(
-        list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
-        fitted(view.fonts->text, "Output = weights on the other text · V of this text.", area.GetWidth()));
-  const float top = area.Min.y + box + view.px(14), space = view.px(28),
-              each = (area.GetWidth() - 2 * space) / 3;
-  const SequenceSnapshot& here = study.question.layer->sequence();
-  const attention::Matrix own = hatched(here, head);
-  const attention::Matrix others = hatched(study.sequence(), head);
-  pattern(scene, ablation, ImRect(area.Min.x, top, area.Min.x + each, area.Max.y), "patch.own",
-          fmt::format("Head {} on this text", head), own, here);
-  pattern(scene, ablation, ImRect(area.Min.x + each + space, top, area.Min.x + 2 * each + space, area.Max.y),
-          "patch.other", "… on the other text", others, study.sequence());
-  changes(scene, ablation, ImRect(area.Max.x - each, top, area.Max.x, area.Max.y));
+  board.tiles(3, 28, [&](std::size_t i, Board& tile) {
+    const PatchStudy& study = *ablation.patch;
+    if (i == 0)
+      return pattern(scene, ablation, tile, "patch.own",
+                     fmt::format("Head {} on this text", study.question.head),
+                     study.question.layer->sequence());
+    if (i == 1) return pattern(scene, ablation, tile, "patch.other", "… on the other text", study.sequence());
+    tile.title("Change in the output");
+    tile.picture("", {160, 400, 1},
+                 [&scene, &ablation](const ImRect& area) { changes(scene, ablation, area); });
+  });
 }
 
 }  // namespace headscope::app::head_lab_page

@@ -57,6 +57,8 @@ void pasteTable(Scene& scene, EmbeddingsState& embeddings);
 
 /// The tokens as chips, the edits for them, and the last problem.
 void embeddingsTokens(Scene& scene, EmbeddingsState& embeddings, const ImRect& area);
+/// The height of the table's rows and of what is above and below them, in layout units.
+inline constexpr float kTableRow = 27, kTableAround = 28 + 62;
 /// The table as a heatmap; cells are changed by dragging up and down.
 void embeddingsTable(Scene& scene, EmbeddingsState& embeddings, const ImRect& area);
 /// The tokens as draggable points of a plane.

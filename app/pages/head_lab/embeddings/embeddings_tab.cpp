@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "app/kit/control_line.h"
+#include "app/kit/board.h"
 #include "app/pages/common/token_chips.h"
 #include "app/pages/head_lab/embeddings/embeddings_state.h"
 #include "app/platform/track.h"
@@ -24,26 +24,32 @@ class EmbeddingsTab : public Tab {
     const bool own = scene.setup.input.source == EmbeddingSource::table &&
                      scene.setup.input.table.pointer() == embeddings_.made;
     if (!own && embeddings_.drag.kind == EmbeddingsState::Drag::Kind::none) embeddings_.kept.reset();
-    const View& view = page_.view;
-    const bool small = page_.small;
-    const float margin = view.px(small ? 16 : 24), space = view.px(small ? 12 : 20);
-    const ImRect inner(area.Min.x + margin, area.Min.y + space, area.Max.x - margin, area.Max.y - space);
-    float top = inner.Min.y;
-    if (!layout.presents) {
-      const float high = tokenChipsHeight(view, page_.layer->sequence().queries, inner.GetWidth()) +
-                         view.px(small ? 40 : 46);
-      embeddingsTokens(scene, embeddings_, ImRect(inner.Min, ImVec2(inner.Max.x, top + high)));
-      top += high + space;
-    }
-    const float split = std::round(inner.Min.x + inner.GetWidth() * 0.56f);
-    const auto rows = static_cast<float>(std::max<Index>(tableNow(scene, embeddings_).values.rows(), 1));
-    const float wanted = view.px(28 + 62) + rows * view.px(27),
-                most = (inner.Max.y - top) * (small ? 0.55f : 0.48f);
-    const float middle = top + std::min(wanted, most);
-    embeddingsTable(scene, embeddings_, ImRect(inner.Min.x, top, split - space, middle));
-    embeddingsPlane(scene, embeddings_, ImRect(inner.Min.x, middle + space, split - space, inner.Max.y));
-    headMaps(scene, page_, ImRect(split + space, top, inner.Max.x, inner.Max.y), "embeddings.head",
-             embeddings_.drag.kind == EmbeddingsState::Drag::Kind::none);
+    Board board(page_.view, page_.inset(area), layout.named);
+    const std::vector<attention::Token>& tokens = page_.layer->sequence().queries;
+    const float chips =
+        tokenChipsHeight(page_.view, tokens, page_.view.px(board.width())) / page_.view.unit + 42;
+    board
+        .area("", {chips}, [this, &scene](const ImRect& part) { embeddingsTokens(scene, embeddings_, part); })
+        .inWindow();
+    constexpr PartWidth kWidths[] = {{320, 0.56f}, {200, 0.44f}};
+    board.columns(kWidths, 32, [&](std::size_t i, Board& column) {
+      if (i == 1) {
+        column.picture("", {160, 300, 1}, [this, &scene](const ImRect& part) {
+          headMaps(scene, page_, part, "embeddings.head",
+                   embeddings_.drag.kind == EmbeddingsState::Drag::Kind::none);
+        });
+        return;
+      }
+      // As high as the table, unless it has more rows than there is room for.
+      const auto rows = static_cast<float>(std::max<Index>(tableNow(scene, embeddings_).values.rows(), 1));
+      const float table = kTableAround + rows * kTableRow;
+      column.picture("", {kTableAround + std::min(rows, 3.0f) * kTableRow, std::min(table, 480.0f), 1, table},
+                     [this, &scene](const ImRect& part) { embeddingsTable(scene, embeddings_, part); });
+      column.picture("", {120, 240, 1},
+                     [this, &scene](const ImRect& part) { embeddingsPlane(scene, embeddings_, part); });
+      column.apart(14);
+    });
+    board.show();
   }
 
   void paste(Scene& scene) override {

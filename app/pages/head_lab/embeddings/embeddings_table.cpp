@@ -227,6 +227,7 @@ void embeddingsTable(Scene& scene, EmbeddingsState& embeddings, const ImRect& ar
   title(scene, embeddings, area, tableNow(scene, embeddings));
   const float labels = view.px(96), head = view.px(28), foot = view.px(dims > 12 ? 62 : 26);
   const float high = area.GetHeight() - head - foot, wide = area.GetWidth() - labels;
+  if (high < view.px(6)) return;
   MapView map;
   map.name = "embeddings";
   map.ink = Ink::stream;
@@ -237,7 +238,7 @@ void embeddingsTable(Scene& scene, EmbeddingsState& embeddings, const ImRect& ar
     embeddings.firstColumn = liveliest(tableNow(scene, embeddings).values, map.cols.count);
   embeddings.firstColumn = std::clamp<Index>(embeddings.firstColumn, 0, dims - map.cols.count);
   map.cols.first = embeddings.firstColumn;
-  const float cellHigh = std::floor(std::min(high / static_cast<float>(map.rows.count), view.px(27)));
+  const float cellHigh = std::floor(std::min(high / static_cast<float>(map.rows.count), view.px(kTableRow)));
   const float cellWide = std::floor(std::min(wide / static_cast<float>(map.cols.count), view.px(54)));
   const ImVec2 at(std::round(area.Min.x + labels), std::round(area.Min.y + head));
   map.cells = ImRect(at, ImVec2(at.x + cellWide * static_cast<float>(map.cols.count),

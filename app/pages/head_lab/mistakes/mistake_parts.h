@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/kit/board.h"
 #include "app/pages/head_lab/head_lab_page.h"
 
 namespace headscope::app::head_lab_page {
@@ -8,15 +9,19 @@ namespace headscope::app::head_lab_page {
 void paintCross(const View& view, Canvas list, ImVec2 middle, float size);
 void paintTick(const View& view, Canvas list, ImVec2 middle, float size);
 
-/// Draws both results with a common crosshair, and the selected row as bars below. Returns the area for a
-/// note on the wrong one.
-ImRect wrongMaps(Scene& scene, State& page, const ImRect& area);
+const attention::MistakeInfo& infoOf(attention::Mistake mistake);
 
-/// Draws the numbers that reveal the mistake: their names, and below them the values with and without it,
-/// `space` pixels apart. Returns the y of the bottom.
-float wrongMeasures(const State& page, const ImRect& area, float space);
+/// Draws all mistakes by group; a click selects one.
+void mistakeList(Scene& scene, const State& page, const ImRect& area);
 
-/// Draws the symptom, the revealing numbers, and the curve over dₖ with a handle that selects dₖ.
-void wrongSide(Scene& scene, State& page, const ImRect& area);
+// Parts about the mistake shown. They require `page.study`.
+
+/// Draws both results with a common crosshair, and if there is room, the selected row as bars below.
+void wrongMaps(Scene& scene, State& page, const ImRect& area);
+/// Adds the symptom, the numbers that reveal the mistake, and the curve over dₖ with a handle that selects
+/// dₖ.
+void wrongSide(Scene& scene, State& page, Board& board);
+/// Draws the line that fixes the mistake, with the added part highlighted.
+void fixLine(const State& page, const ImRect& area);
 
 }  // namespace headscope::app::head_lab_page

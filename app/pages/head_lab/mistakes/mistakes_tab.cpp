@@ -12,12 +12,13 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
+constexpr float kListWidth = 372, kListRoom = 1400;  ///< of the page with it; in layout units
+
 class MistakesTab : public Tab {
  public:
   using Tab::Tab;
 
-  void draw(Scene& scene, const ImRect& area, const Layout&) override { mistakesView(scene, page_, area); }
-
+  void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
   void ask(const Scene& scene) override;
   void choices(Scene& scene, const ImRect& line, float left) override;
 
@@ -38,7 +39,35 @@ class MistakesTab : public Tab {
     return fmt::format("random layer, seed {} · {} over {} KV · dₖ {} · causal", kDemonstrationSeed,
                        countedText(page_.study->heads, "head"), page_.study->kvHeads, page_.study->headDim);
   }
+
+ private:
+  /// Whether a list of all mistakes stands left of the one shown, as the tab line decides in each frame; a
+  /// poster has neither.
+  bool lists_ = false;
 };
+
+void MistakesTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
+  View& view = page_.view;
+  ImRect rest = area;
+  if (std::exchange(lists_, false)) {
+    rest.Min.x += view.px(kListWidth);
+    mistakeList(scene, page_, ImRect(area.Min, rest.GetBL()));
+  }
+  if (!page_.study) return;
+  const attention::MistakeInfo& info = infoOf(page_.study->question.mistake);
+  Board board(view, page_.inset(rest), layout.named);
+  board.title(std::string(info.title));
+  board.paragraph(view.fonts->text, std::string(info.sentence)).apart(2).leaves(1);
+  constexpr PartWidth kWidths[] = {{320, 0.72f}, {170, 0.28f}};
+  board.columns(kWidths, 32, [&](std::size_t i, Board& part) {
+    if (i == 0)
+      part.picture("", {270, 400, 1}, [this, &scene](const ImRect& maps) { wrongMaps(scene, page_, maps); });
+    else
+      wrongSide(scene, page_, part);
+  });
+  board.picture("wrong.fix", {40, 64}, [this](const ImRect& line) { fixLine(page_, line); });
+  board.show();
+}
 
 void MistakesTab::ask(const Scene& scene) {
   const std::shared_ptr<const Snapshot>& snapshot = services_.layer.snapshot();
@@ -52,10 +81,10 @@ void MistakesTab::ask(const Scene& scene) {
     question.head = std::clamp<Index>(scene.cursor.cell.head, 0, snapshot->config.heads - 1);
   }
   page_.study.ask(std::move(question), Lane::front);
-  if (aboutScale(shown.mistake) && !page_.presents) page_.curve.ask(shown.mistake, Lane::back);
+  if (aboutScale(shown.mistake)) page_.curve.ask(shown.mistake, Lane::back);
 }
 
-/// The choice of the layer for the mistake; in narrow windows, also the list of mistakes.
+/// The choice of the layer for the mistake, and of the mistake if no list stands beside it.
 void MistakesTab::choices(Scene& scene, const ImRect& area, float left) {
   View& view = page_.view;
   HeadLabCursor& shown = scene.cursor.lab;
@@ -72,7 +101,8 @@ void MistakesTab::choices(Scene& scene, const ImRect& area, float left) {
   if (line.list("wrong.subject", subjects, chosen, "The layer the mistake is applied to."))
     shown.subject = static_cast<MistakeSubject>(chosen);
   if (instead) line.words(std::string(none, std::strlen(none) - 1) + ":");
-  if (!page_.small) return;
+  lists_ = area.GetWidth() >= view.px(kListRoom);
+  if (lists_) return;
   std::vector<Choice> names;
   for (const attention::MistakeInfo& info : attention::mistakes())
     names.push_back({std::string(info.title), "", std::string(info.key)});
@@ -111,8 +141,7 @@ constexpr Curve kCurves[] = {
 /// `every`: labels one in this many dimensions, including the last.
 Plot curvePlot(const State& page, const Curve& shown, Index chosen, std::size_t every) {
   const auto& points = *page.curve;
-  const attention::MistakeInfo& info =
-      attention::mistakes()[static_cast<std::size_t>(page.study->question.mistake)];
+  const attention::MistakeInfo& info = infoOf(page.study->question.mistake);
   Plot plot;
   plot.x = {static_cast<double>(points.front().headDim),
             static_cast<double>(points.back().headDim),
@@ -144,7 +173,7 @@ void curve(Scene& scene, State& page, const ImRect& area, const Curve& shown) {
   paintSpaced(*ImGui::GetWindowDrawList(), view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(8)),
               view.theme->faint, shown.title, view.px(0.6f));
   const Plot plot = curvePlot(page, shown, at.mistakeDim, area.GetWidth() < view.px(280) ? 2 : 1);
-  drawPlot(view, shown.name, ImRect(area.Min.x, area.Min.y + view.px(28), area.Max.x, area.Max.y), plot);
+  drawPlot(view, shown.name, ImRect(area.Min + ImVec2(0, view.px(28)), area.Max), plot);
   const auto cells = tracked(shown.name);
   if (!cells) return;
   hitArea(shown.name, *cells);
@@ -160,81 +189,73 @@ void curve(Scene& scene, State& page, const ImRect& area, const Curve& shown) {
 /// Draws both quantities one above the other; if only one fits, buttons select it.
 void curves(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
-  ImRect plots(area.Min.x, area.Min.y, area.Max.x, area.Max.y - view.px(20));
-  Canvas list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(8)), view.theme->secondary,
-            fitted(view.fonts->small,
-                   fmt::format("drag dₖ; mean of {} random layers, 12 tokens", kSaturationLayers),
-                   area.GetWidth()));
-  if (plots.GetHeight() >= view.px(320)) {
-    const float middle = plots.GetCenter().y;
-    curve(scene, page, ImRect(plots.Min.x, plots.Min.y, plots.Max.x, middle - view.px(8)), kCurves[0]);
-    curve(scene, page, ImRect(plots.Min.x, middle + view.px(8), plots.Max.x, plots.Max.y), kCurves[1]);
+  const auto band = [&](float from, float to) {
+    return ImRect(ImVec2(area.Min.x, from), ImVec2(area.Max.x, to));
+  };
+  const float foot = area.Max.y - view.px(20), middle = (area.Min.y + foot) / 2, apart = view.px(8);
+  paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->small, area.GetBL() - ImVec2(0, apart),
+              area.GetWidth(), view.theme->secondary,
+              fmt::format("drag dₖ; mean of {} random layers, 12 tokens", kSaturationLayers));
+  if (area.GetHeight() >= view.px(340)) {
+    curve(scene, page, band(area.Min.y, middle - apart), kCurves[0]);
+    curve(scene, page, band(middle + apart, foot), kCurves[1]);
     return;
   }
   const Choice choices[] = {{"Largest", "", "largest"}, {"Entropy", "", "entropy"}};
-  int chosen = page.showsEntropy ? 1 : 0;
-  ImGui::SetCursorScreenPos(plots.Min);
-  ImGui::BeginChild("wrong.curves", ImVec2(std::min(plots.GetWidth(), view.px(180)), view.px(32)), false,
-                    ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
-  if (segmented(view, "wrong.shown", choices, chosen, "The quantity plotted against head dim."))
-    page.showsEntropy = chosen == 1;
-  compat::endChild();
-  plots.Min.y += view.px(36);
-  curve(scene, page, plots, kCurves[chosen]);
+  ControlLine line(view, band(area.Min.y, area.Min.y + view.px(28)));
+  line.segments("wrong.shown", choices, page.showsEntropy, 180, "The quantity plotted against head dim.");
+  curve(scene, page, band(area.Min.y + view.px(36), foot), kCurves[page.showsEntropy ? 1 : 0]);
+}
+
+void heading(Board& board, const char* words) {
+  const View& view = board.view();
+  board.area("", {16}, [&view, words](const ImRect& area) {
+    paintSpaced(*ImGui::GetWindowDrawList(), view.fonts->smallBold, ImVec2(area.Min.x, area.GetCenter().y),
+                view.theme->faint, words, view.px(1));
+  });
+  board.leaves(2);
+}
+
+/// Adds a number that reveals the mistake: its name, and its value with and without it.
+void measured(Board& board, const attention::MistakeMeasure& measure) {
+  const View& view = board.view();
+  board.paragraph(view.fonts->text, measure.name);
+  board.area("", {28}, [&view, &measure](const ImRect& area) {
+    Canvas list = *ImGui::GetWindowDrawList();
+    const ImVec2 wrong(area.Min.x, area.GetCenter().y), right(area.GetCenter());
+    paintCross(view, list, wrong + ImVec2(view.px(6), 0), view.px(5));
+    paintText(list, view.fonts->monoHero, wrong + ImVec2(view.px(22), 0), view.theme->text,
+              measureText(measure.wrong));
+    paintTick(view, list, right, view.px(6));
+    paintText(list, view.fonts->monoHero, right + ImVec2(view.px(18), 0), view.theme->text,
+              measureText(measure.right));
+  });
+  board.apart(2);
 }
 
 }  // namespace
 
-float wrongMeasures(const State& page, const ImRect& area, float space) {
-  const View& view = page.view;
-  Canvas list = *ImGui::GetWindowDrawList();
-  float y = area.Min.y;
-  for (const attention::MistakeMeasure& measure : page.study->result.measures) {
-    y += paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), view.theme->secondary,
-                        measure.name) +
-         view.px(14);
-    paintCross(view, list, ImVec2(area.Min.x + view.px(6), y), view.px(5));
-    paintText(list, view.fonts->monoHero, ImVec2(area.Min.x + view.px(22), y), view.theme->text,
-              measureText(measure.wrong));
-    const float middle = area.Min.x + area.GetWidth() * 0.5f;
-    paintTick(view, list, ImVec2(middle, y), view.px(6));
-    paintText(list, view.fonts->monoHero, ImVec2(middle + view.px(18), y), view.theme->text,
-              measureText(measure.right));
-    y += space;
-  }
-  return y;
-}
-
-void wrongSide(Scene& scene, State& page, const ImRect& area) {
-  View& view = page.view;
-  const Theme& theme = *view.theme;
+void wrongSide(Scene& scene, State& page, Board& board) {
+  const Fonts& fonts = *board.view().fonts;
   const MistakeStudy& study = *page.study;
-  const attention::MistakeInfo& info =
-      attention::mistakes()[static_cast<std::size_t>(study.question.mistake)];
-  Canvas list = *ImGui::GetWindowDrawList();
-  const bool small = area.GetHeight() < view.px(440);
-  float y = area.Min.y + view.px(14);
-  const auto heading = [&](const char* words) {
-    paintSpaced(list, view.fonts->smallBold, ImVec2(area.Min.x, y), theme.faint, words, view.px(1));
-    y += view.px(14);
-  };
-  heading("SYMPTOM");
+  const attention::MistakeResult& result = study.result;
+  heading(board, "SYMPTOM");
   const std::string symptom =
-      capitalized(study.result.symptom.empty() ? std::string(info.symptom) : study.result.symptom);
-  y += paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.text,
-                      symptom + ".") +
-       view.px(small ? 14 : 30);
-  if (!study.result.measures.empty()) heading("HOW TO SPOT IT");
-  y = wrongMeasures(page, ImRect(area.Min.x, y, area.Max.x, area.Max.y), view.px(small ? 22 : 34));
-  if (study.omitsTerms && !study.result.clash) {
-    y += paintParagraph(list, view.fonts->small, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary,
-                        "Position biases and soft-cap are ignored here.") +
-         view.px(10);
-  }
+      result.symptom.empty() ? std::string(infoOf(study.question.mistake).symptom) : result.symptom;
+  board.paragraph(fonts.text, capitalized(symptom) + ".", {"", board.theme().text}).apart(2).leaves(2);
+  if (!result.same.empty()) board.paragraph(fonts.text, "No difference here: " + result.same + ".");
+  if (!result.same.empty() && study.question.snapshot)
+    board.controls([&scene](ControlLine& line) {
+      if (line.button("wrong.show", "Show on a random layer"))
+        scene.cursor.lab.subject = MistakeSubject::random;
+    });
+  if (!result.measures.empty()) heading(board, "HOW TO SPOT IT");
+  for (const attention::MistakeMeasure& measure : result.measures) measured(board, measure);
+  if (study.omitsTerms && !result.clash)
+    board.paragraph(fonts.small, "Position biases and soft-cap are ignored here.").leaves(1);
   if (aboutScale(study.question.mistake) && page.curve && page.curve.request() == study.question.mistake)
-    curves(scene, page,
-           ImRect(area.Min.x, y + view.px(10), area.Max.x, std::min(area.Max.y, y + view.px(520))));
+    board.picture("", {150, 420, 1, 520}, [&scene, &page](const ImRect& area) { curves(scene, page, area); })
+        .leaves(1);
 }
 
 }  // namespace headscope::app::head_lab_page

@@ -12,13 +12,10 @@ namespace headscope::app::head_lab_page {
 using attention::Matrix;
 using attention::MistakeInfo;
 
-namespace {
-
 const MistakeInfo& infoOf(attention::Mistake mistake) {
   return attention::mistakes()[static_cast<std::size_t>(mistake)];
 }
 
-/// Draws all mistakes by group; a click selects one.
 void mistakeList(Scene& scene, const State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -59,100 +56,25 @@ void mistakeList(Scene& scene, const State& page, const ImRect& area) {
   }
 }
 
-/// Says that the mistake changes nothing here, with a button for a case in which it does.
-void sameHere(Scene& scene, const State& page, const ImRect& area) {
-  View& view = page.view;
-  const std::string& same = page.study->result.same;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const float high = paintParagraph(list, view.fonts->text, area.Min, area.GetWidth(), view.theme->secondary,
-                                    "No difference here: " + same + ".");
-  if (!page.study->question.snapshot) return;
-  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + high + view.px(8)));
-  if (button(view, "wrong.show", "Show on a random layer")) scene.cursor.lab.subject = MistakeSubject::random;
-}
-
-/// Draws the line that fixes the mistake, with the added part highlighted.
 void fixLine(const State& page, const ImRect& area) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   const MistakeInfo& info = infoOf(page.study->question.mistake);
   Canvas list = *ImGui::GetWindowDrawList();
-  list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
-  const float y = (area.Min.y + area.Max.y) / 2;
-  float x = area.Min.x;
-  // While presenting, the lecturer says that this is the fix.
-  if (!page.presents)
-    x += paintSpaced(list, view.fonts->smallBold, ImVec2(x, y), theme.faint, "FIX", view.px(1)) + view.px(36);
+  list.AddLine(area.Min, area.GetTR(), theme.line);
+  ImVec2 at(area.Min.x, area.GetCenter().y);
+  at.x += paintSpaced(list, view.fonts->smallBold, at, theme.faint, "FIX", view.px(1)) + view.px(36);
   ImFont* font = view.fonts->monoHero;
   const auto wide = [&](ImFont* f) {
     return textWidth(f, info.before) + textWidth(f, info.added) + textWidth(f, info.after) + view.px(40);
   };
   for (ImFont* smaller : {view.fonts->monoTitle, view.fonts->mono, view.fonts->monoSmall})
-    if (x + wide(font) > area.Max.x) font = smaller;
-  x += paintText(list, font, ImVec2(x, y), theme.secondary, info.before);
-  const float pad = view.px(7), added = textWidth(font, info.added);
-  x += pad + view.px(2);
-  list.AddRectFilled(ImVec2(x - pad, y - lineHeight(font) * 0.75f),
-                     ImVec2(x + added + pad, y + lineHeight(font) * 0.75f), theme.line, view.px(5));
-  paintText(list, font, ImVec2(x, y), theme.text, info.added);
-  x += added + pad + view.px(2);
-  paintText(list, font, ImVec2(x, y), theme.secondary, info.after);
-  track("wrong.fix", area.Min, area.Max);
-}
-
-/// While presenting: both maps, the revealing numbers and the fix; the lecturer explains the rest.
-void presentedRoom(Scene& scene, State& page, const ImRect& area) {
-  const View& view = page.view;
-  const MistakeStudy& study = *page.study;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const ImRect rest(area.Min.x + view.px(20), area.Min.y + view.px(10), area.Max.x - view.px(20), area.Max.y);
-  paintText(list, view.fonts->hero, ImVec2(rest.Min.x, rest.Min.y + view.px(16)), view.theme->text,
-            fitted(view.fonts->hero, infoOf(study.question.mistake).title, rest.GetWidth()));
-  const float fix = rest.Max.y - view.px(46), top = rest.Min.y + view.px(36);
-  const ImRect measures(rest.Max.x - view.px(210), top + view.px(16), rest.Max.x, fix);
-  fixLine(page, ImRect(rest.Min.x, fix, rest.Max.x, rest.Max.y));
-  wrongMaps(scene, page, ImRect(rest.Min.x, top, measures.Min.x - view.px(20), fix));
-  if (!study.result.same.empty())
-    paintParagraph(list, view.fonts->text, measures.Min, measures.GetWidth(), view.theme->secondary,
-                   "No difference here: " + study.result.same + ".");
-  else
-    wrongMeasures(page, measures, view.px(34));
-}
-
-}  // namespace
-
-void mistakesView(Scene& scene, State& page, const ImRect& area) {
-  View& view = page.view;
-  const Theme& theme = *view.theme;
-  const bool small = page.small;
-  if (page.presents) {
-    if (page.study) presentedRoom(scene, page, area);
-    return;
-  }
-  ImRect rest = area;
-  if (!small) {
-    mistakeList(scene, page, ImRect(area.Min.x, area.Min.y, area.Min.x + view.px(372), area.Max.y));
-    rest.Min.x += view.px(372);
-  }
-  if (!page.study) return;
-  const MistakeStudy& study = *page.study;
-  const MistakeInfo& info = infoOf(study.question.mistake);
-  const float margin = view.px(small ? 20 : 36);
-  rest = ImRect(rest.Min.x + margin, rest.Min.y + view.px(small ? 8 : 24),
-                rest.Max.x - view.px(small ? 20 : 32), rest.Max.y);
-  Canvas list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->hero, ImVec2(rest.Min.x, rest.Min.y + view.px(16)), theme.text, info.title);
-  float y = rest.Min.y + view.px(34);
-  y += paintParagraph(list, view.fonts->text, ImVec2(rest.Min.x, y), rest.GetWidth(), theme.secondary,
-                      info.sentence);
-  const float fix = view.px(small ? 46 : 84);
-  fixLine(page, ImRect(rest.Min.x, rest.Max.y - fix, rest.Max.x, rest.Max.y));
-  const float side = std::min(view.px(small ? 250 : 400), rest.GetWidth() * 0.28f);
-  const ImRect maps(rest.Min.x, y + view.px(small ? 10 : 24), rest.Max.x - side - view.px(small ? 20 : 48),
-                    rest.Max.y - fix - view.px(8));
-  const ImRect same = wrongMaps(scene, page, maps);
-  if (!study.result.same.empty()) sameHere(scene, page, same);
-  wrongSide(scene, page, ImRect(rest.Max.x - side, maps.Min.y, rest.Max.x, maps.Max.y));
+    if (at.x + wide(font) > area.Max.x) font = smaller;
+  at.x += paintText(list, font, at, theme.secondary, info.before) + view.px(9);
+  const ImVec2 around(view.px(7), lineHeight(font) * 0.75f), added(textWidth(font, info.added), 0);
+  list.AddRectFilled(at - around, at + added + around, theme.line, view.px(5));
+  paintText(list, font, at, theme.text, info.added);
+  paintText(list, font, at + added + ImVec2(view.px(9), 0), theme.secondary, info.after);
 }
 
 void paintCross(const View& view, Canvas list, ImVec2 middle, float size) {
@@ -201,10 +123,11 @@ void sideTitle(const View& view, const Side& side, const ImRect& cells) {
   float x = cells.Min.x + view.px(24);
   x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, side.wrong ? "Wrong" : "Right") +
        view.px(14);
-  const float room = cells.Max.x - x;
-  if (!view.present || scriptedWidth(view, view.fonts->text, side.formula) <= room)
-    paintScripted(view, list, view.fonts->text, ImVec2(x, y), theme.secondary, side.formula, Align::left,
-                  room);
+  for (ImFont* font : {view.fonts->text, view.fonts->small})
+    if (scriptedWidth(view, font, side.formula) <= cells.Max.x - x) {
+      paintScripted(view, list, font, ImVec2(x, y), theme.secondary, side.formula);
+      break;
+    }
   list.AddRectFilled(ImVec2(cells.Min.x, cells.Min.y - view.px(6)),
                      ImVec2(cells.Max.x, cells.Min.y - view.px(3)), side.wrong ? theme.error : theme.text);
 }
@@ -269,68 +192,67 @@ void clashView(const View& view, const attention::ShapeClash& clash, const ImRec
 
 }  // namespace
 
-ImRect wrongMaps(Scene& scene, State& page, const ImRect& area) {
+void wrongMaps(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const MistakeStudy& study = *page.study;
   const attention::MistakeResult& result = study.result;
-  const attention::MistakeInfo& info =
-      attention::mistakes()[static_cast<std::size_t>(study.question.mistake)];
+  const MistakeInfo& info = infoOf(study.question.mistake);
   const Index n = result.rightWeights.rows(), m = result.rightWeights.cols();
-  const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.08f, 64.0f, 88.0f)),
-              space = view.px(40);
-  // While presenting, only the maps are shown: the bars would take their space.
-  const float barsRoom = page.presents ? 0 : view.px(area.GetHeight() > view.px(520) ? 138 : 88);
-  const float below = barsRoom + view.px(62), least = page.presents ? 8 : 12;
+  const float labels = rowNamesRoom(view, study.queries, 74), space = view.px(40);
+  // In low areas, bars would take the maps' space.
+  const float units = area.GetHeight() / view.unit, bars = view.px(units > 520 ? 138 : units > 330 ? 88 : 0);
+  const float below = bars + view.px(62), least = bars > 0 ? 12 : 8;
   const float wide = (area.GetWidth() - labels - space) / 2, title = std::min(view.px(180), wide);
   const auto fits = [&](float pixels) { return std::min<Index>(cellsThatFit(view, pixels, least), 48); };
   // For a long text, a line above the maps says which part is visible.
-  float top = area.Min.y + view.px(40);
-  if (fits(area.Max.y - top - below) < n || fits(wide) < m) top += view.px(22);
-  const MapView base = tokenMap(
-      scene, page, "", ImRect(area.Min.x + labels, top, area.Min.x + labels + wide, area.Max.y - below), n, m,
-      {least, 40, 48});
+  float top = view.px(40);
+  if (fits(area.GetHeight() - top - below) < n || fits(wide) < m) top += view.px(22);
+  const ImVec2 from = area.Min + ImVec2(labels, top);
+  if (wide < view.px(40) || area.GetHeight() - top - below < view.px(40)) return;
+  const MapView base =
+      tokenMap(scene, page, "", ImRect(from, from + ImVec2(wide, area.GetHeight() - top - below)), n, m,
+               {least, 40, 48});
   const ImRect& cells = base.cells;
   const bool previews = base.row.hovered >= 0 && base.row.hovered != base.row.selected;
-  const float across = std::max(cells.GetWidth(), title), x0 = cells.Min.x,
-              x1 = std::round(x0 + across + space);
+  const float across = std::max(cells.GetWidth(), title), next = std::round(across + space);
   const Side sides[] = {{"wrong", true, info.wrong, result.wrongScores, result.wrongWeights},
                         {"right", false, info.right, result.rightScores, result.rightWeights}};
   for (const Side& side : sides) {
     MapView map = base;
     map.name = side.name;
     map.weights = true;
-    if (!side.wrong) map.cells.TranslateX(x1 - x0);
+    if (!side.wrong) map.cells.TranslateX(next);
     const ImRect at = map.cells;
-    sideTitle(view, side, ImRect(at.Min.x, at.Min.y, at.Min.x + across, at.Max.y));
+    sideTitle(view, side, ImRect(at.Min, at.Min + ImVec2(across, at.GetHeight())));
     if (side.wrong && result.clash) {
-      clashView(view, *result.clash, ImRect(at.Min.x, at.Min.y, x1 - labels - view.px(8), at.Max.y));
+      clashView(view, *result.clash,
+                ImRect(at.Min, at.Min + ImVec2(next - labels - view.px(8), at.GetHeight())));
       continue;
     }
     if (side.weights.size() == 0) continue;
     paintMap(scene, page, map, shownWeights(side, map.rows, map.cols));
     const bool first = side.wrong || result.clash;
     if (first) rowNames(page, map, study.queries, labels);
-    if (barsRoom > 0) {
-      const float bars = at.Max.y + view.px(12), tall = below - view.px(124);
-      rowBars(page, side, map, previews ? map.row.hovered : map.row.selected, bars, tall);
-      if (previews && first) paintHoverTag(view, ImVec2(at.Min.x - labels, bars + tall));
-      map.cells.Max.y = bars + tall + view.px(18);
+    if (bars > 0) {
+      const float start = at.Max.y + view.px(12), high = below - view.px(124);
+      rowBars(page, side, map, previews ? map.row.hovered : map.row.selected, start, high);
+      if (previews && first) paintHoverTag(view, ImVec2(at.Min.x - labels, start + high));
+      map.cells.Max.y = start + high + view.px(18);
     }
     columnNames(page, map, study.keys);
     map.cells = at;
     chooseCell(scene, page, hitMap(map));
   }
   Canvas list = *ImGui::GetWindowDrawList();
-  paintFitted(view, list, view.fonts->small, ImVec2(x0, area.Min.y + view.px(8)), area.Max.x - x0,
-              theme.secondary, visiblePartText(base.rows, n, base.cols, m));
-  paintText(list, view.fonts->small, ImVec2((result.clash ? x1 : x0) - view.px(8), top - view.px(24)),
+  paintFitted(view, list, view.fonts->small, ImVec2(cells.Min.x, area.Min.y + view.px(8)),
+              area.Max.x - cells.Min.x, theme.secondary, visiblePartText(base.rows, n, base.cols, m));
+  const float beside = cells.Min.x - view.px(8);
+  paintText(list, view.fonts->small, ImVec2(beside + (result.clash ? next : 0), cells.Min.y - view.px(24)),
             theme.query, "query ↓", Align::right);
   if (!result.clash)
-    paintText(list, view.fonts->small, ImVec2(x0 - view.px(8), cells.Max.y + view.px(16)), theme.key, "key →",
+    paintText(list, view.fonts->small, ImVec2(beside, cells.Max.y + view.px(16)), theme.key, "key →",
               Align::right);
-  const float y = std::min(area.Max.y - view.px(56), cells.Max.y + below - view.px(52));
-  return {x0, y, x0 + across, area.Max.y};
 }
 
 }  // namespace headscope::app::head_lab_page

@@ -10,6 +10,9 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
+constexpr std::size_t kFewColumns = 7;  ///< fewer leave too much out: lines have room for more
+constexpr std::size_t kLargest = 8;     ///< lines show these, and the rest in one
+
 /// Σ a[c]·b[c] with its labels.
 struct Sum {
   std::string formula;  ///< "Σ q₇[c] · k₆[c]"
@@ -38,28 +41,34 @@ std::span<const float> spanOf(const Eigen::RowVectorXf& row) {
 void paintSumTitle(const View& view, const ImRect& area, const SumTitle& title) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  const ImVec2 at(area.Min.x, area.Min.y + view.px(14)), below(at.x, at.y + view.px(24));
+  ImVec2 at = area.Min + ImVec2(0, view.px(14));
   const float used =
       paintScripted(view, list, view.fonts->monoTitle, at, title.total ? theme.secondary : theme.text,
                     title.total ? title.formula + " = " : title.formula);
   if (title.total)
-    paintText(list, view.fonts->monoHero, ImVec2(at.x + used + view.px(6), at.y), theme.text,
+    paintText(list, view.fonts->monoHero, at + ImVec2(used + view.px(6), 0), theme.text,
               cellText(*title.total));
-  const float tag = title.previews ? paintHoverTag(view, below) : 0;
-  paintScripted(view, list, view.fonts->small, ImVec2(below.x + tag, below.y), theme.secondary, title.how,
-                Align::left, area.GetWidth() - tag);
+  at.y += view.px(24);
+  if (title.previews) at.x += paintHoverTag(view, at);
+  paintScripted(view, list, view.fonts->small, at, theme.secondary, title.how, Align::left,
+                area.Max.x - at.x);
 }
 
 ImRect belowSumTitle(const View& view, const ImRect& area) {
-  return ImRect(area.Min.x, area.Min.y + view.px(50), area.Max.x, area.Max.y);
+  return {area.Min + ImVec2(0, view.px(50)), area.Max};
+}
+
+bool hasLines(const View& view, const ImRect& table) {
+  const std::size_t columns = columnsThatFit(view, table);
+  return columns < kFewColumns && linesThatFit(view, table) > columns;
 }
 
 std::size_t tableRoom(const State& page, const ImRect& table) {
-  return page.presents ? linesThatFit(page.view, table) : columnsThatFit(page.view, table);
+  return hasLines(page.view, table) ? linesThatFit(page.view, table) : columnsThatFit(page.view, table);
 }
 
 int paintTable(const State& page, const ImRect& table, const Columns& columns) {
-  return page.presents ? paintLines(page.view, table, columns) : paintColumns(page.view, table, columns);
+  return (hasLines(page.view, table) ? paintLines : paintColumns)(page.view, table, columns);
 }
 
 namespace {
@@ -70,9 +79,9 @@ void paintSum(State& page, const Receipt& receipt, const Sum& sum) {
   const Theme& theme = *view.theme;
   const auto all = static_cast<std::size_t>(sum.left.size());
   const std::size_t extra = sum.hasBias ? 1 : 0;
-  // While presenting: the 8 largest and the rest, if they fit.
   const ImRect table = belowSumTitle(view, area);
-  const std::size_t room = std::min(tableRoom(page, table), page.presents ? 9 + extra : 17);
+  const std::size_t room =
+      std::min(tableRoom(page, table), hasLines(view, table) ? kLargest + 1 + extra : 17);
   const std::size_t most = all + extra <= room ? all : room - 1 - extra;
   const attention::WorkedSum worked = attention::workedSum(spanOf(sum.left), spanOf(sum.right), most);
   Columns columns;
@@ -230,7 +239,8 @@ void vectorBars(State& page, const Receipt& receipt, const std::string& formula,
   const ImRect table = belowSumTitle(view, receipt.area);
   const Eigen::RowVectorXf ones = Eigen::RowVectorXf::Ones(values.size());
   const attention::WorkedSum worked = attention::workedSum(
-      spanOf(values), spanOf(ones), std::min<std::size_t>(tableRoom(page, table), page.presents ? 8 : 17));
+      spanOf(values), spanOf(ones),
+      std::min<std::size_t>(tableRoom(page, table), hasLines(view, table) ? kLargest : 17));
   Columns columns;
   columns.name = "vector";
   columns.rowNames = {"value"};
@@ -258,59 +268,44 @@ void concatRow(State& page, const Receipt& receipt) {
              "The head's output is copied.");
 }
 
-/// Draws a sentence in parts, wrapped at words. Returns its height.
-float paintSentence(const View& view, const ImRect& area, const std::vector<CaptionPart>& parts) {
-  Canvas list = *ImGui::GetWindowDrawList();
+/// Places a sentence in parts, wrapped at words, and draws it if there is `list`. Returns its height.
+float placeSentence(const View& view, ImVec2 from, float width, const std::vector<CaptionPart>& parts,
+                    const Canvas* list = nullptr) {
   ImFont* font = view.fonts->title;
   const float line = lineHeight(font) * 1.25f, space = textWidth(font, " ");
-  float x = area.Min.x, y = area.Min.y + line / 2;
+  ImVec2 at = from + ImVec2(0, line / 2);
   for (const CaptionPart& part : parts)
-    for (std::size_t at = 0; at < part.text.size();) {
-      const std::size_t end = std::min(part.text.find(' ', at), part.text.size());
-      const std::string word = part.text.substr(at, end - at);
+    for (std::size_t i = 0; i < part.text.size();) {
+      const std::size_t end = std::min(part.text.find(' ', i), part.text.size());
+      const std::string word = part.text.substr(i, end - i);
       const float wide = textWidth(font, word);
-      if (x > area.Min.x && x + wide > area.Max.x) {
-        x = area.Min.x;
-        y += line;
-      }
-      x += paintText(list, font, ImVec2(x, y), part.color, word);
-      if (end < part.text.size()) x += space;
-      at = end + 1;
+      if (at.x > from.x && at.x + wide > from.x + width) at = ImVec2(from.x, at.y + line);
+      if (list) paintText(*list, font, at, part.color, word);
+      at.x += end < part.text.size() ? wide + space : wide;
+      i = end + 1;
     }
-  return y + line / 2 - area.Min.y;
+  return at.y + line / 2 - from.y;
 }
 
-}  // namespace
-
-void calculationView(Scene& scene, State& page, const ImRect& area) {
-  const View& view = page.view;
-  const StepWords words = stepWords(scene, page);
-  Canvas list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->hero, ImVec2(area.Min.x, area.Min.y + view.px(14)), view.theme->text,
-            fitted(view.fonts->hero, words.title, area.GetWidth()));
-  const float top = area.Min.y + view.px(34);
-  const bool roomy = area.GetHeight() > view.px(200) && !page.presents;
-  const float used =
-      roomy ? paintSentence(view, ImRect(area.Min.x, top, area.Max.x, area.Max.y), words.sentence) : 0;
-  const ImRect rest(area.Min.x, top + used + view.px(area.GetHeight() > view.px(480) ? 36 : 10), area.Max.x,
-                    area.Max.y);
+/// One cell's sum or row in full.
+void paintReceipt(Scene& scene, State& page, const ImRect& area) {
   const Spot spot = previewedSpot(scene, page);
-  const Receipt receipt{rest, spot, spot != selectedSpot(scene, page)};
+  const Receipt receipt{area, spot, spot != selectedSpot(scene, page)};
   switch (scene.cursor.lab.step) {
     case Step::input:
       return vectorBars(page, receipt, withIndex("x", spot.cell.query), page.layer->x.row(spot.cell.query),
-                        mixed(view.theme->background, view.theme->text, 0.72f), "");
+                        mixed(page.view.theme->background, page.view.theme->text, 0.72f), "");
     case Step::project:
       return projectSum(page, receipt, scene.cursor.lab.map);
     case Step::split:
-      return groupTable(scene, page, rest);
+      return groupTable(scene, page, area);
     case Step::dot:
       return dotSum(page, receipt);
     case Step::scale:
     case Step::bias:
     case Step::mask:
     case Step::softmax:
-      return rowTable(scene, page, rest, spot.cell);
+      return rowTable(scene, page, area, spot.cell);
     case Step::mix:
       return mixSum(page, receipt);
     case Step::concat:
@@ -318,6 +313,27 @@ void calculationView(Scene& scene, State& page, const ImRect& area) {
     case Step::output:
       return outputSum(page, receipt);
   }
+}
+
+}  // namespace
+
+void addCalculation(Scene& scene, State& page, Board& board) {
+  const View& view = page.view;
+  const StepWords words = stepWords(scene, page);
+  const float width = view.px(board.width());
+  ImFont* font = textWidth(view.fonts->hero, words.title) <= width ? view.fonts->hero : view.fonts->title;
+  board.paragraph(font, words.title, {.color = view.theme->text}).leaves(2);
+  // A poster's caption says the sentence.
+  board
+      .area("", {placeSentence(view, {}, width, words.sentence) / view.unit},
+            [&view, words](const ImRect& area) {
+              const Canvas list = *ImGui::GetWindowDrawList();
+              placeSentence(view, area.Min, area.GetWidth(), words.sentence, &list);
+            })
+      .inWindow();
+  board.picture("", {210, 300, 1}, [&](const ImRect& area) { paintReceipt(scene, page, area); })
+      .leaves(2)
+      .apart(10);
 }
 
 }  // namespace headscope::app::head_lab_page

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/pages/head_lab/map_view.h"
+#include "app/pages/head_lab/pipeline/pipeline.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -52,14 +53,16 @@ void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& p
     mono = view.fonts->monoSmall;
   }
   if (!fits()) gap = view.px(4);
-  float x = at.x;
+  const float right = at.x + width;
+  const ImVec2 down(0, view.px(24));
+  at.y += view.px(14);
   for (const FormulaPart& part : parts) {
-    paintScripted(view, list, font, ImVec2(x, at.y + view.px(14)), part.color, part.text);
+    paintScripted(view, list, font, at, part.color, part.text);
     // Skip a shape that would run into the matrix.
-    if (!part.shape.empty() && x + textWidth(mono, part.shape) <= at.x + width)
-      paintText(list, mono, ImVec2(x, at.y + view.px(38)),
-                part.color == view.theme->text ? view.theme->secondary : part.color, part.shape);
-    x += room(part);
+    if (!part.shape.empty() && at.x + textWidth(mono, part.shape) <= right)
+      paintText(list, mono, at + down, part.color == view.theme->text ? view.theme->secondary : part.color,
+                part.shape);
+    at.x += room(part);
   }
 }
 
@@ -67,6 +70,11 @@ namespace {
 
 using attention::Matrix;
 using attention::MatrixView;
+
+/// The room for tokens' names left of a map, in pixels.
+float labelRoom(const View& view, const ImRect& area) {
+  return view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
+}
 
 /// The visible cells before and after a step.
 std::pair<Matrix, Matrix> changedCells(const State& page, Step step, Index headIndex,
@@ -104,19 +112,19 @@ void changeTitles(const Scene& scene, const State& page, const ImRect& area, con
   const auto here = std::find(steps.begin(), steps.end(), scene.cursor.lab.step);
   // If the step before does nothing, name the one before that.
   const bool idle = here[-1] == Step::scale && page.head->steps.factor == 1;
-  const float y = area.Min.y + view.px(14), each = left.cells.GetWidth();
+  const float each = left.cells.GetWidth();
   std::string was = "after " + stepTitle(page, here[idle ? -2 : -1]);
   if (textWidth(view.fonts->title, was) > each) was = "before";
   const std::string shape = shapeText(page.layer->x.rows(), page.layer->keySource().rows());
-  const auto title = [&](float x, std::uint32_t color, const std::string& text) {
-    paintText(list, view.fonts->title, ImVec2(x, y), color, fitted(view.fonts->title, text, each));
-    paintText(list, view.fonts->mono, ImVec2(x, y + view.px(24)), theme.secondary, shape);
+  const auto title = [&](const MapView& map, std::uint32_t color, const std::string& text) {
+    const ImVec2 at(map.cells.Min.x, area.Min.y + view.px(14));
+    paintText(list, view.fonts->title, at, color, fitted(view.fonts->title, text, each));
+    paintText(list, view.fonts->mono, at + ImVec2(0, view.px(24)), theme.secondary, shape);
   };
-  title(left.cells.Min.x, theme.secondary, was);
-  title(right.cells.Min.x, theme.text, stepTitle(page, scene.cursor.lab.step));
-  const float middle = (left.cells.Max.x + right.cells.Min.x) / 2;
-  paintText(list, view.fonts->hero, ImVec2(middle, left.cells.GetCenter().y), theme.secondary, "→",
-            Align::center);
+  title(left, theme.secondary, was);
+  title(right, theme.text, stepTitle(page, scene.cursor.lab.step));
+  paintText(list, view.fonts->hero, (left.cells.GetCenter() + right.cells.GetCenter()) / 2, theme.secondary,
+            "→", Align::center);
 }
 
 }  // namespace
@@ -129,11 +137,12 @@ void changeStage(Scene& scene, State& page, const ImRect& area) {
   const HeadParts& head = *page.head;
   const Step step = scene.cursor.lab.step;
   const Index n = layer.x.rows(), m = layer.keySource().rows();
-  const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
-  const float space = view.px(page.presents ? 30 : 44), top = area.Min.y + view.px(64);
-  const float wide = (area.GetWidth() - labels - space) / 2, x0 = area.Min.x + labels;
-  MapView left = tokenMap(scene, page, "before", ImRect(x0, top, x0 + wide, area.Max.y - view.px(84)), n, m,
-                          {page.presents ? 8.0f : 12.0f, 37, 48});
+  const float labels = labelRoom(view, area);
+  const bool tight = area.GetWidth() < view.px(425);
+  const float space = view.px(tight ? 30 : 44);
+  ImRect place(area.Min + ImVec2(labels, view.px(64)), area.Max - ImVec2(0, view.px(84)));
+  place.Max.x -= (place.GetWidth() + space) / 2;
+  MapView left = tokenMap(scene, page, "before", place, n, m, {tight ? 8.0f : 12.0f, 37, 48});
   MapView right = left;
   right.name = "after";
   right.cells.TranslateX(std::round(left.cells.GetWidth() + space));
@@ -162,7 +171,7 @@ void changeStage(Scene& scene, State& page, const ImRect& area) {
   changeTitles(scene, page, area, left, right);
   axisTitles(page, left);
   paintText(
-      list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
+      list, view.fonts->small, area.GetBL() - ImVec2(0, view.px(6)), theme.faint,
       fitted(view.fonts->small, visiblePartText(left.rows, n, left.cols, m, "columns"), area.GetWidth()));
   chooseCell(scene, page, hitMap(left));
   chooseCell(scene, page, hitMap(right, &sequence.queries, &sequence.keys));
@@ -178,67 +187,63 @@ struct Strip {
   bool ofQueries;
 };
 
-float paintStrip(Scene& scene, State& page, const ImRect& area, float top, const Strip& strip,
-                 VisibleCells rows, float rowHigh, float labels) {
+/// Draws the heads of a strip side by side in `area`, with their numbers above it and the rows' names in
+/// `labels` pixels left of it.
+void paintStrip(Scene& scene, State& page, const ImRect& area, const Strip& strip, VisibleCells rows,
+                float labels) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const attention::AttentionConfig& config = page.layer->config();
+  const SequenceSnapshot& sequence = page.layer->sequence();
   const Cell cell = selectedCell(scene, page);
   const Marked row =
       strip.ofQueries ? Marked{cell.query, view.hover.query} : Marked{cell.key, view.hover.key};
-  const Index count = strip.heads->count(),
-              lit = count == config.heads ? cell.head : config.kvHeadOf(cell.head);
+  const Index count = strip.heads->count();
+  const bool ofQueryHeads = count == config.heads;
+  const Index lit = ofQueryHeads ? cell.head : config.kvHeadOf(cell.head);
   Canvas list = *ImGui::GetWindowDrawList();
-  const float left = area.Min.x + labels, width = area.GetWidth() - labels;
-  const Index shown = std::min<Index>(count, std::max<Index>(1, static_cast<Index>(width / view.px(26))));
-  const VisibleCells window = windowOf(count, shown, lit);
+  const VisibleCells window =
+      windowOf(count, std::max<Index>(1, static_cast<Index>(area.GetWidth() / view.px(26))), lit);
   const float space = view.px(window.count > 16 ? 3 : 8);
   const float each =
-      (width - space * static_cast<float>(window.count - 1)) / static_cast<float>(window.count);
+      (area.GetWidth() - space * static_cast<float>(window.count - 1)) / static_cast<float>(window.count);
   float most = 1e-6f;
   for (Index h = 0; h < count; ++h) most = std::max(most, attention::largestFinite((*strip.heads)[h]));
-  const float bottom = top + rowHigh * static_cast<float>(rows.count);
   for (Index h = window.first; h < window.end(); ++h) {
-    const float x = std::round(left + (each + space) * static_cast<float>(h - window.first));
-    const Index group = count == config.heads ? config.kvHeadOf(h) : h;
-    list.AddRectFilled(ImVec2(x, top - view.px(7)), ImVec2(x + each, top - view.px(4)),
-                       groupColor(theme, group));
-    MapView map{fmt::format("{}.{}", strip.name, h),
-                strip.ink,
-                ImRect(x, top, std::round(x + each), bottom),
-                rows,
-                {0, config.headDim},
-                h == lit ? row : Marked{},
-                {},
-                strip.ink == Ink::query ? theme.query
-                : strip.ink == Ink::key ? theme.key
-                                        : theme.value,
-                0,
-                -most,
-                most};
+    MapView map{fmt::format("{}.{}", strip.name, h), strip.ink, area, rows, {0, config.headDim}, {}, {}};
+    map.cells.Min.x = std::round(area.Min.x + (each + space) * static_cast<float>(h - window.first));
+    map.cells.Max.x = std::round(map.cells.Min.x + each);
+    map.rowColor = inkColor(theme, strip.ink);
+    map.low = -most;
+    map.high = most;
+    if (h == lit) map.row = row;
+    const ImVec2 corner = map.cells.GetTL();
+    list.AddRectFilled(corner - ImVec2(0, view.px(7)), corner + ImVec2(each, -view.px(4)),
+                       groupColor(theme, ofQueryHeads ? config.kvHeadOf(h) : h));
     const Matrix values =
         attention::poolByMagnitude((*strip.heads)[h].middleRows(rows.first, rows.count), rows.count,
                                    std::max<Index>(2, static_cast<Index>(each / view.px(2))));
     map.cols.count = values.cols();
     paintMap(scene, page, map, values);
-    if (h != lit)
+    if (h != lit) {
       list.AddRectFilled(map.cells.Min, map.cells.Max, faded(theme.background, 0.45f));
-    else
-      paintMark(view, list, "chosen head", {ImVec2(x - 1, top - 1), ImVec2(map.cells.Max.x + 1, bottom + 1)},
-                theme.text);
-    const MapHit hit = hitMap(map);
-    if (hit.clicked && count == config.heads) scene.cursor.cell.head = h;
+    } else {
+      ImRect box = map.cells;
+      box.Expand(1);
+      paintMark(view, list, "chosen head", box, theme.text);
+    }
+    if (hitMap(map).clicked && ofQueryHeads) scene.cursor.cell.head = h;
     const std::string label = std::to_string(h);
     if (textWidth(view.fonts->monoSmall, label) < each)
-      paintText(list, view.fonts->monoSmall, ImVec2(x + each / 2, top - view.px(16)),
+      paintText(list, view.fonts->monoSmall, corner + ImVec2(each / 2, -view.px(16)),
                 h == lit ? theme.text : theme.secondary, label, Align::center);
-    if (h == window.first)
-      rowNames(
-          page,
-          MapView{"", strip.ink, map.cells, rows, {0, 1}, row, {}, strip.ofQueries ? theme.query : theme.key},
-          strip.ofQueries ? page.layer->sequence().queries : page.layer->sequence().keys, labels);
+    if (h != window.first) continue;
+    map.name.clear();
+    map.cols = {0, 1};
+    map.row = row;
+    map.rowColor = strip.ofQueries ? theme.query : theme.key;
+    rowNames(page, map, strip.ofQueries ? sequence.queries : sequence.keys, labels);
   }
-  return bottom;
 }
 
 }  // namespace
@@ -249,7 +254,7 @@ void splitStage(Scene& scene, State& page, const ImRect& area) {
   const attention::AttentionResult& result = page.layer->sequence().attention;
   const attention::AttentionConfig& config = page.layer->config();
   const Index n = page.layer->x.rows(), m = page.layer->keySource().rows();
-  const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
+  const float labels = labelRoom(view, area);
   const bool joins = scene.cursor.lab.step == Step::concat;
   const std::vector<Strip> strips = joins
                                         ? std::vector<Strip>{{"concat", Ink::value, &result.headOutput, true}}
@@ -258,26 +263,27 @@ void splitStage(Scene& scene, State& page, const ImRect& area) {
                                                              {"split.v", Ink::value, &result.v, false}};
   const float head = view.px(48);
   const float high = area.GetHeight() / static_cast<float>(strips.size()) - head;
-  float top = area.Min.y;
+  ImRect place(area.Min + ImVec2(labels, 0), area.Max);
   Canvas list = *ImGui::GetWindowDrawList();
   for (const Strip& strip : strips) {
     const Index total = strip.ofQueries ? n : m;
     const VisibleCells rows = windowOf(total, std::min<Index>(cellsThatFit(view, high, 8), 48),
                                        strip.ofQueries ? scene.cursor.cell.query : scene.cursor.cell.key);
-    const float each =
-        std::max(2.0f, std::floor(std::min(high / static_cast<float>(rows.count), view.px(joins ? 30 : 18))));
-    const bool q = strip.ink == Ink::query;
-    const std::string title = joins                   ? "concat: " + countedText(config.heads, "head")
-                              : q                     ? "Q"
-                              : strip.ink == Ink::key ? "K"
-                                                      : "V";
-    const float used = paintText(list, view.fonts->title, ImVec2(area.Min.x + labels, top + view.px(10)),
-                                 inkColor(theme, strip.ink), title);
-    paintText(list, view.fonts->mono, ImVec2(area.Min.x + labels + used + view.px(12), top + view.px(10)),
-              theme.secondary,
+    const auto count = static_cast<float>(rows.count);
+    const std::string title = joins                     ? "concat: " + countedText(config.heads, "head")
+                              : strip.ink == Ink::query ? "Q"
+                              : strip.ink == Ink::key   ? "K"
+                                                        : "V";
+    ImVec2 at = place.Min + ImVec2(0, view.px(10));
+    at.x += paintText(list, view.fonts->title, at, inkColor(theme, strip.ink), title) + view.px(12);
+    paintText(list, view.fonts->mono, at, theme.secondary,
               fmt::format("{} × {}", strip.heads->count(), shapeText(total, config.headDim)));
-    paintStrip(scene, page, area, top + head - view.px(6), strip, rows, each, labels);
-    top += high + head;
+    ImRect cells = place;
+    cells.Min.y += head - view.px(6);
+    cells.Max.y =
+        cells.Min.y + count * std::max(2.0f, std::floor(std::min(high / count, view.px(joins ? 30 : 18))));
+    paintStrip(scene, page, cells, strip, rows, labels);
+    place.Min.y += high + head;
   }
 }
 
@@ -287,32 +293,23 @@ void inputStage(Scene& scene, State& page, const ImRect& area) {
   const LayerParts& layer = *page.layer;
   const Cell cell = selectedCell(scene, page);
   const Index n = layer.x.rows(), d = layer.x.cols();
-  const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
-  const float top = area.Min.y + view.px(64);
+  const float labels = labelRoom(view, area);
+  ImRect place(area.Min + ImVec2(labels, view.px(64)), area.Max - ImVec2(0, view.px(40)));
   const VisibleCells rows =
-      windowOf(n, std::min<Index>(cellsThatFit(view, area.Max.y - top - view.px(40), 12), 48), cell.query);
-  const float each =
-      std::floor(std::min((area.Max.y - top - view.px(40)) / static_cast<float>(rows.count), view.px(30)));
-  const auto columns = static_cast<Index>((area.GetWidth() - labels) / view.px(3));
-  const Matrix values =
-      attention::poolByMagnitude(layer.x.middleRows(rows.first, rows.count), rows.count, columns);
-  MapView map{"input",
-              Ink::stream,
-              ImRect(area.Min.x + labels, top, area.Max.x, top + each * static_cast<float>(rows.count)),
-              rows,
-              {0, values.cols()},
-              {cell.query, view.hover.query},
-              {},
-              theme.query,
-              0};
+      windowOf(n, std::min<Index>(cellsThatFit(view, place.GetHeight(), 12), 48), cell.query);
+  const auto count = static_cast<float>(rows.count);
+  place.Max.y = place.Min.y + count * std::floor(std::min(place.GetHeight() / count, view.px(30)));
+  const Matrix values = attention::poolByMagnitude(layer.x.middleRows(rows.first, rows.count), rows.count,
+                                                   static_cast<Index>(place.GetWidth() / view.px(3)));
+  MapView map{"input", Ink::stream, place, rows, {0, values.cols()}, {cell.query, view.hover.query}, {}};
+  map.rowColor = theme.query;
   map.high = largestOf(page.head->picture(Stage::x));
   map.low = -map.high;
   paintMap(scene, page, map, values);
   rowNames(page, map, layer.sequence().queries, labels);
-  paintFormula(view, ImVec2(area.Min.x + labels, area.Min.y), {{"X", shapeText(n, d), theme.text}},
-               area.GetWidth());
+  paintFormula(view, area.Min + ImVec2(labels, 0), {{"X", shapeText(n, d), theme.text}}, area.GetWidth());
   Canvas list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->small, ImVec2(map.cells.Min.x, map.cells.Max.y + view.px(14)), theme.secondary,
+  paintText(list, view.fonts->small, place.GetBL() + ImVec2(0, view.px(14)), theme.secondary,
             values.cols() < d ? fmt::format("{} dimensions; each line shows the largest of about {}", d,
                                             (d + values.cols() / 2) / values.cols())
                               : countedText(d, "dimension"));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/kit/board.h"
 #include "app/pages/head_lab/head_lab_page.h"
 #include "app/widgets/view.h"
 
@@ -34,14 +35,20 @@ struct Columns {
 
 /// The number of columns that fit.
 std::size_t columnsThatFit(const View& view, const ImRect& area);
-/// Draws the same table sideways, one line per column, for presenting: with large type, more lines fit than
-/// columns. The rows' names are at the top; bars grow to the right. Returns as paintColumns().
-int paintLines(const View& view, const ImRect& area, const Columns& columns);
-/// The number of lines that fit.
-std::size_t linesThatFit(const View& view, const ImRect& area);
 /// Draws the table at the bottom of the area. Returns the hovered column; −1 = none. Tests find columns as
 /// NAME.0, NAME.1, …
 int paintColumns(const View& view, const ImRect& area, const Columns& columns);
+/// The number of lines that fit.
+std::size_t linesThatFit(const View& view, const ImRect& area);
+/// Draws the same table sideways, one line per column, where it is too narrow. The rows' names are at the
+/// top; bars grow to the right. Returns as paintColumns().
+int paintLines(const View& view, const ImRect& area, const Columns& columns);
+
+/// Whether a table is narrow, so that it has lines rather than columns.
+bool hasLines(const View& view, const ImRect& table);
+/// How many columns or lines fit, and the table; returns as paintColumns().
+std::size_t tableRoom(const State& page, const ImRect& table);
+int paintTable(const State& page, const ImRect& table, const Columns& columns);
 
 /// A receipt's headline: the formula, "= total", and an explanation below.
 struct SumTitle {
@@ -53,10 +60,6 @@ struct SumTitle {
 void paintSumTitle(const View& view, const ImRect& area, const SumTitle& title);
 /// The part of the area below the headline.
 ImRect belowSumTitle(const View& view, const ImRect& area);
-
-/// The sum's table: columns, or lines while presenting. Return how many fit, and the hovered one (−1 = none).
-std::size_t tableRoom(const State& page, const ImRect& table);
-int paintTable(const State& page, const ImRect& table, const Columns& columns);
 
 /// The label for the terms that a table combines or leaves out: "3 more".
 std::string moreText(Index count);
@@ -118,5 +121,17 @@ void layOut(std::vector<FilmFrame>& frames, const FilmSizes& sizes);
 FilmReel headReel(const Scene& scene, const State& page);
 /// The same frames for a `snapshot` without numbers; `fault` may be null.
 FilmReel emptyReel(const Snapshot& snapshot, const LayerFault* fault);
+
+// The tab's parts. All but film() require `page.head`.
+
+/// All frames side by side; a click selects a step. Their height decides what they show: in very low areas
+/// only dots with the steps' names.
+void film(Scene& scene, State& page, const FilmReel& reel, const ImRect& area);
+/// The selected step's matrices, as on a blackboard.
+void stage(Scene& scene, State& page, const ImRect& area);
+/// What the step does, as a sentence, and one cell's sum in full.
+void addCalculation(Scene& scene, State& page, Board& board);
+/// Which query heads share which kv head, one line per kv head; a click selects a head.
+void groupTable(Scene& scene, State& page, const ImRect& area);
 
 }  // namespace headscope::app::head_lab_page

@@ -42,43 +42,40 @@ float mostOf(const Matrix& values, float given) {
   return most > 0 ? most : 1;
 }
 
-/// The places of a product's three matrices.
+/// The places of a product's three matrices, and the room for labels left of them.
 struct ProductPlace {
   ImRect left, above, cells;
   float labels;
 };
 
-/// The space for labels and for each matrix, in pixels.
-struct ProductRoom {
-  float labels, leftWide, aboveHigh, cellsWide, cellsHigh;
-};
-ProductRoom roomOf(const View& view, const ImRect& area) {
-  ProductRoom room;
-  const float width = area.GetWidth(), height = area.GetHeight();
+/// The most that they may fill.
+ProductPlace roomOf(const View& view, const ImRect& area) {
+  const float width = area.GetWidth();
+  ProductPlace room;
   room.labels = view.px(std::clamp(width / view.unit * 0.16f, 60.0f, 104.0f));
-  room.leftWide = std::min(view.px(190), (width - room.labels) * 0.32f);
-  room.aboveHigh = std::min(view.px(192), height * 0.3f);
-  room.cellsWide = width - room.labels - room.leftWide - view.px(20);
-  room.cellsHigh = height - room.aboveHigh - view.px(16) - view.px(72);
+  const ImVec2 first(std::min(view.px(190), (width - room.labels) * 0.32f),
+                     std::min(view.px(192), area.GetHeight() * 0.3f));
+  const ImVec2 from(std::round(area.Min.x + room.labels), std::round(area.Min.y));
+  const ImVec2 to(std::round(from.x + first.x), std::round(from.y + first.y));
+  const ImVec2 gap(view.px(20), view.px(16));
+  const ImVec2 second(std::round(from.x + first.x + gap.x), std::round(from.y + first.y + gap.y));
+  room.cells = ImRect(second, area.Max - ImVec2(0, view.px(72)));
+  room.left = ImRect(from.x, second.y, to.x, room.cells.Max.y);
+  room.above = ImRect(second.x, from.y, room.cells.Max.x, to.y);
   return room;
 }
 
 ProductPlace placeOf(const View& view, const ImRect& area, const Product& product) {
-  const ProductRoom room = roomOf(view, area);
+  ProductPlace place = roomOf(view, area);
   const auto rows = static_cast<float>(product.rows.count), cols = static_cast<float>(product.cols.count);
-  float high = std::min(room.cellsHigh / rows, view.px(30)),
-        wide = std::min(room.cellsWide / cols, view.px(30));
+  float high = std::min(place.cells.GetHeight() / rows, view.px(30)),
+        wide = std::min(place.cells.GetWidth() / cols, view.px(30));
   if (product.colTokens) high = wide = std::min(high, wide);
   if (high >= 4) high = std::floor(high);
   if (wide >= 4) wide = std::floor(wide);
-  ProductPlace place;
-  place.labels = room.labels;
-  const float left = std::round(area.Min.x + room.labels), top = std::round(area.Min.y);
-  const float x = std::round(left + room.leftWide + view.px(20)),
-              y = std::round(top + room.aboveHigh + view.px(16));
-  place.left = ImRect(left, y, std::round(left + room.leftWide), y + high * rows);
-  place.above = ImRect(x, top, x + wide * cols, std::round(top + room.aboveHigh));
-  place.cells = ImRect(x, y, x + wide * cols, y + high * rows);
+  place.cells.Max = place.cells.Min + ImVec2(wide * cols, high * rows);
+  place.left.Max.y = place.cells.Max.y;
+  place.above.Max.x = place.cells.Max.x;
   return place;
 }
 
@@ -88,10 +85,11 @@ void paintServedHeads(const State& page, ImVec2 at, float width, const Product& 
   const Index group = page.layer->config().groupSize(), first = product.kv * group;
   if (product.kv < 0 || group == 1) return;
   Canvas list = *ImGui::GetWindowDrawList();
-  const float badge = paintBadge(view, list, at, groupColor(*view.theme, product.kv), kvName(product.kv));
+  const float badge =
+      paintBadge(view, list, at, groupColor(*view.theme, product.kv), kvName(product.kv)) + view.px(8);
   const std::string words = fmt::format("serves heads {}–{}", first, first + group - 1);
-  if (badge + view.px(8) + textWidth(view.fonts->text, words) < width)
-    paintText(list, view.fonts->text, ImVec2(at.x + badge + view.px(8), at.y), view.theme->secondary, words);
+  if (badge + textWidth(view.fonts->text, words) < width)
+    paintText(list, view.fonts->text, at + ImVec2(badge, 0), view.theme->secondary, words);
 }
 
 /// Draws the three matrices, marking the row of A and the column of B that give the selected cell, and those
@@ -143,20 +141,20 @@ MapHit paintProduct(const Scene& scene, State& page, const ImRect& area, const P
     columnNumbers(page, cells, product.colColor);
   // The map's scale goes below the left matrix, where the names leave space.
   if (product.c == Ink::map && place.left.GetWidth() >= view.px(60))
-    mapScale(scene, page, cells, ImVec2(place.left.Max.x, place.left.Max.y + view.px(24)),
+    mapScale(scene, page, cells, place.left.Max + ImVec2(0, view.px(24)),
              std::min(place.left.GetWidth(), view.px(150)), product.formula.front().text);
-  paintFormula(view, ImVec2(area.Min.x, area.Min.y), product.formula,
-               place.cells.Min.x - area.Min.x - view.px(12));
+  const float beside = place.cells.Min.x - area.Min.x;
+  paintFormula(view, area.Min, product.formula, beside - view.px(12));
   if (place.above.GetHeight() > view.px(120))
-    paintServedHeads(page, ImVec2(area.Min.x, area.Min.y + view.px(82)),
-                     place.cells.Min.x - area.Min.x - view.px(16), product);
+    paintServedHeads(page, area.Min + ImVec2(0, view.px(82)), beside - view.px(16), product);
   Canvas list = *ImGui::GetWindowDrawList();
-  const float y = place.left.Min.y - view.px(14);
-  paintText(list, view.fonts->text, ImVec2(place.left.Min.x, y), product.rowColor, product.rowTitle);
-  paintText(list, view.fonts->text, ImVec2(place.cells.Min.x - view.px(10), place.above.Max.y - view.px(10)),
-            product.colColor, product.colTitle, Align::right);
+  paintText(list, view.fonts->text, place.left.Min - ImVec2(0, view.px(14)), product.rowColor,
+            product.rowTitle);
+  const float gap = view.px(10);
+  paintText(list, view.fonts->text, place.above.GetBL() - ImVec2(gap, gap), product.colColor,
+            product.colTitle, Align::right);
   paintText(
-      list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
+      list, view.fonts->small, area.GetBL() - ImVec2(0, view.px(6)), theme.faint,
       fitted(view.fonts->small,
              visiblePartText(product.rows, product.totalRows, product.cols, product.totalCols, "columns"),
              area.GetWidth()));
@@ -165,16 +163,13 @@ MapHit paintProduct(const Scene& scene, State& page, const ImRect& area, const P
 
 /// As many tokens per side as can be distinguished.
 VisibleCells tokensInSight(const View& view, const ImRect& area, Index total, Index around, bool rows) {
-  const ProductRoom room = roomOf(view, area);
-  return windowOf(
-      total,
-      std::min<Index>(
-          cellsThatFit(view, std::min(room.cellsHigh, rows ? room.cellsHigh : room.cellsWide), 12), 48),
-      around);
+  const ImRect room = roomOf(view, area).cells;
+  const float pixels = rows ? room.GetHeight() : std::min(room.GetHeight(), room.GetWidth());
+  return windowOf(total, std::min<Index>(cellsThatFit(view, pixels, 12), 48), around);
 }
 
 VisibleCells dimsInSight(const View& view, const ImRect& area, Index total, Index around) {
-  return windowOf(total, cellsThatFit(view, roomOf(view, area).cellsWide, 9), around);
+  return windowOf(total, cellsThatFit(view, roomOf(view, area).cells.GetWidth(), 9), around);
 }
 
 /// Makes the rows the layer's queries, with the selected and the hovered one marked.
@@ -348,7 +343,7 @@ void outputStage(Scene& scene, State& page, const ImRect& area) {
   product.a = Ink::value;
   product.b = product.c = Ink::stream;
   product.rows = tokensInSight(view, area, n, spot.cell.query, true);
-  const VisibleCells window = windowOf(have, cellsThatFit(view, roomOf(view, area).cellsWide, 9),
+  const VisibleCells window = windowOf(have, cellsThatFit(view, roomOf(view, area).cells.GetWidth(), 9),
                                        std::clamp<Index>(spot.column - first, 0, have - 1));
   product.cols = {first + window.first, window.count};
   product.left.resize(product.rows.count, wide);

@@ -194,13 +194,14 @@ void paintSimilarity(Scene& scene, const State& page, const ImRect& area, const 
   const auto heads = std::ssize(study.order);
   if (heads == 0) return;
   const bool cosine = study.question.likeness == Similarity::cosine;
-  std::string title = std::string(page.presents ? "Similarity: " : "Similarity of two heads: ") +
-                      (cosine ? "cosine" : "1 − Jensen–Shannon");
+  std::string measure = cosine ? "cosine" : "1 − Jensen–Shannon";
   if (study.comparedRows < study.question.layer->sequence().queryLength)
-    title += fmt::format(", over {}", countedText(study.comparedRows, "row"));
-  if (!page.presents) title += "; similar heads adjacent";
-  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(6)), theme.secondary,
-            fitted(view.fonts->small, title, area.GetWidth()));
+    measure += fmt::format(", over {}", countedText(study.comparedRows, "row"));
+  const std::string whole = "Similarity of two heads: " + measure;
+  paintFitted(
+      view, list, view.fonts->small, area.Min + ImVec2(0, view.px(6)), area.GetWidth(), theme.secondary,
+      firstFitting(view.fonts->small, {whole + "; similar heads adjacent", whole, "Similarity: " + measure},
+                   area.GetWidth()));
   const float top = area.Min.y + view.px(18), labels = view.px(26);
   const float size = std::floor(std::min(area.Max.y - view.px(14) - top, area.GetWidth() - labels) /
                                 static_cast<float>(heads));

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "app/kit/control_line.h"
+#include "app/kit/board.h"
 #include "app/pages/head_lab/map_view.h"
 #include "app/pages/head_lab/tabs/head_tabs.h"
 #include "app/platform/track.h"
@@ -26,31 +26,6 @@ std::string sentenceOf(const HeadCountStudy& study) {
       "Both have {} parameters. The wide head compares tokens along {} directions but has one attention "
       "pattern per row. The {} small heads compare along {} directions each, each with its own pattern.",
       countText(study.parameters), along, study.small.heads, directions(study.small));
-}
-
-/// Draws all heads' singular values as overlaid steps, the largest on the left; both sides share the scale.
-void spectra(const View& view, const ImRect& area, const HeadCountSide& side, double most, Index widest) {
-  Canvas list = *ImGui::GetWindowDrawList();
-  const Theme& theme = *view.theme;
-  const float base = area.Max.y - view.px(20), high = base - area.Min.y;
-  list.AddLine(ImVec2(area.Min.x, base), ImVec2(area.Max.x, base), theme.line);
-  const float each = area.GetWidth() / static_cast<float>(widest);
-  for (std::size_t head = 0; head < side.spectra.size(); ++head) {
-    const auto& values = side.spectra[head].singular;
-    const std::uint32_t color =
-        side.heads == 1 ? theme.text : groupColor(theme, static_cast<std::int64_t>(head));
-    ImVec2 last(area.Min.x, base - static_cast<float>(values.front() / most) * high);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const ImVec2 next(area.Min.x + each * static_cast<float>(i + 1),
-                        base - static_cast<float>(values[i] / most) * high);
-      list.AddLine(ImVec2(last.x, next.y), next, color, std::max(1.0f, view.px(1.2f)));
-      if (i > 0) list.AddLine(last, ImVec2(last.x, next.y), color, std::max(1.0f, view.px(1.2f)));
-      last = next;
-    }
-    list.AddLine(last, ImVec2(last.x, base), color, std::max(1.0f, view.px(1.2f)));
-  }
-  paintScripted(view, list, view.fonts->small, ImVec2(area.Min.x, base + view.px(11)), theme.secondary,
-                fmt::format("singular values of W_Q·W_Kᵀ, 1 to {}", widest), Align::left, area.GetWidth());
 }
 
 }  // namespace
@@ -102,34 +77,52 @@ void HeadCountTab::choices(Scene& scene, const ImRect& area, float) {
     scene.cursor.lab.manyHeads = kManyHeads[static_cast<std::size_t>(chosen)];
 }
 
-/// Draws one side: its maps, their numbers, and the singular values.
-void HeadCountTab::side(const Scene& scene, const ImRect& area, const HeadCountSide& shown,
-                        const char* name) {
-  View& view = page_.view;
+/// Draws all heads' singular values as overlaid steps, the largest on the left; both sides share the scale.
+void HeadCountTab::spectrum(const ImRect& area, const HeadCountSide& side) {
+  const View& view = page_.view;
+  if (area.GetHeight() < view.px(40)) return;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  const std::string title = countedText(shown.heads, "head") + fmt::format(" of {}", shown.headDim);
-  paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)), theme.text, title);
-  // A single map has its text on the right, several maps below them, on the same lines.
-  const float below = view.px(page_.small ? 150 : 300), figures = 3 * view.px(28);
-  const float mapsHigh = area.GetHeight() - view.px(42) - below;
-  const bool beside = shown.heads == 1 && area.GetWidth() - mapsHigh - figures > view.px(250);
+  double most = 1e-30;
+  for (const HeadCountSide* one : {&study_->wide, &study_->small})
+    for (const auto& each : one->spectra)
+      if (!each.singular.empty()) most = std::max(most, each.singular.front());
+  const Index widest = study_->wide.headDim;
+  const float thick = std::max(1.0f, view.px(1.2f));
+  const ImVec2 zero = area.GetBL() - ImVec2(0, view.px(20));
+  const ImVec2 scale(area.GetWidth() / static_cast<float>(widest), area.GetHeight() - view.px(20));
+  const auto at = [&](std::size_t i, double value) {
+    return zero + scale * ImVec2(static_cast<float>(i), -static_cast<float>(value / most));
+  };
+  list.AddLine(zero, at(static_cast<std::size_t>(widest), 0), theme.line);
+  for (std::size_t head = 0; head < side.spectra.size(); ++head) {
+    const auto& values = side.spectra[head].singular;
+    const std::uint32_t color =
+        side.heads == 1 ? theme.text : groupColor(theme, static_cast<std::int64_t>(head));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      list.AddLine(at(i, values[i]), at(i + 1, values[i]), color, thick);
+      list.AddLine(at(i + 1, values[i]), at(i + 1, i + 1 < values.size() ? values[i + 1] : 0), color, thick);
+    }
+  }
+  paintScripted(view, list, view.fonts->small, area.GetBL() - ImVec2(0, view.px(9)), theme.secondary,
+                fmt::format("singular values of W_Q·W_Kᵀ, 1 to {}", widest), Align::left, area.GetWidth());
+}
+
+/// Draws all heads' patterns in a grid, with the tokens' names.
+void HeadCountTab::maps(const Scene& scene, const ImRect& area, const HeadCountSide& shown) {
+  const View& view = page_.view;
   const SequenceSnapshot& sequence = study_->question.layer->sequence();
   const float gap = shown.heads > 16 ? 4 : 10;
-  const NamedGrid named =
-      namedGrid(view,
-                ImRect(area.Min.x, area.Min.y + view.px(42), area.Max.x - (beside ? view.px(250) : 0),
-                       area.Max.y - below + (beside ? figures : 0)),
-                sequence, shown.heads, {gap, gap, 0});
+  const NamedGrid named = namedGrid(view, area, sequence, shown.heads, {gap, gap, 0});
   const MapGrid& grid = named.grid;
+  const ImVec2 size(grid.width, grid.height), step = size + ImVec2(view.px(gap), view.px(gap));
   std::vector<HeatTile> tiles;
   for (Index head = 0; head < shown.heads; ++head) {
     const StagePicture& picture = shown.weights[static_cast<std::size_t>(head)];
-    const ImVec2 from(
-        named.area.Min.x + (grid.width + view.px(gap)) * static_cast<float>(head % grid.columns),
-        named.area.Min.y + (grid.height + view.px(gap)) * static_cast<float>(head / grid.columns));
-    const ImRect cells(from, ImVec2(from.x + grid.width, from.y + grid.height));
-    Picture look{fmt::format("many.{}.{}", name, head), Ink::map, 0, 1};
+    const ImVec2 from = named.area.Min + step * ImVec2(static_cast<float>(head % grid.columns),
+                                                       static_cast<float>(head / grid.columns));
+    const ImRect cells(from, from + size);
+    Picture look{fmt::format("many.{}.{}", &shown == &study_->wide ? "wide" : "small", head), Ink::map, 0, 1};
     look.gap =
         grid.height / static_cast<float>(std::max<Index>(picture.values.rows(), 1)) >= view.px(8) ? 1.0f : 0;
     paintPicture(page_, look, picture.values, cells, scene.look);
@@ -138,48 +131,52 @@ void HeadCountTab::side(const Scene& scene, const ImRect& area, const HeadCountS
                      static_cast<float>(sequence.keys.size()), head, -1});
   }
   paintTokenNames(view, sequence, tiles, named, {-1, -1, -1});
-  const float under = area.Max.y - below + view.px(page_.small ? 4 : 12);
-  const float x = beside ? tiles.front().area.Max.x + view.px(40) : area.Min.x, width = area.Max.x - x;
-  float y = under + view.px(12);
-  const auto number = [&](const std::string& value, const std::string& words) {
-    figure(view, view.fonts->monoTitle, ImVec2(x, y), width, value, words);
-    y += view.px(28);
-  };
-  const bool alone = shown.heads == 1;
-  number(shown.spectra.empty() ? fmt::format("at most {}", shown.headDim)
-                               : std::to_string(shown.spectra.front().rank),
-         alone ? "rank of W_Q·W_Kᵀ" : "rank of each W_Q·W_Kᵀ");
-  number(fixedText(shown.entropy, 2), "entropy of a row, 1 = uniform");
-  number(alone ? "1" : fixedText(shown.likeness, 2),
-         alone ? "pattern" : "similarity of two patterns (cosine)");
-  const ImRect bars(area.Min.x, under + figures + view.px(12), area.Max.x, area.Max.y);
-  if (shown.spectra.empty() || bars.GetHeight() < view.px(48)) return;
-  double most = 1e-30;
-  for (const HeadCountSide* one : {&study_->wide, &study_->small})
-    for (const auto& spectrum : one->spectra)
-      if (!spectrum.singular.empty()) most = std::max(most, spectrum.singular.front());
-  spectra(view, bars, shown, most, study_->wide.headDim);
 }
 
-void HeadCountTab::draw(Scene& scene, const ImRect& area, const Layout&) {
+/// Adds one side: its maps, their numbers, and the singular values.
+void HeadCountTab::side(const Scene& scene, Board& board, const HeadCountSide& shown) {
+  board.title(countedText(shown.heads, "head") + fmt::format(" of {}", shown.headDim));
+  if (&shown == &study_->small)
+    board.atEnd(140, [this, &scene](const ImRect& area) {
+      paintColourBar(page_.view, scene.look.colormap, {"0", "", "1"}, ImVec2(area.Max.x, area.GetCenter().y),
+                     area.GetWidth());
+    });
+  board.picture("", {150, 340, 1}, [this, &scene, &shown](const ImRect& area) { maps(scene, area, shown); });
+  constexpr PartWidth kWidths[] = {{220, 0.4f}, {120, 0.6f}};
+  board.columns(kWidths, 24, [this, &shown](std::size_t i, Board& part) {
+    const auto& spectra = shown.spectra;
+    const bool single = shown.heads == 1;
+    if (i == 0) {
+      part.number(
+          spectra.empty() ? fmt::format("at most {}", shown.headDim) : std::to_string(spectra.front().rank),
+          {single ? "rank of W_Q·W_Kᵀ" : "rank of each W_Q·W_Kᵀ", single ? "rank" : "rank of each"});
+      part.number(fixedText(shown.entropy, 2),
+                  {"entropy of a row, 1 = uniform", "entropy, 1 = uniform", "entropy"})
+          .leaves(3);
+      part.number(single ? "1" : fixedText(shown.likeness, 2),
+                  single ? std::vector<std::string>{"pattern"}
+                         : std::vector<std::string>{"similarity of two patterns (cosine)",
+                                                    "similarity of two patterns", "similarity"});
+    } else if (!spectra.empty()) {
+      part.picture("", {60, 84, 0.3f}, [this, &shown](const ImRect& area) { spectrum(area, shown); })
+          .leaves(2);
+    }
+  });
+}
+
+void HeadCountTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
   if (!study_) return;
-  View& view = page_.view;
-  const ImRect inner = page_.inset(area);
-  Canvas list = *ImGui::GetWindowDrawList();
+  const Fonts& fonts = *page_.view.fonts;
+  Board board(page_.view, page_.inset(area), layout.named);
   if (study_->small.heads == 1) {
-    paintText(
-        list, view.fonts->text, inner.Min, view.theme->secondary,
-        fmt::format("The model dim, {}, can't be divided among heads: it is odd.", study_->wide.headDim));
-    return;
+    board.paragraph(fonts.text, fmt::format("The model dim, {}, can't be divided among heads: it is odd.",
+                                            study_->wide.headDim));
+  } else {
+    board.paragraph(fonts.title, sentenceOf(*study_)).leaves(1);
+    board.tiles(
+        2, 48, [&](std::size_t i, Board& tile) { side(scene, tile, i == 0 ? study_->wide : study_->small); });
   }
-  const float words = paintParagraph(list, view.fonts->title, inner.Min, inner.GetWidth(),
-                                     view.theme->secondary, sentenceOf(*study_));
-  const float top = inner.Min.y + words + view.px(page_.small ? 10 : 24);
-  const float half = (inner.GetWidth() - view.px(48)) / 2;
-  side(scene, ImRect(inner.Min.x, top, inner.Min.x + half, inner.Max.y), study_->wide, "wide");
-  side(scene, ImRect(inner.Max.x - half, top, inner.Max.x, inner.Max.y), study_->small, "small");
-  paintColourBar(view, scene.look.colormap, {"0", "", "1"}, ImVec2(inner.Max.x, top + view.px(4)),
-                 view.px(140));
+  board.show();
 }
 
 std::unique_ptr<Tab> makeHeadCountTab(PageServices& services, State& page) {

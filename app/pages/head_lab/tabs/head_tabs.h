@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/compute/heads/head_studies.h"
+#include "app/kit/board.h"
 #include "app/pages/head_lab/head_lab_page.h"
 
 namespace headscope::app::head_lab_page {
@@ -77,7 +78,9 @@ class HeadCountTab : public Tab {
   const HeadCountStudy* study() const { return study_.get(); }
 
  private:
-  void side(const Scene& scene, const ImRect& area, const HeadCountSide& shown, const char* name);
+  void side(const Scene& scene, Board& board, const HeadCountSide& shown);
+  void maps(const Scene& scene, const ImRect& area, const HeadCountSide& shown);
+  void spectrum(const ImRect& area, const HeadCountSide& side);
 
   Shown<HeadCountQuestion, HeadCountStudy> study_;
 };
@@ -95,10 +98,10 @@ class ViewsTab : public Tab {
   const ViewStudy* study() const { return study_.get(); }
 
  private:
-  void large(Scene& scene, const ImRect& area);
+  void large(Scene& scene, Board& board);
+  void map(Scene& scene, const ImRect& area);
+  void thumbnails(Scene& scene, const ImRect& area);
   void thumbnail(Scene& scene, const ImRect& area, HeadPicture picture);
-  float largeWidth(float height) const;
-  void otherHead(Scene& scene, ImVec2 at);
 
   Shown<ViewQuestion, ViewStudy> study_;
 };

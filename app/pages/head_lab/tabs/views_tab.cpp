@@ -95,19 +95,6 @@ std::vector<CaptionPart> ViewsTab::caption(const Scene& scene) const {
   return {{wordsOf(scene.cursor.lab.picture).caption, page_.view.theme->secondary}};
 }
 
-/// A choice of the head to subtract.
-void ViewsTab::otherHead(Scene& scene, ImVec2 at) {
-  View& view = page_.view;
-  std::vector<Choice> heads;
-  for (Index head = 0; head < page_.layer->config().heads; ++head)
-    heads.push_back({fmt::format("minus head {}", head), "", std::to_string(head)});
-  int chosen =
-      static_cast<int>(std::clamp<Index>(scene.cursor.lab.otherHead, 0, page_.layer->config().heads - 1));
-  ImGui::SetCursorScreenPos(at);
-  if (dropdown(view, "views.other", heads, chosen, 0, "The head whose weights are subtracted."))
-    scene.cursor.lab.otherHead = chosen;
-}
-
 namespace {
 std::string titleOf(const ViewQuestion& asked, HeadPicture picture) {
   if (picture == HeadPicture::rollout) return rolloutTitle(asked);
@@ -119,54 +106,69 @@ std::string titleOf(const ViewQuestion& asked, HeadPicture picture) {
 }
 }  // namespace
 
-void ViewsTab::large(Scene& scene, const ImRect& area) {
-  View& view = page_.view;
-  const Theme& theme = *view.theme;
-  const ViewQuestion& asked = study_->question;
-  const SequenceSnapshot& sequence = asked.layer->sequence();
+/// Adds the selected picture, enlarged, with its formula and what it means.
+void ViewsTab::large(Scene& scene, Board& board) {
+  const View& view = page_.view;
+  const HeadPicture picture = scene.cursor.lab.picture;
+  const std::string title = titleOf(study_->question, picture);
+  board.area("", {30}, [&view, title, picture](const ImRect& area) {
+    const char* formula = wordsOf(picture).formula;
+    Canvas list = *ImGui::GetWindowDrawList();
+    ImFont* font = view.fonts->hero;
+    for (ImFont* smaller : {view.fonts->title, view.fonts->bold})
+      if (textWidth(font, title) > area.GetWidth()) font = smaller;
+    const ImVec2 at(area.Min.x, area.GetCenter().y);
+    paintFitted(view, list, font, at, area.GetWidth(), view.theme->text, title);
+    const float used = textWidth(font, title) + view.px(24);
+    if (used + scriptedWidth(view, view.fonts->mono, formula) < area.GetWidth())
+      paintScripted(view, list, view.fonts->mono, at + ImVec2(used, view.px(2)), view.theme->secondary,
+                    formula);
+  });
+  // As high as the longest sentence, so that nothing moves.
+  float longest = 0;
+  for (const PictureWords& words : kWords)
+    longest = std::max(longest,
+                       linesOf(view.fonts->text, words.sentence, view.px(board.width())).size.y / view.unit);
+  board.area("", {longest}, [&view, picture](const ImRect& area) {
+    paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->text, area.Min, area.GetWidth(),
+                   view.theme->secondary, wordsOf(picture).sentence);
+  });
+  board.apart(4).leaves(1);
+  if ((*study_)[picture].values.size() == 0)
+    board.paragraph(view.fonts->text, study_->noRollout);
+  else
+    board.picture("", {290, 420, 1}, [this, &scene](const ImRect& area) { map(scene, area); });
+  if (picture != HeadPicture::difference) return;
+  board.controls([this, &scene](ControlLine& line) {
+    std::vector<Choice> heads;
+    for (Index head = 0; head < page_.layer->config().heads; ++head)
+      heads.push_back({fmt::format("minus head {}", head), "", std::to_string(head)});
+    int chosen = static_cast<int>(std::clamp<Index>(scene.cursor.lab.otherHead, 0, std::ssize(heads) - 1));
+    if (line.list("views.other", heads, chosen, "The head whose weights are subtracted."))
+      scene.cursor.lab.otherHead = chosen;
+  });
+}
+
+/// Draws the selected picture's map with its tokens, and the colour bar above it.
+void ViewsTab::map(Scene& scene, const ImRect& area) {
+  const View& view = page_.view;
+  const SequenceSnapshot& sequence = study_->question.layer->sequence();
   const HeadPicture picture = scene.cursor.lab.picture;
   const HeadView& shown = (*study_)[picture];
-  const PictureWords& words = wordsOf(picture);
-  Canvas list = *ImGui::GetWindowDrawList();
-  const std::string title = titleOf(asked, picture);
-  float x = area.Min.x;
-  x += paintText(list, view.fonts->hero, ImVec2(x, area.Min.y + view.px(14)), theme.text,
-                 fitted(view.fonts->hero, title, area.GetWidth())) +
-       view.px(24);
-  if (x + scriptedWidth(view, view.fonts->mono, words.formula) < area.Max.x)
-    paintScripted(view, list, view.fonts->mono, ImVec2(x, area.Min.y + view.px(16)), theme.secondary,
-                  words.formula);
-  // The colour bar goes between the sentence and the map. While presenting, the caption has the sentence.
-  float top = area.Min.y + view.px(68);
-  if (!page_.presents) {
-    const float sentence =
-        paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, area.Min.y + view.px(34)), area.GetWidth(),
-                       theme.secondary, words.sentence);
-    const float room = view.px(44);  // for the longest sentence, so that nothing moves
-    top = area.Min.y + view.px(62) + std::max(sentence, room);
-  }
-  const float labels = view.px(page_.small ? 72 : 104), below = view.px(92);
-  const float wide = area.GetWidth() - labels, high = area.Max.y - top - below;
-  if (wide < view.px(60) || high < view.px(60)) return;
-  const Index n = shown.values.rows(), m = shown.values.cols();
-  if (n == 0) {
-    paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, top), area.GetWidth(), theme.secondary,
-                   study_->noRollout);
-    return;
-  }
-  MapView map = tokenMap(scene, page_, "views.map",
-                         ImRect(area.Min.x + labels, top, area.Max.x, area.Max.y - below), n, m, {10, 60});
+  const float labels = rowNamesRoom(view, sequence.queries, 90);
+  const ImRect space(area.Min + ImVec2(labels, view.px(34)), area.Max - ImVec2(0, view.px(72)));
+  if (space.GetWidth() < view.px(40) || space.GetHeight() < view.px(40)) return;
+  MapView map =
+      tokenMap(scene, page_, "views.map", space, shown.values.rows(), shown.values.cols(), {10, 60});
   map.low = shown.low;
   map.high = shown.high;
   map.weights = picture != HeadPicture::difference;
   map.colormap = colormapOf(scene.look, picture);
   paintTokenMap(scene, page_, map, shown.values, sequence, labels);
-  const std::string low =
-      picture == HeadPicture::difference ? "−" + cellText(static_cast<double>(shown.high)) : "0";
+  const std::string most = map.weights ? "1" : cellText(static_cast<double>(shown.high));
   paintColourBar(view, *map.colormap,
-                 {low, picture == HeadPicture::difference ? "0" : "",
-                  picture == HeadPicture::difference ? cellText(static_cast<double>(shown.high)) : "1"},
-                 ImVec2(map.cells.Max.x, map.cells.Min.y - view.px(26)), view.px(140));
+                 map.weights ? BarLabels{"0", "", most} : BarLabels{"−" + most, "0", most},
+                 map.cells.GetTR() - ImVec2(0, view.px(20)), std::min(view.px(140), map.cells.GetWidth()));
   const MapHit hit = hitMap(map);
   if (hit.row < 0) return;
   chooseCell(scene, page_, hit);
@@ -176,7 +178,7 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
 }
 
 void ViewsTab::thumbnail(Scene& scene, const ImRect& area, HeadPicture picture) {
-  View& view = page_.view;
+  const View& view = page_.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const bool chosen = scene.cursor.lab.picture == picture;
@@ -184,64 +186,57 @@ void ViewsTab::thumbnail(Scene& scene, const ImRect& area, HeadPicture picture) 
   if (hitArea("views." + name, area)) scene.cursor.lab.picture = picture;
   if (chosen || ImGui::IsItemHovered())
     list.AddRectFilled(area.Min, area.Max, chosen ? theme.raised : theme.panel, view.px(4));
-  if (chosen) list.AddRectFilled(area.Min, ImVec2(area.Min.x + view.px(3), area.Max.y), theme.text);
+  if (chosen) list.AddRectFilled(area.Min, area.GetBL() + ImVec2(view.px(3), 0), theme.text);
   const PictureWords& words = wordsOf(picture);
-  ImFont* font = page_.small ? view.fonts->small : view.fonts->text;
-  const float width = area.GetWidth() - view.px(20);
-  const char* title = textWidth(font, words.name) <= width ? words.name : words.shortName;
-  paintText(list, font, ImVec2(area.Min.x + view.px(14), area.Min.y + view.px(16)),
-            chosen ? theme.text : theme.secondary, fitted(font, title, width));
+  const ImRect inner(area.Min + ImVec2(view.px(14), view.px(32)),
+                     area.Max - ImVec2(view.px(10), view.px(10)));
+  ImFont* font =
+      textWidth(view.fonts->text, words.shortName) <= inner.GetWidth() ? view.fonts->text : view.fonts->small;
+  paintText(
+      list, font, inner.Min - ImVec2(0, view.px(16)), chosen ? theme.text : theme.secondary,
+      fitted(font, firstFitting(font, {words.name, words.shortName}, inner.GetWidth()), inner.GetWidth()));
   const HeadView& shown = (*study_)[picture];
-  const float top = area.Min.y + view.px(32), room = area.Max.y - view.px(10) - top;
-  const float wide = area.GetWidth() - view.px(28);
-  const auto rows = static_cast<float>(shown.small.values.rows()),
-             cols = static_cast<float>(shown.small.values.cols());
-  if (rows < 1 || cols < 1 || room < 8) return;
-  const float each = std::min(room / rows, wide / cols);
-  Picture look{"views.small." + name, Ink::map, shown.low, shown.high};
+  const attention::Matrix& values = shown.small.values;
+  if (values.size() == 0 || inner.GetHeight() < 8) return;
+  const ImVec2 cells(static_cast<float>(values.cols()), static_cast<float>(values.rows()));
+  const float each = std::min(inner.GetHeight() / cells.y, inner.GetWidth() / cells.x);
+  Picture look{"views.thumbnail." + name, Ink::map, shown.low, shown.high};
   look.gap = each >= view.px(8) ? 1.0f : 0;
   Look colours = scene.look;
   colours.colormap = colormapOf(scene.look, picture);
-  const ImVec2 from(std::round(area.Min.x + view.px(14)), std::round(top));
-  paintPicture(page_, look, shown.small.values,
-               ImRect(from.x, from.y, from.x + each * cols, from.y + each * rows), colours);
+  const ImVec2 from = ImFloor(inner.Min);
+  paintPicture(page_, look, values, ImRect(from, from + cells * each), colours);
 }
 
-void ViewsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
-  if (!study_) return;
-  View& view = page_.view;
-  const float margin = page_.margin();
-  const ImRect inner = page_.inset(area);
-  const float space = view.px(page_.small ? 8 : 16);
-  const float split =
-      std::round(inner.Min.x + std::clamp(largeWidth(inner.GetHeight()) + 2 * margin,
-                                          inner.GetWidth() * 0.42f, inner.GetWidth() * 0.56f));
-  large(scene, ImRect(inner.Min.x, inner.Min.y, split - margin, inner.Max.y));
-  if (scene.cursor.lab.picture == HeadPicture::difference)
-    otherHead(scene, ImVec2(inner.Min.x, inner.Max.y - view.px(30)));
+/// Draws all pictures in a grid; a click selects one.
+void ViewsTab::thumbnails(Scene& scene, const ImRect& area) {
+  const View& view = page_.view;
+  if (area.GetHeight() < view.px(60)) return;
+  constexpr float kGap = 10;
   const attention::Matrix& weights = (*study_)[HeadPicture::weights].values;
-  const float gap = space / view.unit;
-  const MapGrid grid =
-      mapGrid(view, ImVec2(inner.Max.x - split, inner.GetHeight()), std::ssize(kWords),
-              std::max<Index>(weights.rows(), 1), std::max<Index>(weights.cols(), 1), {gap + 28, gap, 42});
-  const auto columns = static_cast<std::size_t>(grid.columns), rows = static_cast<std::size_t>(grid.rows);
-  const float wide = (inner.Max.x - split + space) / static_cast<float>(columns) - space,
-              high = (inner.GetHeight() + space) / static_cast<float>(rows) - space;
+  const MapGrid grid = mapGrid(view, area.GetSize(), std::ssize(kWords), std::max<Index>(weights.rows(), 1),
+                               std::max<Index>(weights.cols(), 1), {kGap + 24, kGap, 42});
+  const ImVec2 gap(view.px(kGap), view.px(kGap)),
+      count(static_cast<float>(grid.columns), static_cast<float>(grid.rows)),
+      step = (area.GetSize() + gap) / count;
   for (std::size_t i = 0; i < kWords.size(); ++i) {
-    const float x = split + (wide + space) * static_cast<float>(i % columns),
-                y = inner.Min.y + (high + space) * static_cast<float>(i / columns);
-    thumbnail(scene, ImRect(x, y, x + wide, y + high), static_cast<HeadPicture>(i));
+    const auto columns = static_cast<std::size_t>(grid.columns);
+    const ImVec2 from =
+        area.Min + step * ImVec2(static_cast<float>(i % columns), static_cast<float>(i / columns));
+    thumbnail(scene, ImRect(from, from + step - gap), static_cast<HeadPicture>(i));
   }
 }
 
-/// The width of the large map at that height, with its names; the small maps get the rest.
-float ViewsTab::largeWidth(float height) const {
-  const View& view = page_.view;
-  const HeadView& shown = (*study_)[HeadPicture::weights];
-  if (shown.values.rows() == 0) return 0;
-  const float aspect =
-      static_cast<float>(shown.values.cols()) / static_cast<float>(std::max<Index>(shown.values.rows(), 1));
-  return view.px(page_.small ? 72 : 104) + (height - view.px(page_.presents ? 160 : 198)) * aspect;
+void ViewsTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
+  if (!study_) return;
+  Board board(page_.view, page_.inset(area), layout.named);
+  constexpr PartWidth kWidths[] = {{240, 0.44f}, {200, 0.56f}};
+  board.columns(kWidths, 24, [&](std::size_t i, Board& column) {
+    if (i == 0) return large(scene, column);
+    column.picture("", {90, 400, 1}, [this, &scene](const ImRect& rest) { thumbnails(scene, rest); })
+        .leaves(2);
+  });
+  board.show();
 }
 
 std::unique_ptr<Tab> makeViewsTab(PageServices& services, State& page) {
