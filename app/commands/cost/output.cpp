@@ -128,8 +128,8 @@ std::string costTable(const CostReport& report) {
           request.batch > 1 ? fmt::format("; of one of the {} sequences", count(request.batch)) : ""));
   if (shape.decodes)
     row("decode step", flopsText(figures.decode.flops),
-        fmt::format("reads {}: {:.3g} FLOP/byte", fourDigitBytes(figures.decode.bytes()),
-                    figures.decode.intensity()));
+        fmt::format("reads {}: {} FLOP/byte", fourDigitBytes(figures.decode.bytes()),
+                    threeDigits(figures.decode.intensity())));
   return text + "\n" + timeTerms(figures) + "\n";
 }
 

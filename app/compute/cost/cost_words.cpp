@@ -20,14 +20,14 @@ std::string count(Index value) {
 }  // namespace
 
 std::string threeDigits(double value) {
-  return value >= 1000 ? countText(static_cast<std::uint64_t>(std::llround(value))) : roundedText(value, 3);
+  return value >= 999.5 ? countText(static_cast<std::uint64_t>(std::llround(value))) : roundedText(value, 3);
 }
 
 std::string secondsText(double seconds) {
   if (seconds >= 1000) return threeDigits(seconds) + " s";
   if (seconds >= 1) return roundedText(seconds, 4) + " s";
   if (seconds >= 1e-3) return roundedText(seconds * 1e3, 4) + " ms";
-  return roundedText(seconds * 1e6, 3) + " µs";
+  return threeDigits(seconds * 1e6) + " µs";
 }
 
 std::string machineText(const attention::Machine& machine, std::string_view between) {
@@ -173,9 +173,13 @@ std::vector<attention::CacheKind> layerKinds(const CostFigures& figures) {
 
 namespace {
 
-/// "12.3 M" from ten million on; smaller numbers in full.
+/// "12.3 million", "1.98 billion" from ten million on; smaller numbers in full.
 std::string largeCount(Index value) {
-  return value >= 10'000'000 ? roundedText(static_cast<double>(value) / 1e6, 3) + " M" : count(value);
+  const auto whole = static_cast<double>(value);
+  if (whole < 1e7) return count(value);
+  for (const auto& [unit, name] : {std::pair(1e12, " trillion"), {1e9, " billion"}})
+    if (whole >= 0.9995 * unit) return threeDigits(whole / unit) + name;
+  return threeDigits(whole / 1e6) + " million";
 }
 
 /// "1,978 tokens/s", also for a single token.
@@ -200,7 +204,7 @@ std::string verdictReason(const CostFigures& figures) {
     text = "no batch and no context fits";
   } else {
     text = context ? "longest context " + largeCount(*context) : std::string("any context");
-    if (batch) text += ", largest batch " + count(*batch);
+    if (batch) text += ", largest batch " + largeCount(*batch);
   }
   return fmt::format("on {}{}; {}", gpus == 1 ? "one " : fmt::format("each of {} × ", gpus),
                      figures.machine.name, text);

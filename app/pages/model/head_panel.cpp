@@ -129,7 +129,7 @@ void facts(Rows& rows, const Scene& scene, State& page) {
              {fixedText(page.summary(layer, cell.head)->entropy, 2), 0, figures},
              {"    writes ", words},
              {fixedText(headShare(*page.study, layer, cell.head, cell.query), 2), 0, figures},
-             {" of the stream    copies ", words},
+             {"× the stream’s norm    copies ", words},
              {!page.model.config->checkHeadMaps() || page.model.config->cross() ? "–"
               : copying == page.head.copying.end() ? previews(scene, page) ? "–" : "…"
                                                    : fixedText(copying->second, 2),
@@ -206,7 +206,7 @@ std::string amounts(const attention::Composition& with) {
 
 /// The strongest heads of one side, as many as fit on a line. A click chooses one.
 void partners(Rows& rows, Scene& scene, State& page, const char* name, const char* label,
-              const std::vector<ComposedHead>& heads) {
+              const std::vector<ComposedHead>& heads, const char* none) {
   const Theme& theme = rows.theme();
   rows.line(Type::text, {{label, theme.secondary, page.view.fonts->small}});
   rows.column(62);
@@ -229,8 +229,8 @@ void partners(Rows& rows, Scene& scene, State& page, const char* name, const cha
       tooltip(page.view, amounts(with.with) + " above random heads\nClick to choose the head");
   }
   if (shown == 0)
-    rows.line(Type::text, {{heads.empty() ? "no heads there" : "none above random heads", theme.faint,
-                            page.view.fonts->small}});
+    rows.line(Type::text,
+              {{heads.empty() ? none : "none more than random heads", theme.faint, page.view.fonts->small}});
 }
 
 /// A note on compositions that are undefined between an encoder–decoder's streams; "" with one stream.
@@ -259,8 +259,8 @@ void compositionSection(Rows& rows, Scene& scene, State& page) {
   const auto found = page.head.compositions.find({scene.cursor.model.layer, scene.cursor.cell.head});
   if (found == page.head.compositions.end()) return rows.hint("…");
   rows.hint(undefinedNote(*page.model.config));
-  partners(rows, scene, page, "composes.earlier", "reads", found->second.earlier);
-  partners(rows, scene, page, "composes.later", "is read by", found->second.later);
+  partners(rows, scene, page, "composes.earlier", "reads", found->second.earlier, "no earlier heads");
+  partners(rows, scene, page, "composes.later", "is read by", found->second.later, "no later heads");
 }
 
 }  // namespace headscope::app::model_page

@@ -93,6 +93,22 @@ TEST(CostWords, VerdictGivesItsReasons) {
       << verdictReason(large);
 }
 
+TEST(CostWords, SaysLargeNumbersInWords) {
+  CostFigures figures = figuresOf("Llama-3.1-70B", 2);
+  const auto context = [&](attention::Index tokens) {
+    figures.serving.longestContext = tokens;
+    return verdictReason(figures);
+  };
+  EXPECT_THAT(context(1'978'123'456), HasSubstr("longest context 1.98 billion,"));
+  EXPECT_THAT(context(999'900'000), HasSubstr("longest context 1 billion,"));
+  EXPECT_THAT(context(12'345'678), HasSubstr("longest context 12.3 million,"));
+  EXPECT_THAT(context(9'999'999), HasSubstr("longest context 9,999,999,"));
+  EXPECT_THAT(context(1'234'000'000'000'000), HasSubstr("longest context 1,234 trillion,"));
+  for (const double value : {999.4, 999.6, 1e3, 1234.5})
+    EXPECT_THAT(threeDigits(value), Not(HasSubstr("e+"))) << value;
+  EXPECT_THAT(secondsText(999.9e-6), Not(HasSubstr("e+")));
+}
+
 TEST(CostWords, ListsEachKindOfLayer) {
   EXPECT_TRUE(costLayers(figuresOf("Llama-3.1-70B", 1)).empty()) << "the product says it";
   const std::vector<CostLayers> jamba = costLayers(figuresOf("Jamba-1.5-Mini", 1));
