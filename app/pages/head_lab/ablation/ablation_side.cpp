@@ -69,7 +69,7 @@ std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std:
   return parts;
 }
 
-/// The width from which a share's amount stands beside its cosine and its share, in layout units.
+/// The width from which a share's amount is shown with its cosine, in layout units.
 constexpr float kAmounts = 400;
 
 /// Draws each head's share of one token's output as steps that add up to the whole.
