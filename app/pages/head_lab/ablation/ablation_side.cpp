@@ -69,9 +69,6 @@ std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std:
   return parts;
 }
 
-/// The width from which a share's amount stands beside its cosine and its share, in layout units.
-constexpr float kAmounts = 400;
-
 /// Draws each head's share of one token's output as steps that add up to the whole.
 void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
   const State& page = ablation.page;
@@ -102,8 +99,9 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
                            area.GetWidth()));
   Columns columns;
   columns.name = "ablation.sum";
-  // Narrow lines have space for two numbers.
-  const bool wide = area.GetWidth() >= view.px(kAmounts);
+  // Lines have space for two numbers.
+  const ImRect bars(ImVec2(area.Min.x, at.y + view.px(18)), area.Max);
+  const bool wide = !hasLines(view, bars);
   columns.rowNames = {"cosine", wide ? "of ‖output‖" : "share"};
   columns.rowColors = {theme.secondary, theme.text};
   if (wide) {
@@ -111,7 +109,6 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
     columns.rowColors.insert(columns.rowColors.begin(), theme.value);
   }
   columns.joined = true;
-  const ImRect bars(ImVec2(area.Min.x, at.y + view.px(18)), area.Max);
   double running = 0;
   const std::vector<Part> parts = partsOf(shares, token, tableRoom(page, bars) - 1);
   for (const Part& part : parts) {

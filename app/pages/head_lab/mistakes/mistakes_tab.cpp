@@ -41,7 +41,7 @@ class MistakesTab : public Tab {
   }
 
  private:
-  /// Whether a list of all mistakes stands left of the one shown, as the tab line decides in each frame; a
+  /// Whether there is a list of all mistakes left of the one shown, as the tab line decides in each frame; a
   /// poster has neither.
   bool lists_ = false;
 };
@@ -84,7 +84,7 @@ void MistakesTab::ask(const Scene& scene) {
   if (aboutScale(shown.mistake)) page_.curve.ask(shown.mistake, Lane::back);
 }
 
-/// The choice of the layer for the mistake, and of the mistake if no list stands beside it.
+/// The choice of the layer for the mistake, and of the mistake if there is no list of them.
 void MistakesTab::choices(Scene& scene, const ImRect& area, float left) {
   View& view = page_.view;
   HeadLabCursor& shown = scene.cursor.lab;
