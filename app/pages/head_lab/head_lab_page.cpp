@@ -48,8 +48,6 @@ void Page::draw(Scene& scene, const Layout& layout) {
   area.Min.x = layout.left.Min.x;  // the page has no left panel
   Layout whole = layout;
   whole.center = area;
-  page_.presents = layout.presents;
-  page_.small = layout.narrow || layout.presents || area.GetHeight() < view.px(760);
   if (beginPanel(view, "lab.page", area, 0, 0,
                  ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar)) {
     if (!layout.presents) area.Min.y = tabLine(scene, page_, shown(scene), whole);

@@ -61,15 +61,12 @@ struct State {
       shown, [](attention::Mistake mistake, std::stop_token stop) {
         return attention::saturation(mistake, kMistakeDims, 12, kSaturationLayers, stop);
       }};
-  bool showsEntropy = false;  ///< in small windows: plot the entropy instead of the largest weight
+  bool showsEntropy = false;  ///< where one plot fits: the entropy, not the largest weight
   bool catchingUp = false;
   /// Whether there is nothing to show in detail: no tokens, or a layer that can't be computed.
   bool missing() const { return snapshot && (snapshot->error || snapshot->empty); }
   /// Why the layer's parts can't be computed; "" if they can.
   std::string problem() const { return parts.problem() + head.problem(); }
-  bool small = false;     ///< little space: lists become choices in the tab line
-  bool presents = false;  ///< presenting: a line below or next to the page shows the sentences
-  float margin() const { return view.px(small ? 16 : 24); }
   /// A tab's area without its margins.
   ImRect inset(const ImRect& area) const {
     const ImVec2 by(view.px(20), view.px(12));

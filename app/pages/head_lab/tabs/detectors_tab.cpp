@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "app/kit/control_line.h"
+#include "app/kit/board.h"
 #include "app/pages/head_lab/map_view.h"
 #include "app/pages/head_lab/tabs/head_tabs.h"
 #include "app/platform/track.h"
@@ -65,10 +65,9 @@ std::vector<Index> DetectorsTab::rows(const Scene& scene) const {
   return heads;
 }
 
-void DetectorsTab::controls(Scene& scene, const ImRect& area) {
+void DetectorsTab::controls(Scene& scene, ControlLine& line) {
   const std::string none =
       detectorCalled(scene.cursor.lab.detector) ? "" : "Click a column to choose a detector.";
-  ControlLine line(page_.view, ImRect(area.Min, ImVec2(area.Max.x, area.Min.y + page_.view.px(26))));
   line.list(scene, "cursor.lab.reads");
   line.list(scene, "cursor.lab.order", {"", none, ""});
   line.list(scene, "cursor.lab.likeness");
@@ -81,19 +80,25 @@ void DetectorsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   if (!study_) return;
   View& view = page_.view;
   hovered_ = std::exchange(nextHovered_, ScorePlace{});
-  const float margin = page_.margin();
-  const float line = page_.presents ? 0 : view.px(page_.small ? 44 : 56);  // for the controls
-  const ImRect inner = page_.inset(area);
-  if (!page_.presents) controls(scene, inner);
-  const float side = std::round(inner.GetWidth() * (page_.small ? 0.29f : 0.32f));
-  const ImRect table(inner.Min.x, inner.Min.y + line, inner.Max.x - side - margin, inner.Max.y);
-  const ImRect right(inner.Max.x - side, inner.Min.y + line, inner.Max.x, inner.Max.y);
-  nextHovered_ = paintScores(scene, page_, table, {*study_, rows(scene), selectedPlace(scene), hovered_});
-  const float square = std::min(right.GetHeight() * 0.32f, side * 0.7f);
-  picture(scene, ImRect(right.Min.x, right.Min.y, right.Max.x, right.Max.y - square - view.px(44)));
-  paintSimilarity(scene, page_,
-                  ImRect(right.Min.x, right.Max.y - square - view.px(24), right.Max.x, right.Max.y), *study_,
-                  nextHovered_);
+  Board board(view, page_.inset(area));
+  board.controls([&](ControlLine& line) { controls(scene, line); });
+  constexpr PartWidth kTableAndHead[] = {{0, 0.69f}, {0, 0.31f}};
+  board.columns(kTableAndHead, 24, [&](std::size_t i, Board& column) {
+    if (i == 0) {
+      column.picture("", {200, 400, 1}, [&](const ImRect& table) {
+        nextHovered_ =
+            paintScores(scene, page_, table, {*study_, rows(scene), selectedPlace(scene), hovered_});
+      });
+      return;
+    }
+    column.picture("", {150, 300, 1}, [&](const ImRect& map) { picture(scene, map); });
+    // Room for the longest sentence, so that nothing moves. On stage, the caption says it.
+    column.area("", {58, 80}, [&](const ImRect& words) { sentence(scene, words); }).inWindow();
+    column.picture("", {100, 240}, [&](const ImRect& square) {
+      paintSimilarity(scene, page_, square, *study_, nextHovered_);
+    });
+  });
+  board.show();
   if (nextHovered_ != hovered_) view.redraw(2);
 }
 
@@ -155,6 +160,16 @@ void markCounted(const View& view, const MapView& map, const TargetStudy& shown)
 
 }  // namespace
 
+/// The score of the head shown in words, in the largest type that fits.
+void DetectorsTab::sentence(const Scene& scene, const ImRect& area) {
+  if (!targets_) return;
+  const View& view = page_.view;
+  const std::string text = sentenceOf(*targets_->question.study, *targets_, scene.look.labelThreshold);
+  ImFont* font = view.fonts->text;
+  if (linesOf(font, text, area.GetWidth()).size.y > area.GetHeight()) font = view.fonts->small;
+  paintParagraph(*ImGui::GetWindowDrawList(), font, area.Min, area.GetWidth(), view.theme->secondary, text);
+}
+
 /// Draws a head's weights, with the cells outlined that make up its score.
 void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   if (!targets_) return;
@@ -164,36 +179,21 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const SequenceSnapshot& sequence = shown.question.study->question.layer->sequence();
   Canvas list = *ImGui::GetWindowDrawList();
   const bool previews = ScorePlace{shown.question.head, shown.question.detector} != selectedPlace(scene);
-  const bool named = !page_.presents || previews;  // else the caption names the head
   const ImVec2 titleAt(area.Min.x, area.Min.y + view.px(10));
-  const std::string name = headName(shown.question.head);
-  float title = named ? paintText(list, view.fonts->title, titleAt, theme.text, name) + view.px(12) : 0;
+  float title =
+      paintText(list, view.fonts->title, titleAt, theme.text, headName(shown.question.head)) + view.px(12);
   if (previews) title += paintHoverTag(view, titleAt + ImVec2(title, 0));
-  // While presenting, the caption says it.
-  const float words =
-      page_.presents
-          ? 0
-          : paintParagraph(list, page_.small ? view.fonts->small : view.fonts->text,
-                           ImVec2(area.Min.x, area.Min.y + view.px(26)), area.GetWidth(), theme.secondary,
-                           sentenceOf(*shown.question.study, shown, scene.look.labelThreshold));
   const Index n = shown.values.rows(), m = shown.values.cols();
-  const float labels = view.px(page_.small ? 62 : 84), below = view.px(page_.small ? 62 : 78);
-  // Space for the longest sentence, so that nothing moves.
-  const float room = view.px(page_.presents ? 0 : page_.small ? 58 : 80);
-  const float top = area.Min.y + view.px(46) + std::max(words, room);
-  const float wide = area.GetWidth() - labels, high = area.Max.y - top - below;
-  if (high < view.px(40) || wide < view.px(40)) return;
-  const ImRect space(area.Min.x + labels, top, area.Max.x, area.Max.y - below);
+  const NameRoom names = nameRoom(view, sequence.queries, sequence.keys);
+  const ImRect space(area.Min.x + names.left, area.Min.y + view.px(46), area.Max.x, area.Max.y - names.below);
+  if (space.GetHeight() < view.px(40) || space.GetWidth() < view.px(40)) return;
   MapView map = tokenMap(scene, page_, "detect.map", space, n, m, {5, 37});
   map.weights = true;
-  // Next to the title, or in its place.
-  const std::string part = visiblePartText(map.rows, n, map.cols, m);
   paintFitted(view, list, view.fonts->small, titleAt + ImVec2(title, view.px(1)), area.GetWidth() - title,
-              theme.secondary, part);
-  if (!named && part.empty()) paintText(list, view.fonts->title, titleAt, theme.text, name);
+              theme.secondary, visiblePartText(map.rows, n, map.cols, m));
   paintMap(scene, page_, map, map.visible(shown.values));
   markCounted(view, map, shown);
-  rowNames(page_, map, sequence.queries, labels);
+  rowNames(page_, map, sequence.queries, names.left);
   columnNames(page_, map, sequence.keys);
   axisTitles(page_, map);
   if (const MapHit hit = hitMap(map); hit.row >= 0) {

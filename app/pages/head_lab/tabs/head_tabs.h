@@ -36,8 +36,9 @@ class DetectorsTab : public Tab {
   ScorePlace previewedPlace(const Scene& scene) const { return wholePlace(scene, hovered_); }
   /// The place, with what it lacks from the selection.
   ScorePlace wholePlace(const Scene& scene, ScorePlace place) const;
-  void controls(Scene& scene, const ImRect& area);
+  void controls(Scene& scene, ControlLine& line);
   void picture(Scene& scene, const ImRect& area);
+  void sentence(const Scene& scene, const ImRect& area);
 
   Shown<DetectorQuestion, DetectorStudy> study_;
   Shown<TargetQuestion, TargetStudy> targets_;
