@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = ['app', 'attention', 'render', 'assets/lessons', 'assets/manual', 'README.md']
+PROGRAM = ['app', 'attention', 'render', 'assets/lessons', 'assets/talks', 'assets/manual', 'README.md']
 TOKEN = re.compile(
     r'//[^\n]*|/\*.*?\*/|(?:u8|[uUL])?R"(?P<d>[^\s()\\]*)\((?P<raw>.*?)\)(?P=d)"'
     r'|(?:u8)?"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])+\'', re.S)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include "app/scene/shared_value.h"
 
 namespace headscope::app {
@@ -55,6 +57,18 @@ struct Talk {
 using SharedTalk = SharedValue<Talk>;
 
 inline constexpr std::size_t kMaxTalkViews = 300, kMaxViewName = 200, kMaxViewNotes = std::size_t{64} << 10;
+
+/// A finished talk of the program, a scene file in assets/talks to give or change. The table lets the window
+/// offer it without reading the file.
+struct ReadyTalk {
+  const char *id, *file, *title;
+  int views, minutes;
+};
+inline constexpr std::array<ReadyTalk, 3> kReadyTalks{
+    ReadyTalk{"attention", "01-attention-in-twenty-minutes.json", "Attention in twenty minutes", 12, 20},
+    ReadyTalk{"kv_cache", "02-the-kv-cache-and-what-it-costs.json", "The KV cache and what it costs", 12, 25},
+    ReadyTalk{"induction", "03-what-a-head-does-the-induction-circuit.json",
+              "What a head does: the induction circuit", 11, 20}};
 
 /// Returns `scene` as a view: with its page, but without its talk and lesson step.
 std::shared_ptr<const Scene> viewScene(const Scene& scene);

@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include "app/kit/rows.h"
+#include "app/platform/assets.h"
+#include "app/scene/scene_json.h"
+
 namespace headscope::app::talk_page {
 
 void Page::arrange(Document& own) {
@@ -111,16 +115,41 @@ Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) cons
   return layoutFor(view, size.x, size.y - stripHeight(view, size.y), hasSide, hasStrip);
 }
 
+namespace {
+
+std::string readyAction(const ReadyTalk& talk) {
+  return std::string("talk.ready.") + talk.id;
+}
+
+/// What to do with no views: add some, or open a finished talk.
+void emptyTalk(View& view, const ImRect& area) {
+  const float split = std::min(area.GetCenter().y + view.px(20), area.Max.y), x = area.GetCenter().x;
+  const ImRect above(area.Min.x, std::max(area.Min.y, split - view.px(230)), area.Max.x, split);
+  if (beginPanel(view, "talk.empty", above, 0, 0))
+    emptyMessage(view, above, "No views yet",
+                 "A talk is a list of views to present. On any page, Ctrl+Shift+A adds what it shows.",
+                 "Go to Heads", "page.heads");
+  endPanel();
+  const float half = std::min(view.px(270), area.GetWidth() / 2);
+  if (beginPanel(view, "talk.ready", ImRect(x - half, split, x + half, area.Max.y), 20, 8)) {
+    Rows rows(view);
+    rows.section("FINISHED TALKS");
+    for (const ReadyTalk& talk : kReadyTalks) {
+      const std::string action = readyAction(talk);
+      if (rows.option(action, talk.title, fmt::format("{} views · {} min", talk.views, talk.minutes), false,
+                      "Opens a copy, with notes, to give or to change."))
+        view.request(action);
+    }
+  }
+  endPanel();
+}
+
+}  // namespace
+
 void Page::draw(Scene& scene, const Layout& layout) {
   View& view = services_.view;
-  if (page_.count == 0) {
-    const ImRect area(0, layout.center.Min.y, layout.status.Max.x, layout.status.Min.y);
-    if (beginPanel(view, "talk.empty", area, 0, 0))
-      emptyMessage(view, area, "No views yet",
-                   "A talk is a list of views to present. On any page, Ctrl+Shift+A adds what it shows.",
-                   "Go to Heads", "page.heads");
-    return endPanel();
-  }
+  if (page_.count == 0)
+    return emptyTalk(view, ImRect(0, layout.center.Min.y, layout.status.Max.x, layout.status.Min.y));
   if (const float high = stripHeight(view, layout.status.Max.y); high > 0)
     strip(page_, scene, ImRect(0, layout.status.Min.y - high, layout.status.Max.x, layout.status.Min.y));
 }
@@ -173,6 +202,22 @@ void Page::addShown(const Scene& shown) {
   if (at < 0) return view.messages.fail(fmt::format("A talk has at most {} views.", kMaxTalkViews));
   own.scene().cursor.view = at;
   view.tell(fmt::format("Added as view {} of the talk.", at + 1), view.pressedAt);
+}
+
+/// Opens a copy, which belongs to no file, as one undo step.
+void Page::openReady(const ReadyTalk& talk) {
+  services_.files.read<Scene>(
+      talk.file,
+      [file = talk.file, stop = services_.files.stopToken()] {
+        return readScene(assetFolder() / "talks" / file, stop);
+      },
+      [this](attention::Result<Scene> scene) {
+        View& view = services_.view;
+        if (!scene) return view.messages.fail(scene.error().message);
+        services_.own()->open(*std::move(scene), std::filesystem::path());
+        view.say("This is your copy of the talk. Undo restores your scene.");
+        view.redraw();
+      });
 }
 
 void Page::present() {
@@ -236,6 +281,12 @@ std::vector<Action> Page::actions() {
              own.closeTalk();
              services_.view.say("The talk is closed. Undo opens it again.");
            });
+  for (const ReadyTalk& talk : kReadyTalks)
+    list.add({.id = readyAction(talk),
+              .name = std::string("Talk: ") + talk.title,
+              .whileTyping = true,
+              .words = "finished example lecture slides presentation open"},
+             [this, &talk](Scene&) { openReady(talk); });
   return std::move(list.all);
 }
 

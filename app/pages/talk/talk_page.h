@@ -91,6 +91,7 @@ class Page : public app::Page {
   void place(Scene& own);
   void clearStage();
   void addShown(const Scene& shown);
+  void openReady(const ReadyTalk& talk);
   void present();
   std::string placeText() const;
 
