@@ -85,6 +85,14 @@ void KeyboardFocus::go(const TabStop& control) {
   if (control.kind == TabStopKind::text) press(0);
 }
 
+bool KeyboardFocus::goInto(const ImRect& area) {
+  const auto found = std::find_if(noted_.begin(), noted_.end(),
+                                  [&](const TabStop& each) { return area.Contains(each.area.GetCenter()); });
+  if (found == noted_.end()) return false;
+  go(*found);
+  return true;
+}
+
 void KeyboardFocus::step(int by) {
   const std::vector<TabStop> controls = reachable();
   if (controls.empty()) return;

@@ -46,6 +46,9 @@ class KeyboardFocus {
   /// Returns all focusable controls of the last frame, in drawing order.
   std::vector<TabStop> reachable() const;
 
+  /// Moves to the first control drawn in this frame whose middle is inside `area`. Returns false if there is
+  /// none. Call after everything is drawn.
+  bool goInto(const ImRect& area);
   /// Moves to the next control, or with −1 to the previous one, wrapping around.
   void step(int by);
   /// Handles an arrow key: moves over the cells of a picture, otherwise to the nearest control in that

@@ -112,7 +112,8 @@ struct Field {
   Access access;
   Values values;
   Control control;
-  const char* help;  ///< one sentence, with the formula if there is one
+  const char* help;        ///< one sentence, with the formula if there is one
+  const char* words = "";  ///< other words that people search for; commas separate phrases
 };
 
 /// Whether `value` is legal for this field.

@@ -63,7 +63,8 @@ constexpr Range kWindow{-100.0 * kMaxMapTokens, 100.0 * kMaxMapTokens, "cells"};
 constexpr Field kViewRows[] = {
     {"look.quantity", kLook<&Look::quantity>, Names{kQuantityNames},
      Selection{"quantity", kQuantityLabels, "model.dropout=0.5", true},
-     "What heatmaps show: weights after the softmax, scores before it, or weights after dropout."},
+     "What heatmaps show: weights after the softmax, scores before it, or weights after dropout.",
+     "before softmax, logits, raw scores"},
     {"look.colormap", kLook<&Look::colormap>, Names{kColormapNames},
      Selection{"colormap", kColormapNames, "", true}, "Colours of weights."},
     {"look.score_colormap", kLook<&Look::scoreColormap>, Names{kColormapNames},
@@ -129,7 +130,7 @@ constexpr Field kViewRows[] = {
      "Fill the KV cache step by step."},
     {"cursor.step", kCursor<&Cursor::step>, kPlace,
      Slider{"step", "Decode", {1, kMaxTokens}, "prefill=1", "the tokens"},
-     "Tokens in the cache while decoding."},
+     "Tokens in the cache while decoding.", "generate step by step"},
     {"cursor.page", kCursor<&Cursor::page>, Anything{"the key of a page"}, Elsewhere{"the tabs at the top"},
      "The page that is shown."},
     {"cursor.view", kCursor<&Cursor::view>, kPlace, kTalkPage, "The view of the talk on the page Talk."},

@@ -167,6 +167,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   if (layout.presents) stageOverlay(scene(), view, presentation_.state(), layout, actions_);
   if (layout.presents && presentation_.state().notes)
     stageNotes(view, page.notes(own().scene()), ImRect(0, layout.status.Max.y, width, height));
+  revealControl();
   focusRing(view);
   if (ui_.pointerHidden() || (layout.presents && presentation_.state().laser))
     ImGui::SetMouseCursor(ImGuiMouseCursor_None);
@@ -273,7 +274,8 @@ void Session::perform(const std::string& id) {
   const std::shared_ptr<Document> document = workspace_.working();
   const Scene before = document->scene();
   const Preferences preferences = view.preferences;
-  actions_.find(id).run(document->scene());
+  const Action action = actionNamed(id);  // held as well: an action may add others
+  action.run(document->scene());
   // An action's change is a separate undo step.
   if (!sameDocument(before, document->scene())) document->record();
   if (view.preferences != preferences) services_.keepPreferences();
@@ -289,6 +291,7 @@ bool Session::takeAnswers() {
     any = page.take(scene()) || any;
     actions_.add(page.moreActions(), row.info.name, row.info.key);
   }
+  if (any && view().dialog && view().dialog->name() == "palette") gatherPlaces();
   return takeFonts() || any;
 }
 

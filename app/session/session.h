@@ -75,6 +75,8 @@ class Session {
   Drawing sheet(int width, int height, float unit, const std::function<void(const View&, Canvas)>& paint);
   const HeatmapLayer& heatmaps() const { return heatmaps_; }
   const ActionTable& actions() const { return actions_; }
+  /// What Search leads to besides actions, as far as it is known; empty until Search was opened.
+  const Places& places() const { return places_; }
   /// Returns the page of type P. Throws std::bad_cast if there is none.
   template <typename P>
   P& page() const {
@@ -112,7 +114,11 @@ class Session {
   std::vector<Action> windowActions();
   std::vector<Action> settingActions();
   std::vector<Action> helpActions();
-  void openManual(const std::string& page);
+  void openManual(const std::string& target);
+  void openSearch();
+  void gatherPlaces();
+  void revealControl();
+  const Action& actionNamed(const std::string& id) const;
   void stepHead(Index by);
   Document& own() const { return *workspace_.own(); }
   PageSet& pages() { return workspace_.pages(); }
@@ -123,6 +129,8 @@ class Session {
   PageServices services_;
   Workspace workspace_;
   ActionTable actions_;
+  Places places_ = std::make_shared<std::vector<Action>>();
+  std::vector<Action> chapters_;  ///< the manual's sections, as places; empty until read
   DocumentFiles files_;
   SceneLinks links_;
   Closing closing_;

@@ -1,5 +1,4 @@
 #include "app/session/session.h"
-#include "app/shell/manual_reader.h"
 
 namespace headscope::app {
 
@@ -73,9 +72,13 @@ std::vector<Action> Session::windowActions() {
        .words = "zoom out reset",
        .run =
            [&view](Scene& scene) {
-             if (view.present && scene.cursor.focus < 0) view.present = false;
-             if (scene.cursor.focus < 0) view.drawer = false;
-             scene.cursor.focus = -1;
+             // One thing at a time, from what is in front.
+             if (scene.cursor.focus >= 0)
+               scene.cursor.focus = -1;
+             else if (view.present)
+               view.present = false;
+             else
+               view.drawer = false;
            }},
       {.id = "look.next_head",
        .name = "Next head",
@@ -106,6 +109,7 @@ std::vector<Action> Session::windowActions() {
                        .name = std::string(row.info.goTo),
                        .section = "Pages",
                        .shortcut = row.info.shortcut,
+                       .words = std::string(row.info.name) + ", " + std::string(row.info.words),
                        .run = [this, key = row.info.key](Scene&) { own().scene().cursor.page = key; }});
   return actions;
 }
@@ -115,17 +119,6 @@ std::vector<Action> Session::windowActions() {
 namespace {
 constexpr Mods kWithCtrl{.ctrl = true};
 }  // namespace
-
-/// Opens the manual at the chapter of `page`. The files are read in the background.
-void Session::openManual(const std::string& page) {
-  View& view = services_.view;
-  services_.files.read<std::vector<Chapter>>(
-      "manual", [] { return readManual(); },
-      [&view, page](attention::Result<std::vector<Chapter>> manual) {
-        if (!manual) return view.messages.fail(manual.error().message);
-        view.dialog = std::make_shared<ManualReader>(*std::move(manual), page);
-      });
-}
 
 /// All settings as actions. A factor gets three: larger, smaller and back to 1.
 std::vector<Action> Session::settingActions() {
@@ -162,9 +155,11 @@ std::vector<Action> Session::settingActions() {
       };
     };
     const std::string id = row.action, name = row.name;
-    add(row, id + ".larger", name + " larger", {Key::equal, kWithCtrl}, "bigger zoom in", step(1));
-    add(row, id + ".smaller", name + " smaller", {Key::minus, kWithCtrl}, "zoom out", step(-1));
-    add(row, id + ".normal", "Reset text size", {Key::d0, kWithCtrl}, "reset", step(0));
+    add(row, id + ".larger", name + " larger", {Key::equal, kWithCtrl},
+        "bigger text, larger type, bigger font, zoom in,", step(1));
+    add(row, id + ".smaller", name + " smaller", {Key::minus, kWithCtrl}, "smaller font, zoom out,",
+        step(-1));
+    add(row, id + ".normal", "Reset text size", {Key::d0, kWithCtrl}, "reset,", step(0));
   }
   actions.push_back(
       {.id = "settings",
@@ -173,28 +168,35 @@ std::vector<Action> Session::settingActions() {
        .whileTyping = true,
        .words = "preferences options configure accessibility",
        .run = [this](Scene&) { services_.view.dialog = std::make_shared<SettingsDialog>(actions_); }});
+  actions.push_back({.id = "settings.vision",
+                     .name = "Check the colours for colour vision…",
+                     .whileTyping = true,
+                     .words = "colour blind, colour blindness, accessible colours, contrast colormap",
+                     .run = [this](Scene&) {
+                       services_.view.dialog = std::make_shared<SettingsDialog>(actions_, "colour vision");
+                     }});
   return actions;
 }
 
 std::vector<Action> Session::helpActions() {
   return {
       {.id = "palette",
-       .name = "Show all actions…",
+       .name = "Search…",
        .shortcut = {Key::k, kWithCtrl},
        .whileTyping = true,
-       .words = "commands search",
-       .run = [this](Scene&) { services_.view.dialog = std::make_shared<Palette>(actions_); }},
+       .words = "commands palette, find, all actions",
+       .run = [this](Scene&) { openSearch(); }},
       {.id = "manual",
        .name = "Open the manual",
        .shortcut = {Key::f1},
        .whileTyping = true,
-       .words = "help documentation glossary",
+       .words = "help, documentation, glossary",
        .run = [this](Scene&) { openManual(own().scene().cursor.page); }},
       {.id = "shortcuts",
        .name = "Show keyboard and mouse help",
        .shortcut = {Key::f1, {.shift = true}},
        .whileTyping = true,
-       .words = "help keys hotkeys settings",
+       .words = "keyboard shortcuts, hotkeys, help keys settings",
        .run =
            [this](Scene&) {
              std::vector<std::string> pages{own().scene().cursor.page};

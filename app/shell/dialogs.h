@@ -12,21 +12,40 @@
 
 namespace headscope::app {
 
-/// The list of all actions: type to filter, choose with the arrows, run with Enter. Several words are also
-/// offered as text for the heads to read.
+/// What Search leads to besides actions: controls, lessons, models, glossary terms, sections of the manual.
+using Places = std::shared_ptr<const std::vector<Action>>;
+
+/// Returns what matches the search, best first. The places are left out while nothing is typed.
+std::vector<const Action*> searched(std::string_view wanted, const std::vector<Action>& actions,
+                                    const std::vector<Action>& places);
+
+/// Search: type to filter, choose with the arrows, go there with Enter. The typed words are also offered as
+/// the text for the heads to read, in a last row that is never chosen by itself.
 class Palette : public Dialog {
  public:
-  explicit Palette(const ActionTable& actions);
+  /// Both may grow while the dialog is open; `places` is then replaced.
+  Palette(const ActionTable& actions, const Places& places) : actions_(actions), places_(places) {}
   std::string name() const override { return "palette"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
  private:
-  std::vector<const Action*> found() const;
-  const Action* list(View& view, const std::vector<const Action*>& found);
+  void search();
+  bool offersText() const;
+  int rows() const { return static_cast<int>(found_.size()) + (offersText() ? 1 : 0); }
+  bool row(View& view, const std::string& name, const std::string& label, const std::string& aside, int index,
+           bool moved);
+  int list(View& view, bool moved);
   const ActionTable& actions_;
-  Action sentence_;  ///< makes the typed words the text
+  const Places& places_;
   std::string wanted_;
-  int chosen_ = 0;
+  int chosen_ = 0;  ///< index of a row; −1 = none
+  std::string chosenId_;
+  std::vector<const Action*> found_;
+  // What found_ was made from.
+  std::string soughtFor_;
+  std::size_t soughtActions_ = 0;
+  Places soughtPlaces_;
+  bool typesOn_ = false;  ///< the search line keeps the keyboard after an Enter that did nothing
 };
 
 /// The list of keys and mouse controls. Lists the keys of the visible pages first, and omits the window's
@@ -50,7 +69,9 @@ class ShortcutSheet : public Dialog {
 /// theme's colours and the scene's colormap look with colour-vision deficiencies.
 class SettingsDialog : public Dialog {
  public:
-  explicit SettingsDialog(const ActionTable& actions) : actions_(actions) {}
+  /// Opens with the search `wanted`.
+  explicit SettingsDialog(const ActionTable& actions, std::string wanted = "")
+      : actions_(actions), wanted_(std::move(wanted)) {}
   std::string name() const override { return "settings"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
@@ -87,7 +108,9 @@ class HistoryList : public Dialog {
   const void* named_ = nullptr;  ///< newest scene when names_ was made
 };
 
-/// Returns every choice and switch of the document as an action, so that the action list contains them too.
+/// Returns every choice and switch of the document as an action, so that Search finds them too.
 std::vector<Action> fieldActions(View& view);
+/// Returns every slider of the document as a place, where it gets the keyboard focus.
+std::vector<Action> sliderPlaces(View& view);
 
 }  // namespace headscope::app

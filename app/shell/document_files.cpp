@@ -288,7 +288,7 @@ std::vector<Action> SceneLinks::actions() {
   return {{.id = "link.copy",
            .name = "Copy link",
            .whileTyping = true,
-           .words = "share url address export",
+           .words = "share, share url address export",
            .run = [this](Scene&) { copy(); }},
           {.id = "link.paste",
            .name = "Open the link in the clipboard",

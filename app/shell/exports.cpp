@@ -242,11 +242,12 @@ std::vector<Action> Exports::pictureActions() {
   std::vector<Action> actions;
   const auto add = [&actions](std::string id, std::string name, std::function<void(Scene&)> run,
                               KeyPress shortcut = {}) {
+    const std::string first = actions.empty() ? "export png, export svg, export pdf, " : "";
     actions.push_back({.id = "picture." + std::move(id),
                        .name = "Save a picture of " + std::move(name) + "…",
                        .shortcut = shortcut,
                        .whileTyping = true,
-                       .words = "export screenshot image figure window vector print png svg pdf",
+                       .words = first + "export screenshot image figure window vector print png svg pdf",
                        .run = std::move(run)});
   };
   add("save", "this page", [this](Scene& scene) { askForFigure(scene, shownPicture(scene), true); },

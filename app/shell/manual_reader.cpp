@@ -1,6 +1,7 @@
 #include "app/shell/manual_reader.h"
 
 #include <numeric>
+#include <optional>
 
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"
@@ -25,6 +26,12 @@ std::string wordsOf(const MarkdownBlock& block) {
   std::string words = wordsOf(block.spans) + block.text;
   for (const auto& cell : block.cells) words += " " + wordsOf(cell);
   return words;
+}
+
+/// What a link can lead to: a heading, or the first cell of a table's row; "" for other blocks.
+std::string titleOf(const MarkdownBlock& block) {
+  if (block.kind == BlockKind::heading) return block.text;
+  return block.cells.empty() ? "" : wordsOf(block.cells.front());
 }
 
 RichFonts fontsOf(const View& view, const MarkdownBlock& block) {
@@ -69,20 +76,24 @@ std::vector<std::string_view> codeLines(std::string_view code, std::size_t chara
 
 }  // namespace
 
-ManualReader::ManualReader(std::vector<Chapter> manual, std::string_view key) : manual_(std::move(manual)) {
-  for (const Chapter& chapter : manual_) blocks_.push_back(parseMarkdown(chapter.text));
-  if (const Chapter* found = findChapter(manual_, key))
-    shown_ = static_cast<std::size_t>(found - manual_.data());
-  readSections();
+std::vector<ManualSection> sectionsOf(const std::vector<MarkdownBlock>& chapter) {
+  std::vector<ManualSection> sections(1);
+  for (const MarkdownBlock& block : chapter) {
+    if (block.kind == BlockKind::heading && block.level > 1) sections.push_back({block.text, ""});
+    sections.back().words += attention::lowerCase(wordsOf(block)) + "\n";
+  }
+  return sections;
 }
 
-void ManualReader::readSections() {
-  for (std::size_t chapter = 0; chapter < manual_.size(); ++chapter) {
-    sections_.push_back({chapter, "", ""});
-    for (const MarkdownBlock& block : blocks_[chapter]) {
-      if (block.kind == BlockKind::heading && block.level > 1) sections_.push_back({chapter, block.text, ""});
-      sections_.back().words += attention::lowerCase(wordsOf(block)) + "\n";
-    }
+ManualReader::ManualReader(std::vector<Chapter> manual, std::string_view target)
+    : manual_(std::move(manual)) {
+  for (const Chapter& chapter : manual_) {
+    blocks_.push_back(parseMarkdown(chapter.text));
+    sections_.push_back(sectionsOf(blocks_.back()));
+  }
+  if (const std::optional<Place> place = placeOf(target)) {
+    shown_ = place->chapter;
+    heading_ = place->heading;
   }
 }
 
@@ -101,18 +112,23 @@ void ManualReader::back() {
   jumps_ = true;
 }
 
-void ManualReader::follow(std::string_view target) {
+std::optional<ManualReader::Place> ManualReader::placeOf(std::string_view target) const {
   const std::size_t hash = std::min(target.find('#'), target.size());
   std::string_view file = target.substr(0, hash);
   if (file.ends_with(".md")) file.remove_suffix(3);
   const Chapter* chapter = file.empty() ? &manual_[shown_] : findChapter(manual_, file);
-  if (!chapter) return;
+  if (!chapter) return std::nullopt;
   const auto index = static_cast<std::size_t>(chapter - manual_.data());
-  const std::string_view anchor = hash < target.size() ? target.substr(hash + 1) : "";
-  std::string heading;
-  for (const MarkdownBlock& block : blocks_[index])
-    if (block.kind == BlockKind::heading && anchorOf(block.text) == anchor) heading = block.text;
-  go({index, heading});
+  const std::string_view anchor = target.substr(std::min(hash + 1, target.size()));
+  if (!anchor.empty())
+    for (const BlockKind kind : {BlockKind::heading, BlockKind::row})
+      for (const MarkdownBlock& block : blocks_[index])
+        if (block.kind == kind && anchorOf(titleOf(block)) == anchor) return Place{index, titleOf(block)};
+  return Place{index, ""};
+}
+
+void ManualReader::follow(std::string_view target) {
+  if (std::optional<Place> place = placeOf(target)) go(*std::move(place));
 }
 
 void ManualReader::draw(Scene&, View& view, bool opening) {
@@ -145,16 +161,17 @@ void ManualReader::list(View& view, bool opening) {
     return;
   }
   bool any = false;
-  for (const Section& section : sections_) {
-    if (section.words.find(wanted) == std::string::npos) continue;
-    any = true;
-    const Chapter& chapter = manual_[section.chapter];
-    const std::string label =
-        section.heading.empty() ? chapter.title : chapter.title + " · " + section.heading;
-    const bool chosen = section.chapter == shown_ && section.heading == heading_;
-    if (listRow(view, "manual.section." + chapter.key + "." + anchorOf(section.heading), label, chosen))
-      go({section.chapter, section.heading});
-  }
+  for (std::size_t i = 0; i < manual_.size(); ++i)
+    for (const ManualSection& section : sections_[i]) {
+      if (section.words.find(wanted) == std::string::npos) continue;
+      any = true;
+      const Chapter& chapter = manual_[i];
+      const std::string label =
+          section.heading.empty() ? chapter.title : chapter.title + " · " + section.heading;
+      const bool chosen = i == shown_ && section.heading == heading_;
+      if (listRow(view, "manual.section." + chapter.key + "." + anchorOf(section.heading), label, chosen))
+        go({i, section.heading});
+    }
   if (!any) hint(view, "The manual has nothing on “" + wanted_ + "”.");
 }
 
@@ -176,7 +193,7 @@ void ManualReader::page(View& view) {
   const auto& blocks = blocks_[shown_];
   if (std::exchange(jumps_, false)) {
     const auto at = std::find_if(blocks.begin(), blocks.end(), [&](const MarkdownBlock& block) {
-      return !heading_.empty() && block.kind == BlockKind::heading && block.text == heading_;
+      return !heading_.empty() && titleOf(block) == heading_;
     });
     const auto index = at == blocks.end() ? 0 : static_cast<std::size_t>(at - blocks.begin());
     ImGui::SetScrollY(placed_.tops[index]);
@@ -191,6 +208,12 @@ void ManualReader::page(View& view) {
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (placed_.tops[i + 1] < top || placed_.tops[i] > bottom) continue;
     const float space = view.px(spaceAbove(blocks, i));
+    if (blocks[i].kind == BlockKind::row && !heading_.empty() && titleOf(blocks[i]) == heading_) {
+      const ImVec2 low(from.x - view.px(6), from.y + placed_.tops[i] + space),
+          high(from.x + width, from.y + placed_.tops[i + 1]);
+      canvas.AddRectFilled(low, high, view.theme->raised, view.px(4));
+      track("manual.term", low, high);
+    }
     drawBlock(view, &canvas, i, ImVec2(from.x, from.y + placed_.tops[i] + space), width, &links);
   }
   ImGui::Dummy(ImVec2(width, placed_.tops.back()));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,28 +10,30 @@
 
 namespace headscope::app {
 
+/// A part of a chapter under one heading.
+struct ManualSection {
+  std::string heading;  ///< empty = before the first heading
+  std::string words;    ///< in lower case
+};
+std::vector<ManualSection> sectionsOf(const std::vector<MarkdownBlock>& chapter);
+
 /// The manual: chapters and a search on the left, the open chapter next to them.
 class ManualReader : public Dialog {
  public:
-  /// Opens at the chapter `key`, or at the first one if there is no such chapter.
-  ManualReader(std::vector<Chapter> manual, std::string_view key);
+  /// Opens at a chapter, "cache", or at a heading or glossary term in it, "cache#paging"; at the first
+  /// chapter if there is no such chapter.
+  ManualReader(std::vector<Chapter> manual, std::string_view target);
   std::string name() const override { return "manual"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
-  /// Follows a link: "cache.md", "files.md#tokenizers" or "#tokenizers".
+  /// Follows a link: "cache.md", "files.md#tokenizers", "#tokenizers" or "glossary.md#kv-cache".
   void follow(std::string_view target);
   /// The key of the open chapter.
   const std::string& chapter() const { return manual_[shown_].key; }
-  /// The heading last jumped to; empty at a chapter's start.
+  /// The heading or term last jumped to; empty at a chapter's start.
   const std::string& heading() const { return heading_; }
 
  private:
-  /// A part of a chapter under one heading.
-  struct Section {
-    std::size_t chapter;
-    std::string heading;  ///< empty = before the first heading
-    std::string words;    ///< in lower case
-  };
   struct Place {
     std::size_t chapter;
     std::string heading;
@@ -43,9 +46,9 @@ class ManualReader : public Dialog {
     std::vector<std::vector<float>> columns;  ///< for each table
   };
 
+  std::optional<Place> placeOf(std::string_view target) const;
   void go(Place place);
   void back();
-  void readSections();
   void list(View& view, bool opening);
   bool listRow(View& view, const std::string& name, const std::string& label, bool chosen);
   void page(View& view);
@@ -58,8 +61,8 @@ class ManualReader : public Dialog {
   std::vector<float> columnWidths(const View& view, int table, float width) const;
 
   std::vector<Chapter> manual_;
-  std::vector<std::vector<MarkdownBlock>> blocks_;  ///< by chapter
-  std::vector<Section> sections_;
+  std::vector<std::vector<MarkdownBlock>> blocks_;    ///< by chapter
+  std::vector<std::vector<ManualSection>> sections_;  ///< by chapter
   std::vector<Place> visited_;
   std::size_t shown_ = 0;
   std::string heading_, wanted_;

@@ -128,18 +128,17 @@ void tryChange(Scene& scene, View& view, const std::function<void(Scene&)>& chan
 }
 
 /// Returns the location given in the row's condition: "cache" of "cursor.page=cache"; "" if it has none.
-std::string placeOf(const Selection& selection, std::string_view what) {
-  const std::string_view when = selection.when;
+std::string placeOf(std::string_view when, std::string_view what) {
   const std::size_t at = when.find(what);
   if (at == std::string_view::npos) return "";
   const std::string_view rest = when.substr(at + what.size());
   return std::string(rest.substr(0, rest.find(' ')));
 }
 
-/// Goes to the place where the choice is visible.
-void goToPlace(Scene& scene, const Selection& selection) {
-  if (std::string page = placeOf(selection, "cursor.page="); !page.empty()) scene.cursor.page = page;
-  if (std::string tab = placeOf(selection, "cursor.lab.tab="); !tab.empty()) scene.cursor.lab.tab = tab;
+/// Goes to the place where the control is visible.
+void goToPlace(Scene& scene, std::string_view when) {
+  if (std::string page = placeOf(when, "cursor.page="); !page.empty()) scene.cursor.page = page;
+  if (std::string tab = placeOf(when, "cursor.lab.tab="); !tab.empty()) scene.cursor.lab.tab = tab;
 }
 
 std::string capitalised(std::string name) {
@@ -149,7 +148,7 @@ std::string capitalised(std::string name) {
 
 /// Returns "Colours: Magma", for a page's tab "Cache: Paging", and for a source "Map source: File".
 std::string nameOf(const Field& field, const std::string& choice) {
-  const std::string page = placeOf(std::get<Selection>(field.control), "cursor.page=");
+  const std::string page = placeOf(std::get<Selection>(field.control).when, "cursor.page=");
   if (field.path.ends_with("view") && !page.empty()) return capitalised(page) + ": " + choice;
   std::string name(field.path.ends_with(".source") ? field.path
                                                    : field.path.substr(field.path.find_last_of('.') + 1));
@@ -166,12 +165,13 @@ void addChoices(std::vector<Action>& actions, const Field& field, View& view) {
     actions.push_back({.id = id,
                        .name = nameOf(field, std::string(selection.labels[i])),
                        .whileTyping = true,
+                       .words = field.words,
                        .run = [&field, &view, i, needsFile](Scene& scene) {
                          if (needsFile && scene.setup.weights.file.empty())
                            return view.request("weights.open");
                          tryChange(scene, view, [&](Scene& changed) {
                            if (field.path.starts_with("cursor."))
-                             goToPlace(changed, std::get<Selection>(field.control));
+                             goToPlace(changed, std::get<Selection>(field.control).when);
                            choose(field, changed, static_cast<int>(i));
                          });
                        }});
@@ -182,6 +182,7 @@ void addSwitch(std::vector<Action>& actions, const Field& field, View& view) {
   actions.push_back({.id = "set." + std::string(field.path),
                      .name = std::string(std::get<Toggle>(field.control).label) + ": on or off",
                      .whileTyping = true,
+                     .words = field.words,
                      .run = [&field, &view](Scene& scene) {
                        tryChange(scene, view, [&](Scene& changed) {
                          bool& value = std::get<Member<bool>>(field.access).edit(changed);
@@ -201,6 +202,29 @@ std::vector<Action> fieldActions(View& view) {
     if (std::holds_alternative<Toggle>(field.control)) addSwitch(actions, field, view);
   }
   return actions;
+}
+
+std::vector<Action> sliderPlaces(View& view) {
+  std::vector<Action> places;
+  for (const Field& field : allFields()) {
+    const auto* slider = std::get_if<Slider>(&field.control);
+    if (!slider) continue;
+    std::string page = placeOf(slider->when, "cursor.page=");
+    if (page.empty()) page = "heads";
+    places.push_back({.id = "show." + std::string(field.path),
+                      .name = slider->label,
+                      .section = "control on " + capitalised(page),
+                      .words = field.words,
+                      .run =
+                          [&view, slider, page](Scene& scene) {
+                            scene.cursor.page = page;
+                            goToPlace(scene, slider->when);
+                            view.reveal = {slider->name, slider->label};
+                          },
+                      .kind = ActionKind::control,
+                      .about = field.help});
+  }
+  return places;
 }
 
 }  // namespace headscope::app

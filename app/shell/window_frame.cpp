@@ -95,7 +95,7 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
   const auto add = [&](const char* name, std::string label, const char* action, bool enabled = true) {
     items.push_back({name, std::move(label), &actions.find(action), enabled});
   };
-  add("bar.palette", "Actions", "palette");
+  add("bar.palette", "Search", "palette");
   if (layout.narrow && !side.empty())
     add("bar.receipt", view.drawer ? "Hide panels" : std::string(side), "look.side");
   add("bar.present", "Present", "look.present");

@@ -1,20 +1,102 @@
 #include "app/widgets/actions.h"
 
-#include <sstream>
+#include <algorithm>
+#include <array>
 
 #include "attention/text/ascii.h"
 
 namespace headscope::app {
 
+namespace {
+
+/// Words that questions are made of, which say nothing about what is sought.
+constexpr std::array<std::string_view, 27> kFillers{
+    "a",  "an", "and", "are", "at", "can", "do", "does", "for", "from", "how",   "i",   "in",  "is",
+    "it", "me", "my",  "of",  "on", "the", "to", "what", "why", "with", "where", "you", "your"};
+
+using Words = std::vector<std::string>;
+
+void replaceAll(std::string& text, std::string_view old, std::string_view now) {
+  for (std::size_t at = 0; (at = text.find(old, at)) != std::string::npos; at += now.size())
+    text.replace(at, old.size(), now);
+}
+
+/// Splits a text into words, in lower case and British spelling. Letters beyond ASCII belong to words.
+Words wordsOf(std::string_view text) {
+  std::string plain = attention::lowerCase(text);
+  for (const std::string_view mark : {"…", "“", "”", "·", "—", "→"}) replaceAll(plain, mark, " ");
+  for (const std::string_view root : {"square root of ", "sqrt(", "sqrt ", "sqrt", "√("})
+    replaceAll(plain, root, "√");
+  replaceAll(plain, "color", "colour");
+  Words words;
+  bool inWord = false;
+  for (const char c : plain) {
+    const bool belongs = attention::isLetter(c) || attention::isDigit(c) || (c & 0x80) != 0 || c == '\'';
+    if (belongs && !inWord) words.emplace_back();
+    if (belongs) words.back() += c;
+    inWord = belongs;
+  }
+  return words;
+}
+
+/// Leaves out the fillers, unless there are only fillers.
+Words meaningful(const Words& all) {
+  Words words;
+  for (const std::string& word : all)
+    if (std::find(kFillers.begin(), kFillers.end(), word) == kFillers.end()) words.push_back(word);
+  return words.empty() ? all : words;
+}
+
+/// Whether the words are the same but for the plural's "s".
+bool same(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  return a == b || (b.size() == a.size() + 1 && b.starts_with(a) && b.back() == 's');
+}
+
+bool same(const Words& a, const Words& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const std::string& one, const std::string& other) { return same(one, other); });
+}
+
+/// Whether each of the wanted words is one of `words` (`whole`), or begins one.
+bool contains(const Words& words, const Words& wanted, bool whole) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& each) {
+    return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+      return whole ? same(word, each) : word.starts_with(each);
+    });
+  });
+}
+
+/// Whether the wanted words are one of the phrases that commas separate.
+bool isPhrase(std::string_view phrases, const Words& wanted) {
+  while (!phrases.empty()) {
+    const std::size_t end = std::min(phrases.find(','), phrases.size());
+    if (same(meaningful(wordsOf(phrases.substr(0, end))), wanted)) return true;
+    phrases.remove_prefix(std::min(end + 1, phrases.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
 int Action::matches(std::string_view wanted) const {
-  const std::string text = attention::lowerCase(wanted), ownName = attention::lowerCase(name);
-  if (ownName.find(text) != std::string::npos) return 2;
-  const std::string all = " " + ownName + " " + words;
-  std::istringstream each(text);
-  bool any = false;
-  for (std::string word; each >> word; any = true)
-    if (all.find(" " + word) == std::string::npos) return 0;
-  return any ? 1 : 0;
+  const Words typed = wordsOf(wanted), sought = meaningful(typed);
+  if (sought.empty()) return wanted.find_first_not_of(' ') == std::string_view::npos ? 1 : 0;
+  Words all = wordsOf(name);
+  if (all == typed) return 1000;
+  if (same(all, sought) || isPhrase(words, sought)) return 900;
+  // The larger the part of the name, the better.
+  const int part = static_cast<int>(99 * sought.size() / std::max(all.size(), sought.size()));
+  for (const bool whole : {true, false})
+    if (contains(all, sought, whole)) return (whole ? 700 : 600) + part;
+  const Words others = wordsOf(words);
+  all.insert(all.end(), others.begin(), others.end());
+  for (const bool whole : {true, false})
+    if (contains(all, sought, whole)) return whole ? 500 : 400;
+  if (about.empty()) return 0;
+  const Words text = wordsOf(about);
+  all.insert(all.end(), text.begin(), text.end());
+  return contains(all, sought, false) ? 100 : 0;
 }
 
 void ActionTable::add(std::vector<Action> actions, std::string_view section, std::string_view page) {

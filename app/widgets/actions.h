@@ -11,22 +11,30 @@
 
 namespace headscope::app {
 
-/// A named command: run by a shortcut, from the action list (Ctrl+K) or by a button.
+/// What a row of Search leads to. Of equally good matches, the first kind is listed first.
+enum class ActionKind : std::uint8_t { action, control, model, lesson, term, manual };
+
+/// A named command: run by a shortcut, from Search (Ctrl+K) or by a button; or a place that Search leads to.
 struct Action {
   std::string id;            ///< "decode.play": used by buttons and tests
-  std::string name;          ///< in the action list: a verb and its object
-  std::string section = {};  ///< in the action list and the sheet of keys; empty = add()'s section
+  std::string name;          ///< in Search: a verb and its object
+  std::string section = {};  ///< in Search and the sheet of keys; empty = add()'s section
   KeyPress shortcut = {};    ///< Key::none = no shortcut
   bool everywhere = false;   ///< a page's shortcut that also works on other pages
   bool whileTyping = false;  ///< works even when a text box has the keyboard
   bool repeats = false;      ///< repeats while the key is held
-  std::string words = {};    ///< other search words, lower case: "export", "logit lens"
-  bool afterStage = false;   ///< the shortcut gives precedence to the page on stage
+  /// Other words that people search for. Commas separate phrases, which find the action as its name does:
+  /// "dark mode, light mode, night theme".
+  std::string words = {};
+  bool afterStage = false;  ///< the shortcut gives precedence to the page on stage
   std::function<void(Scene&)> run = {};
   std::string page = {};  ///< where the shortcut works, before global ones; empty = everywhere
+  ActionKind kind = ActionKind::action;
+  std::string about = {};  ///< what it is, as text; searched last
 
-  /// Returns how well the action matches a search: 2 if its name contains the text, 1 if each word of the
-  /// text starts a word in its name or `words`, otherwise 0.
+  /// Returns how well the action matches a search, 0 = not at all: best if the text is its name or one of its
+  /// phrases, then if each word of the text starts a word of its name, of `words` too, of `about` too. Words
+  /// like "what", "is" and "the" don't count.
   int matches(std::string_view wanted) const;
 };
 

@@ -150,6 +150,12 @@ struct Messages {
 /// Seconds that a PointerMessage stays visible.
 inline constexpr double kPointerMessageSeconds = 2.5;
 
+/// A control that gets the keyboard focus once it is drawn.
+struct RevealedControl {
+  std::string name, label;  ///< both empty = none
+  int frames = 0;           ///< drawn since without it
+};
+
 /// A message about what was just done, shown where it was requested.
 struct PointerMessage {
   std::string text;
@@ -202,6 +208,7 @@ struct View {
   Messages messages;
   ImVec2 pressedAt;  ///< the pointer's position when a key or mouse button was last pressed
   PointerMessage told;
+  RevealedControl reveal;
   ScenePictures pictures;
   std::shared_ptr<const Glossary> glossary;  ///< null until its file has been read
   std::vector<std::string> requests;         ///< action ids, which the session runs after the panels

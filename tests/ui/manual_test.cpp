@@ -46,6 +46,23 @@ TEST(ManualReader, FollowsLinksAndBackReturns) {
   EXPECT_EQ(reader(ui).chapter(), "heads");
 }
 
+/// A heading comes before a table's row of the same name.
+TEST(ManualReader, OpensAtHeadingsAndTerms) {
+  const std::vector<Chapter> manual{
+      {"a", "A",
+       "# A\n\ntext\n\n| term | means |\n|---|---|\n| kv head | x |\n| b c | y |\n\n## B c\n\ntext\n"},
+      {"z", "Z", "# Z\n"}};
+  const auto at = [&](const char* target) {
+    const ManualReader reader(manual, target);
+    return reader.chapter() + "#" + reader.heading();
+  };
+  EXPECT_EQ(at("a"), "a#");
+  EXPECT_EQ(at("a#kv-head"), "a#kv head");
+  EXPECT_EQ(at("a#b-c"), "a#B c");
+  EXPECT_EQ(at("z#nothing"), "z#");
+  EXPECT_EQ(at("none"), "a#");
+}
+
 TEST(ManualReader, SearchListsSections) {
   UiDriver ui;
   ui.key(Key::f1).type("block table").click("manual.section.cache.paging");

@@ -299,6 +299,7 @@ std::vector<Action> Page::actions() {
            .section = "Mask",
            .shortcut = {Key::c},
            .everywhere = true,
+           .words = "no mask, remove the mask, unmask, see the future, causal off, bidirectional",
            .run = [this](Scene& scene) {
              const auto& opened = scene.setup.subject.opened;
              if (opened && opened->config().causal)

@@ -270,17 +270,21 @@ void kindChoice(Setup& setup, View& view, const std::string& locked) {
 std::vector<Action> kindActions(View& view) {
   struct Named {
     AttentionKind kind;
-    const char *id, *name;
+    const char *id, *name, *words;
   };
   std::vector<Action> actions;
   for (const Named& named :
-       {Named{AttentionKind::mha, "kind.mha", "Use MHA: each head has its own keys and values"},
-        Named{AttentionKind::gqa, "kind.gqa", "Use GQA: groups of heads share keys and values"},
-        Named{AttentionKind::mqa, "kind.mqa", "Use MQA: all heads share one pair of keys and values"}})
+       {Named{AttentionKind::mha, "kind.mha", "Use MHA: each head has its own keys and values",
+              "multi-head attention"},
+        Named{AttentionKind::gqa, "kind.gqa", "Use GQA: groups of heads share keys and values",
+              "grouped-query attention"},
+        Named{AttentionKind::mqa, "kind.mqa", "Use MQA: all heads share one pair of keys and values",
+              "one kv head, single kv head, multi-query attention"}})
     actions.push_back({.id = named.id,
                        .name = named.name,
                        .section = "Settings",
                        .whileTyping = true,
+                       .words = named.words,
                        .run = [&view, kind = named.kind](Scene& scene) {
                          Setup& setup = scene.setup;
                          const std::string reason = !setup.subject.model.empty() ? "Set by the opened model."

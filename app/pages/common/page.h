@@ -54,12 +54,13 @@ struct Playback {
 
 /// A page's names and shortcut.
 struct PageInfo {
-  std::string_view key;   ///< in scenes, on the command line and in tests: "heads"
-  std::string_view name;  ///< on its tab
-  KeyPress shortcut;      ///< switches to the page
-  std::string_view goTo;  ///< name of the action that switches to it: "Go to Heads"
-  std::string_view side;  ///< name of its right panel in narrow windows; "" = no right panel
-  std::string_view hint;  ///< what the mouse and keys do there
+  std::string_view key;         ///< in scenes, on the command line and in tests: "heads"
+  std::string_view name;        ///< on its tab
+  KeyPress shortcut;            ///< switches to the page
+  std::string_view goTo;        ///< name of the action that switches to it: "Go to Heads"
+  std::string_view side;        ///< name of its right panel in narrow windows; "" = no right panel
+  std::string_view hint;        ///< what the mouse and keys do there
+  std::string_view words = {};  ///< of that action, for Search
 };
 
 /// A path given to the program and what kind it is, determined beforehand because disk access may be slow.
@@ -135,6 +136,8 @@ class Page {
   virtual std::vector<Action> actions() { return {}; }
   /// Actions that have become known, from a file, since the last call.
   virtual std::vector<Action> moreActions() { return {}; }
+  /// What Search finds on the page besides its actions, as far as it is known; begins to read the rest.
+  virtual std::vector<Action> places() { return {}; }
   /// Called at the start of each frame, visible or not. Takes new answers; returns whether there were any.
   virtual bool take(const Scene&) { return false; }
   /// Called while visible, before drawing. Advances time and clamps the cursor to the available range.

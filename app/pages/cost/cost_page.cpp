@@ -205,6 +205,22 @@ void Page::chooseGpus(Scene& scene, std::size_t choice) {
     services_.view.messages.fail(gpus.reason);
 }
 
+std::vector<Action> Page::places() {
+  std::vector<Action> places;
+  for (const attention::ModelShape& shape : page_.catalogue.shapes)
+    places.push_back({.id = "cost.model." + shape.name,
+                      .name = shape.name,
+                      .section = "model on Cost",
+                      .run =
+                          [name = shape.name](Scene& scene) {
+                            scene.cursor.page = "cost";
+                            chooseModel(scene, name);
+                          },
+                      .kind = ActionKind::model,
+                      .about = "What it costs in memory, work and time"});
+  return places;
+}
+
 std::vector<Action> Page::actions() {
   ActionList list;
   list.add({.id = "cost.open",

@@ -74,6 +74,7 @@ class Page : public app::Page {
   explicit Page(PageServices& services);
 
   std::vector<Action> actions() override;
+  std::vector<Action> places() override;
   void prepare(Scene& scene) override;
   void draw(Scene& scene, const Layout& layout) override;
   void ask(const Scene& scene) override;

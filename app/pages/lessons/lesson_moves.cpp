@@ -193,6 +193,35 @@ void remember(PageServices& services, State& page) {
   if (!std::exchange(services.view.preferences.lessonOffered, true)) services.keepPreferences();
 }
 
+std::vector<Action> lessonPlaces(State& page) {
+  std::vector<Action> places;
+  if (!page.list.library) return places;
+  for (const LessonEntry& entry : page.list.library->lessons) {
+    const Lesson& lesson = *entry.lesson;
+    const auto add = [&](std::string id, std::string name, std::string section, std::string about,
+                         std::optional<Index> step) {
+      places.push_back({.id = std::move(id),
+                        .name = std::move(name),
+                        .section = std::move(section),
+                        .run =
+                            [&page, id = lesson.id, step](Scene&) {
+                              page.asked.lesson = id;
+                              page.asked.step = step;
+                              page.view.request("page.lessons");
+                            },
+                        .kind = ActionKind::lesson,
+                        .about = std::move(about)});
+    };
+    add("lessons." + lesson.id, lesson.title, fmt::format("lesson, {} min", lesson.minutes), lesson.summary,
+        std::nullopt);
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i)
+      add(fmt::format("lessons.{}#{}", lesson.id, lesson.steps[i].id), lesson.steps[i].title,
+          fmt::format("lesson, step {} of {}", i + 1, lesson.steps.size()), "In the lesson " + lesson.title,
+          static_cast<Index>(i));
+  }
+  return places;
+}
+
 void addStepActions(ActionList& to, PageServices& services, State& page) {
   addMoves(to, page);
   addProgress(to, services, page);

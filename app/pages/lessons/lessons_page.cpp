@@ -311,6 +311,11 @@ bool Page::open(const NamedFile& file, const Requester&, const Outcome& outcome)
   return true;
 }
 
+std::vector<Action> Page::places() {
+  library_.ask(files_.question(), Lane::front);
+  return lessonPlaces(page_);
+}
+
 std::vector<Action> Page::actions() {
   ActionList list;
   addStepActions(list, services_, page_);

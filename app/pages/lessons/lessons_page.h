@@ -201,6 +201,8 @@ struct StepQuestion {
 void applyMoves(PageServices& services, State& page, LessonCursor& at);
 /// Records that the person saw the step.
 void remember(PageServices& services, State& page);
+/// Returns all lessons and their steps.
+std::vector<Action> lessonPlaces(State& page);
 /// Adds the actions that move, choose an option, or reset the person's progress.
 void addStepActions(ActionList& to, PageServices& services, State& page);
 
@@ -211,6 +213,7 @@ class Page : public app::Page {
   explicit Page(PageServices& services);
 
   std::vector<Action> actions() override;
+  std::vector<Action> places() override;
   bool take(const Scene& scene) override;
   void arrange(Document& own) override;
   std::shared_ptr<Document> staged() const override { return stage_.document(); }

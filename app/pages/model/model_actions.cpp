@@ -216,7 +216,7 @@ std::vector<Action> switchActions(const State& page) {
       {.id = "model.switch",
        .name = "Switch this head off or on",
        .shortcut = {Key::x},
-       .words = "ablate ablation prune knock out disable",
+       .words = "turn off a head, remove a head, disable a head, ablate ablation prune, knock out",
        .run =
            [&page](Scene& scene) {
              if (page.model.config) switchHead(scene, scene.cursor.model.layer, scene.cursor.cell.head);

@@ -144,7 +144,7 @@ std::vector<Action> Opener::actions(const std::function<void(Scene&)>& openBundl
        .shortcut = {Key::o, {.ctrl = true, .shift = true}},
        .everywhere = true,
        .whileTyping = true,
-       .words = "load import checkpoint hugging face gguf ollama",
+       .words = "download a model, load import checkpoint, hugging face, gguf, ollama, gpt2, llama",
        .run = picks({"Open a model", {".json", ".gguf"}, "", opens(true), "config.json"})},
       {.id = "model.recorded",
        .name = "Import recorded attention…",
@@ -277,6 +277,7 @@ std::vector<Action> BundledModel::exampleActions(const std::shared_ptr<const Lea
   for (const LearnedSkill& skill : learned->skills)
     actions.push_back({.id = exampleAction(skill),
                        .name = "Example text: " + skill.title,
+                       .section = "Example text",
                        .whileTyping = true,
                        .run = [this, skill](Scene& scene) { showExample(scene, skill); }});
   for (const LearnedSkill& skill : learned->skills)

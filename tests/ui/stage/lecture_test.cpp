@@ -169,8 +169,8 @@ TEST_F(Lecture, ActionsOpenTabsOfAllPages) {
 
 TEST_F(Lecture, ActionsSetTypedSentenceAndExampleTexts) {
   ui.chord(kCtrl, Key::k).type("the cat sat").frames(2);
-  ui.find("palette.Read “the cat sat”");
-  ui.key(Key::enter);
+  ui.find("palette.sentence");
+  ui.key(Key::up).key(Key::enter);
   EXPECT_EQ(*ui.scene().setup.input.text, "the cat sat");
   ui.chord(kCtrl, Key::z);
   EXPECT_NE(*ui.scene().setup.input.text, "the cat sat");

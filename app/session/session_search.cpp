@@ -1,0 +1,103 @@
+#include "app/platform/track.h"
+#include "app/platform/ui_state.h"
+#include "app/session/session.h"
+#include "app/shell/manual_reader.h"
+
+namespace headscope::app {
+
+// The part of Session with Search and the places it leads to.
+
+namespace {
+
+/// The manual's sections, without what they do; an id is "manual.CHAPTER#HEADING".
+attention::Result<std::vector<Action>> readSections() {
+  const auto manual = readManual();
+  if (!manual) return manual.error();
+  std::vector<Action> places;
+  for (const Chapter& chapter : *manual)
+    for (const ManualSection& section : sectionsOf(parseMarkdown(chapter.text))) {
+      const bool terms = chapter.key == "glossary";  // they are places of their own
+      places.push_back(
+          {.id = "manual." + chapter.key + "#" + anchorOf(section.heading),
+           .name = section.heading.empty() ? chapter.title : chapter.title + " · " + section.heading,
+           .section = "manual",
+           .kind = ActionKind::manual,
+           .about = terms ? "" : section.words});
+    }
+  return places;
+}
+
+constexpr std::string_view kManual = "manual.", kTerm = "glossary.";
+
+}  // namespace
+
+/// Opens the manual at "CHAPTER" or "CHAPTER#HEADING"; a page's chapter has the page's key, and the
+/// glossary's terms count as headings. The files are read in the background.
+void Session::openManual(const std::string& target) {
+  View& view = services_.view;
+  services_.files.read<std::vector<Chapter>>(
+      "manual", [] { return readManual(); },
+      [&view, target](attention::Result<std::vector<Chapter>> manual) {
+        if (!manual) return view.messages.fail(manual.error().message);
+        view.dialog = std::make_shared<ManualReader>(*std::move(manual), target);
+      });
+}
+
+void Session::openSearch() {
+  services_.view.dialog = std::make_shared<Palette>(actions_, places_);
+  gatherPlaces();
+  if (!chapters_.empty()) return;
+  services_.files.read<std::vector<Action>>(
+      "search", [] { return readSections(); },
+      [this](attention::Result<std::vector<Action>> read) {
+        if (!read) return services_.view.messages.fail(read.error().message);
+        chapters_ = *std::move(read);
+        for (Action& section : chapters_)
+          section.run = [this, target = section.id.substr(kManual.size())](Scene&) { openManual(target); };
+      });
+}
+
+/// Makes the list of places from what is known so far.
+void Session::gatherPlaces() {
+  std::vector<Action> places = sliderPlaces(services_.view);
+  const auto take = [&](std::vector<Action> more) {
+    places.insert(places.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  for (const auto& page : pages()) take(page->places());
+  if (services_.view.glossary)
+    for (const Term& term : services_.view.glossary->terms())
+      places.push_back({.id = std::string(kTerm) + term.name,
+                        .name = term.name,
+                        .section = "glossary",
+                        .run = [this, at = anchorOf(term.name)](Scene&) { openManual("glossary#" + at); },
+                        .kind = ActionKind::term,
+                        .about = term.explained()});
+  take(chapters_);
+  places_ = std::make_shared<const std::vector<Action>>(std::move(places));
+}
+
+/// Returns the action or place of that id. Throws std::invalid_argument if there is none.
+const Action& Session::actionNamed(const std::string& id) const {
+  if (!actions_.has(id))
+    for (const Action& place : *places_)
+      if (place.id == id) return place;
+  return actions_.find(id);
+}
+
+/// Gives the keyboard focus to the control that Search led to, once its page has drawn it.
+void Session::revealControl() {
+  View& view = services_.view;
+  RevealedControl& wanted = view.reveal;
+  if (wanted.name.empty()) return;
+  constexpr int kWaits = 4;  // a page may need some frames to lay itself out
+  const auto area = tracked(wanted.name);
+  if (area && uiState().focus.goInto(*area)) {
+    wanted = {};
+  } else if (++wanted.frames > kWaits) {
+    view.say("“" + wanted.label + "” isn't shown with the current settings.");
+    wanted = {};
+  }
+  view.redraw();
+}
+
+}  // namespace headscope::app
