@@ -236,13 +236,13 @@ void Session::handleInput(const FrameInput& input) {
       view.redraw();
       continue;
     }
+    const bool listOpen =
+        ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+    if (listOpen && event.key == Key::escape) continue;  // closes only the list, also in a dialog
     if (view.dialog) {
       if (event.key == Key::escape) view.dialog.reset();
       continue;
     }
-    const bool listOpen =
-        ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
-    if (listOpen && event.key == Key::escape) continue;  // closes only the list
     if (event.key == Key::escape && (lights || presentation_.state().frozen)) {
       presentation_.state().frozen = false;
       continue;

@@ -40,6 +40,9 @@ void ContextMenu::draw(View& view, const ActionTable& actions) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(view.px(8), view.px(8)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   if (ImGui::BeginPopup(kPopup, ImGuiWindowFlags_NoMove)) {
+    for (const InputEvent& event : view.input.events)
+      if (event.kind == InputEvent::Kind::key && event.down && event.key == Key::escape)
+        ImGui::CloseCurrentPopup();
     float width = 0;
     for (const std::string& id : offered_) {
       const Action& action = actions.find(id);

@@ -88,7 +88,7 @@ struct BarItem {
   bool enabled = true;
 };
 
-/// Returns the bar's items, most important first; the last go to the menu if there is too little space.
+/// Returns the bar's items, most important first; the last are left out if there is too little space.
 std::vector<BarItem> barItems(const View& view, const Layout& layout, const WindowState& window,
                               const ActionTable& actions, std::string_view side) {
   std::vector<BarItem> items;
@@ -109,8 +109,14 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
   return items;
 }
 
-/// Draws a menu button, right-aligned at `right`, for items that don't fit into the bar. Returns the x for
-/// the next item to the left.
+/// What the menu has in every window, in this order; those that are missing, as in a browser, are left out.
+constexpr const char* kMenu[] = {"scene.open",   "model.open",   "scene.save",       "scene.save_as",
+                                 "link.copy",    "scene.reset",  "edit.undo",        "edit.redo",
+                                 "edit.history", "look.present", "look.full_screen", "appearance.theme",
+                                 "settings",     "picture.save", "film.record",      "handout.save",
+                                 "palette",      "manual",       "shortcuts",        "quit"};
+
+/// Draws a menu button, right-aligned at `right`. Returns the x for the next item to the left.
 float menuButton(View& view, std::vector<std::string> actions, float right, const ImRect& bar) {
   const float width = view.px(38), left = right - width, y = bar.GetCenter().y;
   const bool clicked = hitArea("bar.menu", ImVec2(left, y - view.px(15)), ImVec2(width, view.px(30)));
@@ -165,7 +171,7 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     if (layout.top.GetWidth() > view.px(760))
       x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, "Headscope") + view.px(30);
     x += view.px(6);
-    // Tabs come first; items that don't fit next to them go to the menu.
+    // Tabs come first; items that don't fit next to them are only in the menu.
     const float menu = view.px(54);
     const Tabs tabs = planTabs(view, rows, shown, layout.top.Max.x - view.px(22) - menu - x);
     x = pages(view, rows, tabs, shown, x, layout.top);
@@ -174,14 +180,15 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     float used = 0;
     for (const BarItem& item : items) used += itemWidth(view, item);
     std::size_t fits = items.size();
-    const float menuRoom = used > room || !tabs.inMenu.empty() ? menu : 0;
-    while (fits > 0 && used > room - menuRoom) used -= itemWidth(view, items[--fits]);
-    float right = layout.top.Max.x - view.px(22);
-    std::vector<std::string> hidden;
-    for (const std::size_t row : tabs.inMenu) hidden.push_back("page." + std::string(rows[row].info.key));
-    for (const BarItem& item : std::span(items).subspan(fits))
-      if (item.enabled) hidden.push_back(item.action->id);
-    if (!hidden.empty()) right = menuButton(view, std::move(hidden), right, layout.top);
+    while (fits > 0 && used > room - menu) used -= itemWidth(view, items[--fits]);
+    const auto left = std::span(items).subspan(fits);
+    std::vector<std::string> listed;
+    for (const std::size_t row : tabs.inMenu) listed.push_back("page." + std::string(rows[row].info.key));
+    if (std::ranges::find(left, "bar.receipt", &BarItem::name) != left.end()) listed.push_back("look.side");
+    for (const std::string_view id : kMenu)
+      if ((id != "edit.undo" || window.canUndo) && (id != "edit.redo" || window.canRedo))
+        listed.emplace_back(id);
+    float right = menuButton(view, std::move(listed), layout.top.Max.x - view.px(22), layout.top);
     orderItems(std::span(items).first(fits));
     for (const BarItem& item : std::span(items).first(fits))
       right = barItem(view, item.name, item.label, *item.action, right, y, item.enabled);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/platform/ui_state.h"
 #include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 
@@ -115,6 +116,35 @@ TEST(Menus, MapMenuOffersPlaceZoomAndPicture) {
   rightClick(ui, "map.cells", 0.5f, 0.5f);
   ui.click("menu.map.whole");
   EXPECT_EQ(cursor.cellsPerPixel, 0);
+}
+
+TEST(MainMenu, HasEverythingAtEverySize) {
+  for (const auto& [width, height] :
+       {std::pair{360, 320}, {640, 480}, {1280, 720}, {1920, 1080}, {3840, 2160}}) {
+    UiDriver ui(width, height);
+    ui.click("bar.menu");
+    for (const char* action : {"scene.open", "scene.save", "link.copy", "look.present", "settings",
+                               "picture.save", "palette", "manual", "shortcuts", "quit"})
+      EXPECT_TRUE(ui.has("menu." + std::string(action))) << action << " at " << width;
+    EXPECT_FALSE(ui.has("menu.edit.undo")) << "there is nothing to undo";
+    ui.key(Key::escape);
+    EXPECT_TRUE(ui.names("menu.").empty()) << width;
+  }
+}
+
+TEST(MainMenu, OpensByKeyboard) {
+  UiDriver ui(1280, 720);
+  const ImRect button = ui.find("bar.menu");
+  const auto isThere = [&] {
+    const app::TabStop* control = app::uiState().focus.control();
+    return control && button.Contains(control->area.GetCenter());
+  };
+  for (int i = 0; i < 40 && !isThere(); ++i) ui.key(Key::tab);
+  ASSERT_TRUE(isThere());
+  ui.key(Key::enter);
+  EXPECT_TRUE(ui.has("menu.manual"));
+  ui.key(Key::escape);
+  EXPECT_FALSE(ui.has("menu.manual"));
 }
 
 TEST(Told, AppearsBesideThePressedButtonAndExpires) {

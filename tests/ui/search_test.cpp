@@ -185,6 +185,18 @@ TEST_F(Search, OffersTheTextInTheLastRow) {
   EXPECT_EQ(text(), "attention sink");
 }
 
+TEST_F(Search, EscapeClosesAListBeforeItsDialog) {
+  ui.chord(kCtrl, Key::comma).draw();
+  ASSERT_EQ(ui.dialog(), "settings");
+  ui.click("settings.colormap");
+  ASSERT_TRUE(ui.has("settings.colormap.cividis"));
+  ui.key(Key::escape);
+  EXPECT_FALSE(ui.has("settings.colormap.cividis"));
+  EXPECT_EQ(ui.dialog(), "settings");
+  ui.key(Key::escape);
+  EXPECT_EQ(ui.dialog(), "");
+}
+
 TEST_F(Search, EscapeClosesOneThingAtATime) {
   ui.session().scene().cursor.focus = 2;
   ui.view().present = true;
