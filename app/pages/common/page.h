@@ -59,7 +59,7 @@ struct PageInfo {
   KeyPress shortcut;            ///< switches to the page
   std::string_view goTo;        ///< name of the action that switches to it: "Go to Heads"
   std::string_view side;        ///< name of its right panel in narrow windows; "" = no right panel
-  std::string_view hint;        ///< what the mouse and keys do there
+  std::string_view hint = {};   ///< what the mouse and keys do there
   std::string_view words = {};  ///< of that action, for Search
 };
 
