@@ -49,6 +49,7 @@ Board::Board(View& view, const ImRect& area, std::string_view named)
 
 Board::Board(const Board& parent, float left, float right)
     : view_(parent.view_),
+      area_(parent.area_),
       left_(left),
       right_(right),
       named_(parent.named_),

@@ -43,8 +43,9 @@ class Board {
 
   View& view() const { return *view_; }
   const Theme& theme() const { return *view_->theme; }
-  /// The width, in layout units.
+  /// The width, and the height of the whole board, in layout units.
   float width() const { return (right_ - left_) / view_->unit; }
+  float height() const { return area_.GetHeight() / view_->unit; }
 
   /// A large figure with its sentence and a smaller line next to it.
   Board& headline(const Headline& what);

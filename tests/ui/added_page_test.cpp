@@ -79,7 +79,7 @@ class LettersLab : public Page {
 
 std::vector<PageRow> withLetters() {
   std::vector<PageRow> rows(pageTable().begin(), pageTable().end());
-  rows.push_back({{"letters", "Letters", {static_cast<Key>('0'), {}}, "Go to the letters", ""},
+  rows.push_back({{"letters", "Letters", {static_cast<Key>('0'), {}}, "Go to the letters", "", "Type letters"},
                   [](PageServices& services) -> std::unique_ptr<Page> {
                     return std::make_unique<LettersLab>(services);
                   }});

@@ -317,4 +317,33 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
   if (ImGui::IsMouseClicked(1)) offerForCell(scene, view, page.menu, under);
 }
 
+void sentencePart(Board& board, Scene& scene, State& page, const SequenceSnapshot& sequence, bool ownPanel) {
+  View& view = page.view;
+  const SentenceSubject subject{*page.snapshot, sequence, scene.look, selectedCell(scene, *page.snapshot),
+                                scene.cursor.decoding ? scene.cursor.step : -1};
+  // An enlarged head is read for itself: in a low window it gets the height.
+  const bool low = scene.cursor.focus >= 0 && board.height() < 700;
+  const bool wide = ownPanel || board.width() > 640;
+  const float width = view.px(board.width()), most = view.px(board.height()) * 0.28f;
+  const float height = low || !wide || view.figure ? 0 : sentenceHeight(view, subject, width, most);
+  page.showsSentence = height > 0;
+  if (height <= 0) return;
+  board.area("", {height / view.unit}, [&scene, &page, &sequence](const ImRect& area) {
+    const Cell at = selectedCell(scene, *page.snapshot);
+    const SentenceHit hit = sentence(
+        page.view, page.sentence,
+        {*page.snapshot, sequence, scene.look, at, scene.cursor.decoding ? scene.cursor.step : -1}, area);
+    if (!hit.query && !hit.key && !hit.head) return;
+    page.view.nextHover = {hit.head.value_or(-1), hit.query.value_or(-1), hit.key.value_or(-1)};
+    Cursor& cursor = scene.cursor;
+    if (hit.offers && !hit.head)
+      offerForToken(scene, page, hit.query.has_value(), hit.query.value_or(hit.key.value_or(0)));
+    if (!hit.clicked) return;
+    if (hit.query) cursor.cell.query = *hit.query;
+    if (hit.key) choose(cursor, {at.head, at.query, *hit.key});
+    if (hit.head) cursor.cell.head = *hit.head;
+    if (hit.head && cursor.focus >= 0) cursor.focus = *hit.head;
+  });
+}
+
 }  // namespace headscope::app::heads_page

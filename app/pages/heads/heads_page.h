@@ -6,6 +6,7 @@
 
 #include "app/compute/cache/cache_studies.h"
 #include "app/compute/layer/snapshot.h"
+#include "app/kit/board.h"
 #include "app/kit/motion.h"
 #include "app/kit/rows.h"
 #include "app/kit/sentence.h"
@@ -110,6 +111,9 @@ void offerForTitle(Scene& scene, State& page, const ImRect& area, const Cell& ce
 void offerForToken(Scene& scene, State& page, bool query, Index at);
 /// Highlights the hovered token of an axis; a right click opens its menu.
 void pointAtLabels(Scene& scene, State& page, const HeatTile& tile, const AxisLabels& labels);
+
+/// The words above the heads, and what the pointer does there, if there is room for them.
+void sentencePart(Board& board, Scene& scene, State& page, const SequenceSnapshot& sequence, bool ownPanel);
 
 /// Draws one enlarged head with its axes and numbers.
 void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area,

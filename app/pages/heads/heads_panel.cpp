@@ -332,30 +332,40 @@ void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Sna
 
 namespace {
 
-/// The words above the heads, and what the pointer does there. Returns their lower end.
-float sentencePart(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area) {
-  View& view = page.view;
-  page.showsSentence = false;
-  const SentenceSubject subject{*page.snapshot, sequence, scene.look, selectedCell(scene, *page.snapshot),
-                                scene.cursor.decoding ? scene.cursor.step : -1};
-  // An enlarged head is read for itself: in a low window it gets the height.
-  if (scene.cursor.focus >= 0 && area.GetHeight() < view.px(700)) return area.Min.y;
-  const float height = sentenceHeight(view, subject, area.GetWidth(), area.GetHeight() * 0.28f);
-  if (height == 0) return area.Min.y;
-  page.showsSentence = true;
-  const float top = area.Min.y + view.px(6);
-  const SentenceHit hit = sentence(view, page.sentence, subject, {area.Min.x, top, area.Max.x, top + height});
-  if (!hit.query && !hit.key && !hit.head) return top + height;
-  view.nextHover = {hit.head.value_or(-1), hit.query.value_or(-1), hit.key.value_or(-1)};
-  Cursor& cursor = scene.cursor;
-  if (hit.offers && !hit.head)
-    offerForToken(scene, page, hit.query.has_value(), hit.query.value_or(hit.key.value_or(0)));
-  if (!hit.clicked) return top + height;
-  if (hit.query) cursor.cell.query = *hit.query;
-  if (hit.key) choose(cursor, {subject.at.head, subject.at.query, *hit.key});
-  if (hit.head) cursor.cell.head = *hit.head;
-  if (hit.head && cursor.focus >= 0) cursor.focus = *hit.head;
-  return top + height;
+/// While a new setting is computed for long, a moving line says that the picture shows an earlier one.
+void catchingUp(const View& view, double seconds, const ImRect& area) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = area.Max.y - view.px(2);
+  list.AddRectFilled(ImVec2(area.Min.x, y), area.Max, view.theme->line);
+  const float phase = static_cast<float>(seconds - std::floor(seconds / 2) * 2) / 2;
+  const float wide = area.GetWidth() * 0.2f, at = area.Min.x + phase * (area.GetWidth() - wide);
+  list.AddRectFilled(ImVec2(at, y), ImVec2(at + wide, area.Max.y), view.theme->warning);
+}
+
+/// The sentence, the choices and the heads, one of them enlarged or all.
+void showHeads(Scene& scene, State& page, const SequenceSnapshot& sequence, const Layout& layout,
+               const ImRect& area) {
+  Board board(page.view, area);
+  // Next to a lesson its text says it.
+  sentencePart(board, scene, page, sequence, layout.showLeft);
+  board
+      .area("", {52},
+            [&](const ImRect& line) {
+              header(scene, page, sequence, line);
+              if (page.catchingUp && page.busySeconds > 0.5) catchingUp(page.view, page.busySeconds, line);
+            })
+      .apart(0)
+      .inWindow();
+  board
+      .picture("", {60, 300, 1},
+               [&](const ImRect& maps) {
+                 if (scene.cursor.focus >= 0)
+                   focusView(scene, page, sequence, maps, layout.showRight);
+                 else
+                   grid(scene, page, sequence, maps);
+               })
+      .apart(0);
+  board.show();
 }
 
 }  // namespace
@@ -364,9 +374,9 @@ void headsPanel(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   const Snapshot* snapshot = page.snapshot.get();
   if (beginPanel(view, "heads", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
-    const float pad = view.px(layout.presents ? 12 : 22);
-    ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad,
-                 layout.center.Max.y - view.px(layout.presents ? 2 : 8));
+    const float pad = view.px(layout.center.GetWidth() < view.px(800) ? 12 : 22);
+    const ImRect inner(layout.center.Min.x + pad, layout.center.Min.y + view.px(4), layout.center.Max.x - pad,
+                       layout.center.Max.y - view.px(4));
     const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
     if (!snapshot) {
       paintMessage(view, inner, "Computing…", "The first picture follows shortly.", view.theme->text);
@@ -380,25 +390,7 @@ void headsPanel(Scene& scene, State& page, const Layout& layout) {
                    "Type a sentence on the left. Each word becomes a query and a key.",
                    "Start with a sentence", "input.sample");
     } else {
-      // Next to a lesson its text says it.
-      if (!view.figure && (layout.showLeft || inner.GetWidth() > view.px(640)))
-        inner.Min.y = sentencePart(scene, page, *sequence, inner);
-      if (!layout.presents) header(scene, page, *sequence, inner);
-      if (page.catchingUp && page.busySeconds > 0.5) {
-        // The picture shows an earlier setting; indicate that until the new one is ready.
-        Canvas list = *ImGui::GetWindowDrawList();
-        const float y = inner.Min.y + view.px(50);
-        list.AddRectFilled(ImVec2(inner.Min.x, y), ImVec2(inner.Max.x, y + view.px(2)), view.theme->line);
-        const float phase = static_cast<float>(page.busySeconds - std::floor(page.busySeconds / 2) * 2) / 2;
-        const float wide = inner.GetWidth() * 0.2f, at = inner.Min.x + phase * (inner.GetWidth() - wide);
-        list.AddRectFilled(ImVec2(at, y), ImVec2(at + wide, y + view.px(2)), view.theme->warning);
-      }
-      const ImRect area(inner.Min.x, inner.Min.y + view.px(layout.presents ? 4 : 52), inner.Max.x,
-                        inner.Max.y);
-      if (scene.cursor.focus >= 0)
-        focusView(scene, page, *sequence, area, layout.showRight);
-      else
-        grid(scene, page, *sequence, area);
+      showHeads(scene, page, *sequence, layout, inner);
     }
   }
   endPanel();

@@ -132,7 +132,7 @@ class OneByOne : public app::Page {
   static std::unique_ptr<app::Page> make(app::PageServices& services) {
     return std::make_unique<OneByOne>(services);
   }
-  static constexpr app::PageRow kRow{{"heads", "Heads", {}, "Go to Heads", ""}, make};
+  static constexpr app::PageRow kRow{{"heads", "Heads", {}, "Go to Heads", "", ""}, make};
 
  private:
   int asked_ = 0;

@@ -43,7 +43,7 @@ class SlowDisk : public app::Page {
 const std::vector<app::PageRow>& rows() {
   static const std::vector<app::PageRow> all = [] {
     std::vector<app::PageRow> rows(app::pageTable().begin(), app::pageTable().end());
-    rows.push_back({{"slow", "Slow disk", {}, "Go to the slow disk", ""},
+    rows.push_back({{"slow", "Slow disk", {}, "Go to the slow disk", "", ""},
                     [](app::PageServices& services) -> std::unique_ptr<app::Page> {
                       return std::make_unique<SlowDisk>(services);
                     }});

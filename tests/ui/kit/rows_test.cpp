@@ -56,7 +56,7 @@ class RowsPage : public Page {
 std::vector<PageRow> withRows() {
   std::vector<PageRow> rows(pageTable().begin(), pageTable().end());
   rows.push_back(
-      {{"rows", "Rows", {static_cast<Key>('0'), {}}, "Go to the rows", ""},
+      {{"rows", "Rows", {static_cast<Key>('0'), {}}, "Go to the rows", "", ""},
        [](PageServices& services) -> std::unique_ptr<Page> { return std::make_unique<RowsPage>(services); }});
   return rows;
 }

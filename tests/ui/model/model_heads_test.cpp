@@ -24,7 +24,7 @@ namespace {
 using app::Key;
 using attention::test::goldenModel;
 
-constexpr app::Mods kWithShift{.shift = true};
+constexpr app::Mods kShiftHeld{.shift = true};
 
 TEST(ModelHeadTexts, ZeroChangeHasNoSign) {
   EXPECT_EQ(app::model_page::changeText(-0.001f), "0.00");
@@ -104,15 +104,15 @@ TEST_F(ModelHeads, ShiftDigitSelectsDetectorAndDigitSwitchesPage) {
   const std::vector<app::model_page::Behaviour> found =
       app::model_page::behavioursOf(page().layers, ui.scene().look.labelThreshold);
   ASSERT_GE(found.size(), 2u);
-  ui.key(static_cast<Key>('2'), kWithShift);
+  ui.key(static_cast<Key>('2'), kShiftHeld);
   EXPECT_EQ(ui.scene().cursor.model.detector, found[1].name);
-  ui.key(static_cast<Key>('1'), kWithShift);
+  ui.key(static_cast<Key>('1'), kShiftHeld);
   EXPECT_EQ(ui.scene().cursor.model.detector, found[0].name);
-  ui.key(static_cast<Key>('9'), kWithShift);
+  ui.key(static_cast<Key>('9'), kShiftHeld);
   if (found.size() < 9) {
     EXPECT_EQ(ui.scene().cursor.model.detector, found[0].name) << "there is no ninth";
   }
-  ui.key(Key::d0, kWithShift);
+  ui.key(Key::d0, kShiftHeld);
   EXPECT_EQ(ui.scene().cursor.model.detector, "");
   ui.key(static_cast<Key>('2'));
   EXPECT_EQ(ui.scene().cursor.page, "mask");

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/compute/cost/cost_figures.h"
@@ -5,6 +6,9 @@
 
 namespace headscope::app {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 CostFigures figuresOf(const char* name, Index gpus) {
   CostSetup setup;
