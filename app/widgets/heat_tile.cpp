@@ -298,8 +298,8 @@ std::string fewRowsText(const attention::HeadProfile& profile, float threshold) 
 std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile,
                      float threshold) {
   if (!label.detector) {
-    const std::string perhaps = fewRowsText(profile, threshold);
-    if (!perhaps.empty()) return "mixed: " + perhaps;
+    if (const std::string perhaps = fewRowsText(profile, threshold); !perhaps.empty())
+      return "mixed: " + perhaps;
     return fmt::format("mixed: no detector scores {} or more above uniform attention over the visible keys.",
                        shortNumber(static_cast<double>(threshold)));
   }
@@ -354,10 +354,8 @@ void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snaps
                             : roomy ? headName(head)
                                     : std::to_string(head);
   // The dot that stands for the head in the sentence above the heads.
-  const float dot = narrow ? 0 : view.px(large ? 20 : 15);
-  if (!narrow)
-    list.AddCircleFilled(ImVec2(at.x + view.px(large ? 7 : 5), at.y), view.px(large ? 6.5f : 4.5f),
-                         groupColor(theme, kv), 24);
+  const float dot = narrow ? 0 : view.px(large ? 20 : 15), radius = view.px(large ? 6.5f : 4.5f);
+  if (!narrow) list.AddCircleFilled(ImVec2(at.x + radius, at.y), radius, groupColor(theme, kv), 24);
   const ImVec2 name(at.x + dot, at.y);
   const float named = paintText(list, nameFont, name, theme.text, title);
   const float numbered = roomy ? named : std::max(named, numberWidth(nameFont, snapshot.config.heads));
