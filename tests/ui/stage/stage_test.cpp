@@ -276,6 +276,7 @@ TEST_F(OnStage, SpotlightLeavesTooltipsBright) {
   const render::Image lit = ui.screenshot("tooltip");
   press('S');
   ASSERT_TRUE(ui.session().stage().spotlight);
+  ui.wait(app::kKeyShown + 0.1);
   EXPECT_EQ(pixelsApart(lit, ui.screenshot("tooltip"), std::nullopt, 8), 0);
 }
 
