@@ -29,6 +29,7 @@ void paintParts(const View& view, std::vector<BoardPart>& parts) {
   for (BoardPart& part : parts) {
     if (!part.shown) continue;
     const ImRect area(part.left, std::round(part.top), part.right, std::round(part.bottom));
+    if (part.bottom > part.top && !ImGui::IsRectVisible(area.Min, area.Max)) continue;  // scrolled away
     if (!part.name.empty()) track(part.name, area.Min, area.Max);
     if (part.paint) part.paint(area);
     for (auto& column : part.columns) paintParts(view, column);
@@ -43,7 +44,7 @@ Board::Board(View& view, const ImRect& area, std::string_view named)
       left_(area.Min.x),
       right_(area.Max.x),
       named_(named),
-      roomy_(!view.present && area.GetHeight() >= view.px(kRoomyHeight) &&
+      roomy_((!view.present || view.figure) && area.GetHeight() >= view.px(kRoomyHeight) &&
              area.GetWidth() >= view.px(kRoomyWidth)),
       poster_(view.present) {}
 
@@ -121,6 +122,10 @@ Board& Board::headline(const Headline& what) {
     line(view_->fonts->hero, roomy ? -14 : -11, theme().text, what.sentence);
     line(view_->fonts->text, roomy ? 15 : 12, theme().secondary, what.rest);
   });
+}
+
+float Board::figureWidth(const std::string& figure) const {
+  return textWidth(roomy_ ? view_->fonts->display : view_->fonts->displaySmall, figure) / view_->unit;
 }
 
 Board& Board::largeFigure(const Headline& what) {

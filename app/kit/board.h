@@ -46,6 +46,10 @@ class Board {
   /// The width, and the height of the whole board, in layout units.
   float width() const { return (right_ - left_) / view_->unit; }
   float height() const { return area_.GetHeight() / view_->unit; }
+  /// One of two lengths, as type and spaces are tight or large.
+  float pick(float tight, float roomy) const { return roomy_ ? roomy : tight; }
+  /// The width of a large figure, in layout units.
+  float figureWidth(const std::string& figure) const;
 
   /// A large figure with its sentence and a smaller line next to it.
   Board& headline(const Headline& what);

@@ -44,7 +44,7 @@ struct BoardRules {
 /// The largest part of a poster's area that words may take while some of them may leave.
 inline constexpr float kPosterWords = 0.3f;
 /// The largest part of a poster's height that all but the named part may take.
-inline constexpr float kPosterOthers = 0.35f;
+inline constexpr float kPosterOthers = 0.3f;
 
 /// Places the parts one below another from `top` on, within `height` pixels. On a poster, parts leave whole,
 /// in the order they state, until the rest fits. Returns the height needed, which is larger than `height` if

@@ -47,7 +47,7 @@ constexpr Field kSetupRows[] = {
      Elsewhere{"generating", "written tokens"}, "Tokens that the model generated after the text."},
     {"subject.features", kSubject<&SubjectSetup::features>, kFile, Elsewhere{"dropping a file"},
      "A file of encoder features [frames, width], such as Whisper's of sound; empty: none."},
-    {"input.text", kInput<&InputSetup::text>, kText, Elsewhere{"a text box"},
+    {"input.text", kInput<&InputSetup::text>, kText, Elsewhere{"a text box", "text"},
      "The text, one sequence per line. With cross-attention it provides the queries only; in an "
      "encoder–decoder model the encoder reads it."},
     {"input.tokenization", kInput<&InputSetup::tokenization>, Names{kTokenizationNames},

@@ -235,8 +235,10 @@ void layersByKind(Board& board, const CostFigures& figures, const std::vector<Co
     words = std::max(words, textWidth(view.fonts->text, line.words));
     bytes = std::max(bytes, textWidth(view.fonts->mono, line.bytes));
   }
-  for (const CostLayers& line : lines) {
-    const auto paint = [&view, line, words, bytes](const ImRect& area) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    // Tooltips leave the other lines and the heading after them visible.
+    const float clear = view.px(24 * static_cast<float>(lines.size() - i) + 26);
+    const auto paint = [&view, line = lines[i], words, bytes, clear](const ImRect& area) {
       Canvas list = *ImGui::GetWindowDrawList();
       const Theme& theme = *view.theme;
       const float y = area.GetCenter().y, left = area.Min.x + view.px(20),
@@ -250,7 +252,7 @@ void layersByKind(Board& board, const CostFigures& figures, const std::vector<Co
                     line.product);
       showTerms(view,
                 "layers." + std::string(attention::kCacheKindNames[static_cast<std::size_t>(line.kind)]),
-                ImRect(area.Min.x, area.Min.y, right, area.Max.y), line.help);
+                ImRect(area.Min.x, area.Min.y, right, area.Max.y), line.help, area.Min.y + clear);
     };
     board.area("", {19, 24}, paint).apart(2).leaves(4);
   }
@@ -275,10 +277,10 @@ void bytesAnswer(const State& page, Board& board) {
        figures.fits() ? theme.value : theme.query,
        holdsTerms(figures.serving.memory)},
       {"cost.speed", speedText(figures), {speedReason(figures)}, {}, theme.text, timeTerms(figures)}};
-  constexpr PartWidth kWidths[] = {{90, 0.24f}, {160, 0.42f}, {160, 0.34f}};
-  board.columns(kWidths, 32, [&](std::size_t i, Board& column) { column.largeFigure(large[i]); })
+  const PartWidth widths[] = {{board.figureWidth(large[0].figure), 0}, {140, 0.56f}, {110, 0.44f}};
+  board.columns(widths, 32, [&](std::size_t i, Board& column) { column.largeFigure(large[i]); })
       .leaves(kForNamed);
-  board.title(costSentence(figures), costExplanations(figures), {"cost.sentence"}).leaves(kForNamed);
+  board.title(costSentence(figures), costExplanations(figures), {"cost.sentence"}).apart(4).leaves(5);
   if (const std::string notes = costNotes(figures); !notes.empty())
     board.words({notes}, {"cost.notes", theme.query, notes}).apart(2).leaves(1);
 }

@@ -100,7 +100,7 @@ void Page::draw(Scene& scene, const Layout& layout) {
   if (beginPanel(view, "cost", layout.center, 0, 0)) {
     handleKeys(scene);
     ImRect area = layout.center;
-    area.Expand(ImVec2(-view.px(24), -view.px(14)));
+    area.Expand(ImVec2(-view.px(24), -view.px(6)));
     if (!page_.unknown.empty()) {
       const bool machine = !checkDevice(scene.cost, page_.catalogue).ok();
       paintMessage(view, area, machine ? "Choose a machine" : "Choose a model",

@@ -60,7 +60,7 @@ void onePlot(Scene& scene, State& page, int which, const ImRect& area, float tit
 }  // namespace
 
 void plots(Scene& scene, State& page, Board& board) {
-  board.oneOf("plot_tab", kPlotTabs, kPlotNames, page.plotTab, 48, {170, 220, 1},
+  board.oneOf("plot_tab", kPlotTabs, kPlotNames, page.plotTab, 48, {170, 300, 1},
               [&scene, &page](int which, const ImRect& area, float taken) {
                 onePlot(scene, page, which, area, taken);
               });
@@ -248,7 +248,7 @@ void gpuRuler(Scene& scene, State& page, Board& board) {
   board
       .title(costHolds(figures), {costShare(figures) + "  ·  " + sold, costShare(figures)}, {"ruler.heading"})
       .leaves(3);
-  board.picture("", {90, 114}, [&view, &page](const ImRect& area) {
+  board.picture("", {board.pick(84, 114)}, [&view, &page](const ImRect& area) {
     Canvas list = *ImGui::GetWindowDrawList();
     const CostFigures& shown = page.figures;
     const ImRect bar(area.Min, ImVec2(area.Max.x, area.Max.y - view.px(66)));

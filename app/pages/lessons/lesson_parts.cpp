@@ -187,6 +187,9 @@ MarkPlace markPlace(const State& page, const ImRect& rect, const ImRect& area) {
     const float inset = view.px(14);
     return {ImVec2(rect.Max.x - inset, look.at == LookAt::head ? rect.Min.y + inset : y), {}, false};
   }
+  // Left of a plot are its ticks.
+  if (look.control.starts_with("plot."))
+    return {ImVec2(rect.Max.x - view.px(16), rect.Min.y + view.px(16)), {}, false};
   // A cell's row and column are outlined; its mark goes where a row's does.
   const auto whole = look.at == LookAt::cell ? headRect(page) : std::nullopt;
   const float right = whole ? whole->Max.x : rect.Max.x;

@@ -41,7 +41,7 @@ TEST_F(TalkOnStage, NotesAppearBelowViewWithoutOverlap) {
     if (name.starts_with("head.") || name.starts_with("strip.")) {
       EXPECT_FALSE(ui.find(name).Overlaps(notes)) << name;
     }
-  EXPECT_TRUE(ui.has("strip.0"));
+  EXPECT_TRUE(ui.has("head.0"));
   press(Key::n);
   EXPECT_FALSE(ui.has("stage.notes.text"));
 }

@@ -82,7 +82,7 @@ void DetectorsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   hovered_ = std::exchange(nextHovered_, ScorePlace{});
   Board board(view, page_.inset(area));
   board.controls([&](ControlLine& line) { controls(scene, line); });
-  constexpr PartWidth kTableAndHead[] = {{0, 0.69f}, {0, 0.31f}};
+  constexpr PartWidth kTableAndHead[] = {{0, 0.72f}, {0, 0.28f}};
   board.columns(kTableAndHead, 24, [&](std::size_t i, Board& column) {
     if (i == 0) {
       column.picture("", {200, 400, 1}, [&](const ImRect& table) {
