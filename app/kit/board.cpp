@@ -297,7 +297,7 @@ void Board::show() {
   const float top = area_.Min.y - (poster_ ? 0 : ImGui::GetScrollY());
   const float needed = layBoard(parts_, top, area_.GetHeight(), {poster_, named_});
   if (!poster_ && needed > area_.GetHeight()) {
-    ImGui::SetCursorScreenPos(ImVec2(area_.Min.x, top + needed - 1));
+    ImGui::SetCursorScreenPos(ImVec2(area_.Min.x, top + needed + px(8) - 1));
     ImGui::Dummy(ImVec2(1, 1));
   }
   paintParts(*view_, parts_);
