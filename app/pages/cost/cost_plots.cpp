@@ -248,7 +248,7 @@ void gpuRuler(Scene& scene, State& page, Board& board) {
   board
       .title(costHolds(figures), {costShare(figures) + "  ·  " + sold, costShare(figures)}, {"ruler.heading"})
       .leaves(3);
-  board.picture("", {board.pick(84, 114)}, [&view, &page](const ImRect& area) {
+  board.picture("", {board.pick(92, 114)}, [&view, &page](const ImRect& area) {
     Canvas list = *ImGui::GetWindowDrawList();
     const CostFigures& shown = page.figures;
     const ImRect bar(area.Min, ImVec2(area.Max.x, area.Max.y - view.px(66)));
