@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/app/include_rules.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
