@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "test_paths.h"
 #include "tests/app/include_rules.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
@@ -157,8 +158,6 @@ TEST(IncludeRules, AcceptsPermittedIncludes) {
       {"render/egl.cpp", "#include <EGL/egl.h>\n#include \"render/gl.h\"\n"},
       {"attention/core/d.cpp", "#include \"attention/kernels/dot.h\"\n#include \"attention/core/mask.h\"\n"},
       {"attention/heads/e.cpp", "#include \"attention/core/mask.h\"\n#include <nlohmann/json.hpp>\n"}};
-#include "test_paths.h"
-#include "tests/support/matchers.h"
   EXPECT_THAT(breaches(sources), IsEmpty());
 }
 

@@ -224,8 +224,9 @@ TEST_F(Ablation, AllOf64HeadsHaveLabelsAndBoxes) {
       const ImRect box = ui.find(fmt::format("ablation.box.{}", head));
       EXPECT_GE(box.GetHeight(), 9) << head;
       const auto beside = [&](const app::DrawnText& text) {
-        return text.text == std::to_string(head) && text.area.Min.x > box.Min.x &&
-               text.area.Min.x < box.Max.x + 12 && std::abs(text.area.GetCenter().y - box.GetCenter().y) < 3;
+        return (text.text == std::to_string(head) || text.text == app::headName(head)) &&
+               text.area.Min.x > box.Min.x && text.area.Min.x < box.Max.x + 12 &&
+               std::abs(text.area.GetCenter().y - box.GetCenter().y) < 3;
       };
       EXPECT_TRUE(std::ranges::any_of(app::uiState().texts, beside)) << head;
     }
