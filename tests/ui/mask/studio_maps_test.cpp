@@ -198,14 +198,14 @@ TEST_F(Maps, PoolingMatchesDrawnPixels) {
   scene.setup.input.text = "a b";
   scene.setup.input.cross = true;
   std::string context;
-  for (int i = 0; i < 2100; ++i) context += "w ";
+  for (int i = 0; i < 1500; ++i) context += "w ";
   scene.setup.input.contextText = context;
   scene.setup.mask.layers = attention::parseMask("sinks(7)").layers;
-  ui.show(scene);
+  ui.resize(640, 480).show(scene);
   const app::mask_page::State& studio = ui.mask();
   ASSERT_FALSE(studio.study->mask.error) << *studio.study->mask.error;
   Index factor = 1;
-  while (static_cast<float>((2100 + factor - 1) / factor) > studio.mapPixels) factor *= 2;
+  while (static_cast<float>((1500 + factor - 1) / factor) > studio.mapPixels) factor *= 2;
   ASSERT_GE(factor, 4) << "more keys than twice the pixels: " << studio.mapPixels;
   EXPECT_EQ(studio.maskFactor, factor);
 }
