@@ -168,6 +168,9 @@ MarkPlace markPlace(const State& page, const ImRect& rect, const ImRect& area) {
   const View& view = page.view;
   const LessonLook& look = page.at().look;
   const float y = rect.GetCenter().y, x = rect.GetCenter().x;
+  // Left of a plot are its ticks.
+  if (look.control.starts_with("plot."))
+    return {ImVec2(rect.Max.x - view.px(16), rect.Min.y + view.px(16)), {}, false};
   if (!look.control.empty() && look.at != LookAt::right) {
     // The gap between the place and the window's edge may be barely wide enough.
     const float x0 = rect.Min.x - view.px(16), least = area.Min.x + view.px(12);
@@ -187,9 +190,6 @@ MarkPlace markPlace(const State& page, const ImRect& rect, const ImRect& area) {
     const float inset = view.px(14);
     return {ImVec2(rect.Max.x - inset, look.at == LookAt::head ? rect.Min.y + inset : y), {}, false};
   }
-  // Left of a plot are its ticks.
-  if (look.control.starts_with("plot."))
-    return {ImVec2(rect.Max.x - view.px(16), rect.Min.y + view.px(16)), {}, false};
   // A cell's row and column are outlined; its mark goes where a row's does.
   const auto whole = look.at == LookAt::cell ? headRect(page) : std::nullopt;
   const float right = whole ? whole->Max.x : rect.Max.x;
