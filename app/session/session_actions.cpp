@@ -161,20 +161,18 @@ std::vector<Action> Session::settingActions() {
         step(-1));
     add(row, id + ".normal", "Reset text size", {Key::d0, kWithCtrl}, "reset,", step(0));
   }
-  actions.push_back(
-      {.id = "settings",
-       .name = "Settings…",
-       .shortcut = {Key::comma, kWithCtrl},
-       .whileTyping = true,
-       .words = "preferences options configure accessibility",
-       .run = [this](Scene&) { services_.view.dialog = std::make_shared<SettingsDialog>(actions_); }});
-  actions.push_back({.id = "settings.vision",
-                     .name = "Check the colours for colour vision…",
+  actions.push_back({.id = "settings",
+                     .name = "Settings…",
+                     .shortcut = {Key::comma, kWithCtrl},
                      .whileTyping = true,
-                     .words = "colour blind, colour blindness, accessible colours, contrast colormap",
-                     .run = [this](Scene&) {
-                       services_.view.dialog = std::make_shared<SettingsDialog>(actions_, "colour vision");
-                     }});
+                     .words = "preferences options configure accessibility",
+                     .run = [this](Scene&) { services_.view.dialog = std::make_shared<SettingsDialog>(); }});
+  actions.push_back(
+      {.id = "settings.vision",
+       .name = "Check the colours for colour vision…",
+       .whileTyping = true,
+       .words = "colour blind, colour blindness, accessible colours, contrast colormap",
+       .run = [this](Scene&) { services_.view.dialog = std::make_shared<SettingsDialog>("colour vision"); }});
   return actions;
 }
 

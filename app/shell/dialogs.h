@@ -70,15 +70,13 @@ class ShortcutSheet : public Dialog {
 class SettingsDialog : public Dialog {
  public:
   /// Opens with the search `wanted`.
-  explicit SettingsDialog(const ActionTable& actions, std::string wanted = "")
-      : actions_(actions), wanted_(std::move(wanted)) {}
+  explicit SettingsDialog(std::string wanted = "") : wanted_(std::move(wanted)) {}
   std::string name() const override { return "settings"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
  private:
   bool isWanted(const PreferenceRow& row) const;
   void row(View& view, const PreferenceRow& row) const;
-  const ActionTable& actions_;
   std::string wanted_;
 };
 
