@@ -10,9 +10,9 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float kLeast = 0.006f;  ///< weights below have no ribbon
-constexpr int kSteps = 48;        ///< pieces of an arc
-constexpr float kOwn = 12;        ///< height of the loop to the query itself, in layout units
+constexpr float kLeast = 0.02f;  ///< weights below have no ribbon, only their number
+constexpr int kSteps = 32;       ///< pieces of an arc
+constexpr float kOwn = 12;       ///< height of the loop to the query itself, in layout units
 
 /// A point of the cubic curve through four control points (Bézier).
 ImVec2 onCurve(const std::array<ImVec2, 4>& p, float t) {
@@ -65,17 +65,18 @@ std::vector<Ribbon> ribbonsOf(const SentenceSubject& subject, const SentenceWord
   return ribbons;
 }
 
-/// Draws the arc from the query's colour to the key's, in short pieces that overlap.
+/// Draws the arc from the query's colour to the key's: its ends in one piece each, and its middle, where the
+/// colour changes, in short pieces that overlap.
 void paintRibbon(const View& view, Canvas list, const std::vector<ImVec2>& points, float thick,
                  float strength) {
   const Theme& theme = *view.theme;
-  constexpr int kPiece = 2;
-  for (int from = 0; from < kSteps; from += kPiece) {
-    const int to = std::min(from + kPiece + 1, kSteps);
-    const float middle = static_cast<float>(from + to) / 2 / kSteps;
-    const float blue = std::clamp((middle - 0.28f) / 0.34f, 0.0f, 1.0f);
+  constexpr int kTurns = kSteps * 9 / 32, kTurned = kSteps * 20 / 32, kPiece = 2;
+  for (int from = 0, to = kTurns; from < kSteps; from = to, to = to < kTurned ? to + kPiece : kSteps) {
+    const float middle = static_cast<float>(from + to) / 2;
+    const float blue = std::clamp((middle - kTurns) / (kTurned - kTurns), 0.0f, 1.0f);
     const std::uint32_t color = mixed(theme.background, mixed(theme.query, theme.key, blue), strength);
-    list.AddPolyline(points.data() + from, to - from + 1, color, 0, thick);
+    const int end = std::min(to + 1, kSteps);
+    list.AddPolyline(points.data() + from, end - from + 1, color, 0, thick);
   }
 }
 
