@@ -125,7 +125,7 @@ Board& Board::headline(const Headline& what) {
 }
 
 float Board::figureWidth(const std::string& figure) const {
-  return textWidth(roomy_ ? view_->fonts->display : view_->fonts->displaySmall, figure) / view_->unit;
+  return textWidth(roomy_ ? view_->fonts->display : view_->fonts->displaySmall, figure) / view_->unit + 1;
 }
 
 Board& Board::largeFigure(const Headline& what) {

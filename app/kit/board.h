@@ -26,7 +26,7 @@ struct Headline {
 /// How a line of words looks.
 struct LineLook {
   std::string name = "";
-  std::uint32_t color = 0;  ///< 0 = the theme's text
+  std::uint32_t color = 0;  ///< 0 = text in titles, else secondary
   std::string help = "";    ///< while hovered
 };
 
@@ -46,8 +46,6 @@ class Board {
   /// The width, and the height of the whole board, in layout units.
   float width() const { return (right_ - left_) / view_->unit; }
   float height() const { return area_.GetHeight() / view_->unit; }
-  /// One of two lengths, as type and spaces are tight or large.
-  float pick(float tight, float roomy) const { return roomy_ ? roomy : tight; }
   /// The width of a large figure, in layout units.
   float figureWidth(const std::string& figure) const;
 

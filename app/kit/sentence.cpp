@@ -209,10 +209,6 @@ void allWords(View& view, SentenceState& state, const SentenceSubject& subject, 
                             weightText(subject.weight(subject.at.head, subject.at.query, at))));
 }
 
-}  // namespace
-
-namespace {
-
 /// The words and their weights.
 float wordsHeight(const View& view, const SentenceSubject& subject) {
   return view.px(kWords * (subject.cross() ? 2 : 1) + kWeights);

@@ -15,8 +15,9 @@ ImRect reachable() {
   for (const ImGuiWindow* at = ImGui::GetCurrentContext()->CurrentWindow; at;
        at = at->Flags & ImGuiWindowFlags_ChildWindow ? at->ParentWindow : nullptr) {
     const ImRect& own = at->InnerRect;
-    scrollsX = scrollsX || at->ScrollMax.x > 0;
-    scrollsY = scrollsY || at->ScrollMax.y > 0;
+    const bool scrolls = !(at->Flags & ImGuiWindowFlags_NoScrollWithMouse);
+    scrollsX = scrollsX || (scrolls && at->ScrollMax.x > 0);
+    scrollsY = scrollsY || (scrolls && at->ScrollMax.y > 0);
     if (!scrollsX) area.Min.x = std::max(area.Min.x, own.Min.x), area.Max.x = std::min(area.Max.x, own.Max.x);
     if (!scrollsY) area.Min.y = std::max(area.Min.y, own.Min.y), area.Max.y = std::min(area.Max.y, own.Max.y);
   }

@@ -270,11 +270,13 @@ void Session::drawPages(Page& page, Page* stage, const Layout& layout) {
 
 void Session::perform(const std::string& id) {
   View& view = services_.view;
-  // Held here, since the action may take it off the stage.
-  const std::shared_ptr<Document> document = workspace_.working();
+  const Action action = actionNamed(id);  // held: an action may add others
+  // What is on a page of the window is not on the stage of a lesson or talk. Held, since the action may take
+  // it off the stage.
+  const bool onPage = action.kind == ActionKind::control || action.kind == ActionKind::model;
+  const std::shared_ptr<Document> document = onPage ? workspace_.own() : workspace_.working();
   const Scene before = document->scene();
   const Preferences preferences = view.preferences;
-  const Action action = actionNamed(id);  // held as well: an action may add others
   action.run(document->scene());
   // An action's change is a separate undo step.
   if (!sameDocument(before, document->scene())) document->record();

@@ -73,6 +73,8 @@ void Session::gatherPlaces() {
                         .kind = ActionKind::term,
                         .about = term.explained()});
   take(chapters_);
+  // The same list keeps what Search has found in it.
+  if (std::ranges::equal(places, *places_, {}, &Action::id, &Action::id)) return;
   places_ = std::make_shared<const std::vector<Action>>(std::move(places));
 }
 

@@ -6,6 +6,7 @@
 #include "app/scene/fields.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/model_fit.h"
+#include "app/scene/text/number_text.h"
 #include "app/shell/dialogs.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
@@ -142,22 +143,20 @@ std::string placeOf(std::string_view when, std::string_view what) {
 void goToPlace(Scene& scene, std::string_view when) {
   if (std::string page = placeOf(when, "cursor.page="); !page.empty()) scene.cursor.page = page;
   if (std::string tab = placeOf(when, "cursor.lab.tab="); !tab.empty()) scene.cursor.lab.tab = tab;
-}
-
-std::string capitalised(std::string name) {
-  if (!name.empty() && name.front() >= 'a' && name.front() <= 'z') name.front() -= 32;
-  return name;
+  if (const std::string shown = placeOf(when, "cursor.cache_view="); !shown.empty())
+    scene.cursor.cacheView =
+        static_cast<CacheView>(std::ranges::find(kCacheViewNames, shown) - kCacheViewNames.begin());
 }
 
 /// Returns "Colours: Magma", for a page's tab "Cache: Paging", and for a source "Map source: File".
 std::string nameOf(const Field& field, const std::string& choice) {
   const std::string page = placeOf(std::get<Selection>(field.control).when, "cursor.page=");
-  if (field.path.ends_with("view") && !page.empty()) return capitalised(page) + ": " + choice;
+  if (field.path.ends_with("view") && !page.empty()) return capitalized(page) + ": " + choice;
   std::string name(field.path.ends_with(".source") ? field.path
                                                    : field.path.substr(field.path.find_last_of('.') + 1));
   for (char& c : name)
     if (c == '_' || c == '.') c = ' ';
-  return capitalised(name) + ": " + choice;
+  return capitalized(name) + ": " + choice;
 }
 
 void addChoices(std::vector<Action>& actions, const Field& field, View& view) {
@@ -216,10 +215,11 @@ std::vector<Action> sliderPlaces(View& view) {
     if (page.empty()) page = "heads";
     places.push_back({.id = "show." + std::string(field.path),
                       .name = slider->label,
-                      .section = "control on " + capitalised(page),
+                      .section = "control on " + capitalized(page),
                       .words = field.words,
                       .run =
                           [&view, slider, page](Scene& scene) {
+                            view.present = false;  // the stage has no sliders
                             scene.cursor.page = page;
                             goToPlace(scene, slider->when);
                             view.reveal = {slider->name, slider->label};

@@ -101,7 +101,7 @@ std::string PictureChoices::sizeText() const {
   shown.height = static_cast<double>(ImGui::GetIO().DisplaySize.y);
   if (page_ && (!drawn_ || !*drawn_)) return "";
   const auto pixels = pixelSizeOf(page_ ? (*drawn_)->front() : shown, size());
-  return pixels ? fmt::format("{} × {} pixels", pixels->width, pixels->height) : pixels.error().message;
+  return pixels ? fmt::format("PNG: {} × {} pixels", pixels->width, pixels->height) : pixels.error().message;
 }
 
 void PictureChoices::draw(View& view) {

@@ -35,15 +35,20 @@ std::vector<const Action*> searched(std::string_view wanted, const std::vector<A
 /// Renews the matches if anything they depend on has changed.
 void Palette::search() {
   if (soughtPlaces_ == places_ && soughtFor_ == wanted_ && soughtActions_ == actions_.all().size()) return;
-  if (std::exchange(soughtFor_, wanted_) != wanted_) chosen_ = 0;
+  const bool retyped = std::exchange(soughtFor_, wanted_) != wanted_;
+  const bool text = !retyped && soughtPlaces_ && chosen_ == static_cast<int>(found_.size());
   soughtActions_ = actions_.all().size();
   soughtPlaces_ = places_;
   found_ = searched(wanted_, actions_.all(), *soughtPlaces_);
   // The row that was chosen by hand stays chosen when more become known.
   const auto kept =
       std::find_if(found_.begin(), found_.end(), [&](const Action* each) { return each->id == chosenId_; });
-  if (chosen_ > 0 && kept != found_.end()) chosen_ = static_cast<int>(kept - found_.begin());
-  if (found_.empty()) chosen_ = -1;
+  if (text)
+    chosen_ = static_cast<int>(found_.size());
+  else if (found_.empty())
+    chosen_ = -1;
+  else
+    chosen_ = !retyped && chosen_ > 0 && kept != found_.end() ? static_cast<int>(kept - found_.begin()) : 0;
 }
 
 bool Palette::offersText() const {

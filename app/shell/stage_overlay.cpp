@@ -155,6 +155,14 @@ void dark(const View& view, const StageState& stage, Canvas list, const Layout& 
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   list.AddRectFilled(ImVec2(0, 0), screen, 0xFF000000);
   track("stage.dark", ImVec2(0, 0), screen);
+  // Takes the click that lights the screen, which nobody aimed at what is hidden.
+  ImGui::SetNextWindowPos(ImVec2(0, 0));
+  ImGui::SetNextWindowSize(screen);
+  ImGui::Begin("stage.cover", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground |
+                   ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::End();
   if (view.time - std::max(stage.movedAt, stage.keyAt) < kPointerRests)
     paintText(list, view.fonts->text, ImVec2(screen.x / 2, layout.status.GetCenter().y),
               IM_COL32(150, 150, 150, 255), "Any key shows the picture again", Align::center);

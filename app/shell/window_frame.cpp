@@ -116,8 +116,8 @@ constexpr const char* kMenu[] = {"scene.open",   "model.open",   "scene.save",  
                                  "settings",     "picture.save", "film.record",      "handout.save",
                                  "palette",      "manual",       "shortcuts",        "quit"};
 
-/// Draws a menu button, right-aligned at `right`. Returns the x for the next item to the left.
-float menuButton(View& view, std::vector<std::string> actions, float right, const ImRect& bar) {
+/// Draws a menu button, right-aligned at `right`. Returns whether it was clicked.
+bool menuButton(const View& view, float right, const ImRect& bar) {
   const float width = view.px(38), left = right - width, y = bar.GetCenter().y;
   const bool clicked = hitArea("bar.menu", ImVec2(left, y - view.px(15)), ImVec2(width, view.px(30)));
   Canvas list = *ImGui::GetWindowDrawList();
@@ -125,8 +125,7 @@ float menuButton(View& view, std::vector<std::string> actions, float right, cons
   for (const float step : {-5.0f, 0.0f, 5.0f})
     list.AddRectFilled(ImVec2(left + view.px(10), y + view.px(step - 1)),
                        ImVec2(right - view.px(10), y + view.px(step + 1)), color);
-  if (clicked) view.menu = std::move(actions);
-  return left - view.px(16);
+  return clicked;
 }
 
 /// Orders items from the right by importance, but with Undo to the left of Redo.
@@ -181,14 +180,18 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     for (const BarItem& item : items) used += itemWidth(view, item);
     std::size_t fits = items.size();
     while (fits > 0 && used > room - menu) used -= itemWidth(view, items[--fits]);
-    const auto left = std::span(items).subspan(fits);
-    std::vector<std::string> listed;
-    for (const std::size_t row : tabs.inMenu) listed.push_back("page." + std::string(rows[row].info.key));
-    if (std::ranges::find(left, "bar.receipt", &BarItem::name) != left.end()) listed.push_back("look.side");
-    for (const std::string_view id : kMenu)
-      if ((id != "edit.undo" || window.canUndo) && (id != "edit.redo" || window.canRedo))
-        listed.emplace_back(id);
-    float right = menuButton(view, std::move(listed), layout.top.Max.x - view.px(22), layout.top);
+    float right = layout.top.Max.x - view.px(22);
+    if (menuButton(view, right, layout.top)) {
+      const auto left = std::span(items).subspan(fits);
+      for (const std::size_t row : tabs.inMenu)
+        view.menu.push_back("page." + std::string(rows[row].info.key));
+      if (std::ranges::find(left, "bar.receipt", &BarItem::name) != left.end())
+        view.menu.push_back("look.side");
+      for (const std::string_view id : kMenu)
+        if ((id != "edit.undo" || window.canUndo) && (id != "edit.redo" || window.canRedo))
+          view.menu.emplace_back(id);
+    }
+    right -= menu;
     orderItems(std::span(items).first(fits));
     for (const BarItem& item : std::span(items).first(fits))
       right = barItem(view, item.name, item.label, *item.action, right, y, item.enabled);

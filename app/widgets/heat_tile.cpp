@@ -285,14 +285,16 @@ std::string headWord(const attention::HeadLabel& label) {
 }
 
 std::string fewRowsText(const attention::HeadProfile& profile, float threshold) {
-  for (const attention::Detector* detector : attention::allDetectors()) {
-    if (!attention::tooFewRows(*detector, profile, threshold)) continue;
-    const attention::DetectorScore& score = profile[detector->name];
-    return fmt::format("Perhaps {}: {} over {}, too few to tell.",
-                       attention::describe({detector, score.raw, score.at}), fixedText(score.raw, 2),
-                       countedText(score.rows, "row"));
-  }
-  return "";
+  const attention::Detector* most = nullptr;
+  for (const attention::Detector* detector : attention::allDetectors())
+    if (attention::tooFewRows(*detector, profile, threshold) &&
+        (!most || profile[detector->name].above() > profile[most->name].above()))
+      most = detector;
+  if (!most) return "";
+  const attention::DetectorScore& score = profile[most->name];
+  return fmt::format("Perhaps {}: {} over {}, too few to tell.",
+                     attention::describe({most, score.raw, score.at}), fixedText(score.raw, 2),
+                     countedText(score.rows, "row"));
 }
 
 std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile,

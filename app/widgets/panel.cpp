@@ -23,7 +23,6 @@ Layout presentLayout(const View& view, float width, float height, bool hasSide, 
   const float side = std::min(width * 0.5f, std::max(view.px(196), width * 0.4f));
   layout.showRight = hasSide;
   layout.showCache = hasStrip;
-  layout.cacheLine = false;
   layout.top = layout.left = ImRect(0, 0, 0, 0);
   layout.status = ImRect(0, bottom, width, height);
   const float right = hasSide ? std::round(width - (width < view.px(560) ? side : width * 0.5f)) : width,
@@ -44,10 +43,9 @@ Layout layoutFor(const View& view, float width, float height, bool hasSide, bool
   layout.narrow = unitsWide < 1500;
   layout.showRight = hasSide && (!layout.narrow || view.drawer);
   layout.showCache = hasStrip;
-  layout.cacheLine = unitsHigh < 860;
   const float leftWidth = view.px(std::clamp(unitsWide * 0.19f, 280.0f, 348.0f));
   const float rightWidth = view.px(std::clamp(unitsWide * 0.2f, 320.0f, 384.0f));
-  const float cacheHeight = view.px(layout.cacheLine ? 44 : std::clamp(unitsHigh * 0.2f, 176.0f, 232.0f));
+  const float cacheHeight = view.px(unitsHigh < 860 ? 44 : std::clamp(unitsHigh * 0.2f, 176.0f, 232.0f));
   const float bottom = height - status;
   layout.top = ImRect(0, 0, width, top);
   layout.status = ImRect(0, bottom, width, height);
@@ -100,14 +98,6 @@ void fillDrawer(const View& view, const Layout& layout, std::initializer_list<co
   list.AddRectFilled(layout.right.Min, layout.right.Max, view.theme->panel);
   list.AddLine(layout.right.Min, ImVec2(layout.right.Min.x, layout.right.Max.y), view.theme->line);
   list.PopClipRect();
-}
-
-ImRect tallArea(const ImRect& panel, float least) {
-  const float top = panel.Min.y - ImGui::GetScrollY();
-  const ImRect area(panel.Min.x, top, panel.Max.x, top + std::max(panel.GetHeight(), least));
-  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Max.y - 1));
-  ImGui::Dummy(ImVec2(1, 1));
-  return area;
 }
 
 void scrollEdge(const View& view, const ImRect& area) {

@@ -17,7 +17,6 @@ struct Layout {
   bool narrow = false;    ///< the right panel is a drawer
   bool presents = false;  ///< shows only the page and a line below it
   bool showLeft = true, showRight = true, showCache = true;
-  bool cacheLine = false;  ///< the bottom strip is a single line
   /// The tracked name of what the text next to the page is about. In tight spaces, everything else folds away
   /// first.
   std::string named;
@@ -39,8 +38,6 @@ void fillSide(const View& view, const ImRect& area);
 void fillDrawer(const View& view, const Layout& layout, std::initializer_list<const char*> covered);
 /// Call last in a scrolling left panel. Fades its lower edge if more content is below.
 void scrollEdge(const View& view, const ImRect& area);
-/// Returns the panel's area, at least `least` pixels high; what exceeds the panel scrolls.
-ImRect tallArea(const ImRect& panel, float least);
 /// Paints a title in the middle of the area, with smaller text below it.
 void paintMessage(const View& view, const ImRect& area, const std::string& title, const std::string& text,
                   std::uint32_t color);

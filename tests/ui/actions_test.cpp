@@ -20,15 +20,8 @@ class Stages : public SmallLessons {
     app::Scene scene = app::openingScene();
     scene.cursor.page = "lessons";
     scene.cursor.lesson = {lesson, step, -1, answered};
-    const auto put = [&] {
-      ui.session().setScene(scene);
-      ui.frames(1);
-    };
-    put();
-    if (!page().here.lesson) {  // a finished talk has arrived late
-      ui.draw();
-      put();
-    }
+    ui.session().setScene(scene);
+    ui.frames(1);
     ASSERT_TRUE(page().here.lesson && page().stage.document) << lesson << " " << step;
   }
 

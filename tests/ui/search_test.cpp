@@ -144,6 +144,22 @@ TEST_F(Search, SliderThatIsNotShownSaysSo) {
   EXPECT_THAT(ui.view().messages.notice, testing::HasSubstr("“Gain” isn't shown"));
 }
 
+TEST_F(Search, SliderOfAnotherViewIsShown) {
+  search("budget");
+  ui.click("palette.show.cost.cache.budget").wait(0.2);
+  EXPECT_EQ(ui.scene().cursor.page, "cache");
+  EXPECT_EQ(ui.scene().cursor.cacheView, app::CacheView::eviction);
+  EXPECT_TRUE(ui.has("cache.budget"));
+}
+
+TEST_F(Search, SliderIsOnTheWindowsPageNotOnALessonsStage) {
+  searchAndGo("divide by sqrt d");
+  ASSERT_EQ(ui.session().document().scene().cursor.page, "lessons");
+  searchAndGo("more heads");
+  EXPECT_EQ(ui.session().document().scene().cursor.page, "heads");
+  EXPECT_TRUE(ui.has("heads"));
+}
+
 TEST_F(Search, LessonStepAndModelOpen) {
   searchAndGo("divide by sqrt d");
   EXPECT_EQ(ui.dialog(), "");

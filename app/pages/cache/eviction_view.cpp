@@ -2,9 +2,7 @@
 
 #include "app/compute/plots/plot_data.h"
 #include "app/pages/cache/cache_page.h"
-#include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/plot.h"
 #include "attention/core/extremes.h"

@@ -240,7 +240,7 @@ void pagingView(Scene& scene, State& page, Board& board) {
     column.apart(4);
   });
   const Index most = std::max(study.mostContiguous, study.mostBlocks * block);
-  viewKey(scene, page, board, {"at most " + tokenBytes(scene, page, most)}).leaves(1);
+  viewKey(scene, page, board, {"at most " + tokenBytes(scene, page, most)}).inWindow();
   board.picture("", {80, 102, 0.8f}, [&page, &study, block](const ImRect& area) {
     const float axis = area.Max.y - page.view.px(18);
     timeline(page, study, block, ImRect(area.Min, ImVec2(area.Max.x, axis)));

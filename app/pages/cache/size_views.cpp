@@ -116,8 +116,7 @@ void shapesHeadline(const Scene& scene, const State& page, bool labelled, Board&
         head);
   else if (study.cases.size() == 3)
     rest += fmt::format("; no number between {} and 1 divides the kv heads", study.cases[0].kvHeads);
-  const std::string brief =
-      fmt::format("Merged by mean, not retrained; {}, query ↓ key →; bars: error per token", head);
+  const std::string brief = fmt::format("Merged by mean, not retrained; {}, query ↓ key →", head);
   board.headline({"cache.figure",
                   fourDigitBytes(bytes),
                   sentence,

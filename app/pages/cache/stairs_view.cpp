@@ -2,7 +2,6 @@
 
 #include "app/compute/cost/cost_figures.h"
 #include "app/pages/cache/cache_page.h"
-#include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/plot.h"

@@ -277,7 +277,8 @@ void bytesAnswer(const State& page, Board& board) {
        figures.fits() ? theme.value : theme.query,
        holdsTerms(figures.serving.memory)},
       {"cost.speed", speedText(figures), {speedReason(figures)}, {}, theme.text, timeTerms(figures)}};
-  const PartWidth widths[] = {{board.figureWidth(large[0].figure), 0}, {140, 0.56f}, {110, 0.44f}};
+  const PartWidth widths[] = {
+      {std::max(board.figureWidth(large[0].figure), 110.0f), 0}, {140, 0.56f}, {110, 0.44f}};
   board.columns(widths, 32, [&](std::size_t i, Board& column) { column.largeFigure(large[i]); })
       .leaves(kForNamed);
   board.title(costSentence(figures), costExplanations(figures), {"cost.sentence"}).apart(4).leaves(5);

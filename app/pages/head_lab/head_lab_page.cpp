@@ -51,6 +51,10 @@ void Page::draw(Scene& scene, const Layout& layout) {
   if (beginPanel(view, "lab.page", area, 0, 0,
                  ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar)) {
     if (!layout.presents) area.Min.y = tabLine(scene, page_, shown(scene), whole);
+    // A tab that is too high scrolls below the line of tabs.
+    ImGui::SetCursorScreenPos(area.Min);
+    ImGui::BeginChild(("lab." + scene.cursor.lab.tab).c_str(), ImMax(area.GetSize(), ImVec2(1, 1)), false,
+                      ImGuiWindowFlags_NoBackground);
     if (!tabTable()[placeOf(scene)].needsLayer) {
       shown(scene).draw(scene, area, layout);
     } else if (page_.missing()) {
@@ -60,6 +64,7 @@ void Page::draw(Scene& scene, const Layout& layout) {
     } else if (page_.head) {
       shown(scene).draw(scene, area, layout);
     }
+    compat::endChild();
   }
   endPanel();
 }

@@ -4,7 +4,6 @@
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/text/rich_text.h"
 
 namespace headscope::app::head_lab_page {
 

@@ -323,16 +323,14 @@ void sentencePart(Board& board, Scene& scene, State& page, const SequenceSnapsho
                                 scene.cursor.decoding ? scene.cursor.step : -1};
   // An enlarged head is read for itself: in a low window it gets the height.
   const bool low = scene.cursor.focus >= 0 && board.height() < 700;
+  // A lesson's text says it beside a narrow picture.
   const bool wide = ownPanel || board.width() > 640;
   const float width = view.px(board.width()), most = view.px(board.height()) * 0.28f;
   const float height = low || !wide || view.figure ? 0 : sentenceHeight(view, subject, width, most);
   page.showsSentence = height > 0;
   if (height <= 0) return;
-  board.area("", {height / view.unit}, [&scene, &page, &sequence](const ImRect& area) {
-    const Cell at = selectedCell(scene, *page.snapshot);
-    const SentenceHit hit = sentence(
-        page.view, page.sentence,
-        {*page.snapshot, sequence, scene.look, at, scene.cursor.decoding ? scene.cursor.step : -1}, area);
+  board.area("", {height / view.unit}, [&scene, &page, subject](const ImRect& area) {
+    const SentenceHit hit = sentence(page.view, page.sentence, subject, area);
     if (!hit.query && !hit.key && !hit.head) return;
     page.view.nextHover = {hit.head.value_or(-1), hit.query.value_or(-1), hit.key.value_or(-1)};
     Cursor& cursor = scene.cursor;
@@ -340,7 +338,7 @@ void sentencePart(Board& board, Scene& scene, State& page, const SequenceSnapsho
       offerForToken(scene, page, hit.query.has_value(), hit.query.value_or(hit.key.value_or(0)));
     if (!hit.clicked) return;
     if (hit.query) cursor.cell.query = *hit.query;
-    if (hit.key) choose(cursor, {at.head, at.query, *hit.key});
+    if (hit.key) choose(cursor, {subject.at.head, subject.at.query, *hit.key});
     if (hit.head) cursor.cell.head = *hit.head;
     if (hit.head && cursor.focus >= 0) cursor.focus = *hit.head;
   });

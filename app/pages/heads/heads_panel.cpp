@@ -309,9 +309,10 @@ FigureLegend headsLegend(const Look& look, const SequenceSnapshot& sequence, Ind
   // Every usual mask hides keys from the first or the last query.
   const attention::Stack& scores = sequence.attention.scores;
   if (scores.count() == 0 || scores.rows() == 0) return legend;
-  const attention::MatrixView cells = scores[std::max<Index>(head, 0)];
-  for (const Index row : {Index{0}, scores.rows() - 1})
-    legend.masked = legend.masked || (cells.row(row).array() == -INFINITY).any();
+  const Index end = head < 0 ? scores.count() : head + 1;
+  for (Index at = std::max<Index>(head, 0); at < end && !legend.masked; ++at)
+    for (const Index row : {Index{0}, scores.rows() - 1})
+      legend.masked = legend.masked || (scores[at].row(row).array() == -INFINITY).any();
   return legend;
 }
 
@@ -346,16 +347,8 @@ void catchingUp(const View& view, double seconds, const ImRect& area) {
 void showHeads(Scene& scene, State& page, const SequenceSnapshot& sequence, const Layout& layout,
                const ImRect& area) {
   Board board(page.view, area);
-  // Next to a lesson its text says it.
   sentencePart(board, scene, page, sequence, layout.showLeft);
-  board
-      .area("", {52},
-            [&](const ImRect& line) {
-              header(scene, page, sequence, line);
-              if (page.catchingUp && page.busySeconds > 0.5) catchingUp(page.view, page.busySeconds, line);
-            })
-      .apart(0)
-      .inWindow();
+  board.area("", {52}, [&](const ImRect& line) { header(scene, page, sequence, line); }).apart(0).inWindow();
   board
       .picture("", {60, 300, 1},
                [&](const ImRect& maps) {
@@ -363,6 +356,9 @@ void showHeads(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
                    focusView(scene, page, sequence, maps, layout.showRight);
                  else
                    grid(scene, page, sequence, maps);
+                 if (page.catchingUp && page.busySeconds > 0.5)
+                   catchingUp(page.view, page.busySeconds,
+                              {maps.Min, ImVec2(maps.Max.x, maps.Min.y + page.view.px(2))});
                })
       .apart(0);
   board.show();

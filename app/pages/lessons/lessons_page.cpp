@@ -242,7 +242,7 @@ Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) cons
   const bool side = hasSide && page_.here.lesson && page_.at().look.at == LookAt::side;
   const float sideWidth = side ? std::min(view.px(384), area.GetWidth() * 0.45f) : 0;
   const bool high = area.GetHeight() >= view.px(760);
-  const float strip = hasStrip ? view.px(high ? 180 : window.cacheLine ? 44 : 64) : 0;
+  const float strip = hasStrip ? view.px(high ? 180 : view.present ? 64 : 44) : 0;
   stage.narrow = true;
   if (page_.here.lesson) stage.named = page_.at().look.control;
   stage.showLeft = false;

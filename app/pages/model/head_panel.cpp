@@ -129,7 +129,7 @@ void facts(Rows& rows, const Scene& scene, State& page) {
              {fixedText(page.summary(layer, cell.head)->entropy, 2), 0, figures},
              {"    writes ", words},
              {fixedText(headShare(*page.study, layer, cell.head, cell.query), 2), 0, figures},
-             {"× the stream’s norm    copies ", words},
+             {"× the stream's norm    copies ", words},
              {!page.model.config->checkHeadMaps() || page.model.config->cross() ? "–"
               : copying == page.head.copying.end() ? previews(scene, page) ? "–" : "…"
                                                    : fixedText(copying->second, 2),

@@ -277,7 +277,6 @@ std::vector<Action> BundledModel::exampleActions(const std::shared_ptr<const Lea
   for (const LearnedSkill& skill : learned->skills)
     actions.push_back({.id = exampleAction(skill),
                        .name = "Example text: " + skill.title,
-                       .section = "Example text",
                        .whileTyping = true,
                        .run = [this, skill](Scene& scene) { showExample(scene, skill); }});
   for (const LearnedSkill& skill : learned->skills)

@@ -232,17 +232,18 @@ void figure(Board& board, Scene& scene, State& page, const std::shared_ptr<const
     scatter = headScatter(*study, across(scene, *study), upwards(scene, *study), chosenHead(scene));
     board.title(scatter.title, {studyNote(*study)});
   }
-  board.picture("", {190, 220, 1}, [&scene, &page, study, shape, scatter](const ImRect& area) {
-    const FigurePlace place{page.view, area};
-    hitArea("study.figure", area);
-    noteTabStopKind(TabStopKind::picture, area.GetSize() / 24);
-    if (shape == StudyShape::table)
-      paintTable(scene, page.view, page.texts, *study, place);
-    else if (shape == StudyShape::map)
-      paintMap(scene, page.view, *study, place);
-    else
-      paintScatter(scene, page.view, *study, scatter, area);
-  });
+  board.picture("", {190, 220, 1},
+                [&scene, &page, study, shape, scatter = std::move(scatter)](const ImRect& area) {
+                  const FigurePlace place{page.view, area};
+                  hitArea("study.figure", area);
+                  noteTabStopKind(TabStopKind::picture, area.GetSize() / 24);
+                  if (shape == StudyShape::table)
+                    paintTable(scene, page.view, page.texts, *study, place);
+                  else if (shape == StudyShape::map)
+                    paintMap(scene, page.view, *study, place);
+                  else
+                    paintScatter(scene, page.view, *study, scatter, area);
+                });
 }
 
 }  // namespace

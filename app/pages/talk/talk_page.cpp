@@ -211,9 +211,11 @@ void Page::openReady(const ReadyTalk& talk) {
       [file = talk.file, stop = services_.files.stopToken()] {
         return readScene(assetFolder() / "talks" / file, stop);
       },
-      [this](attention::Result<Scene> scene) {
+      [this, by = Requester(services_.own)](attention::Result<Scene> scene) {
         View& view = services_.view;
         if (!scene) return view.messages.fail(scene.error().message);
+        if (!by.scene())
+          return view.messages.fail("The talk wasn't opened: another scene was opened meanwhile.");
         services_.own()->open(*std::move(scene), std::filesystem::path());
         view.say("This is your copy of the talk. Undo restores your scene.");
         view.redraw();

@@ -194,6 +194,21 @@ TEST_F(Steps, LowWindowsScroll) {
   EXPECT_TRUE(seen());
 }
 
+TEST_F(Steps, EveryTabScrollsInLowWindows) {
+  ui.resize(640, 400);
+  for (const char* tab :
+       {"weights", "views", "head_count", "embeddings", "ablation", "detectors", "mistakes"}) {
+    scene().cursor.lab.tab = tab;
+    ui.draw().moveTo(320, 300).frames(2);
+    const ImGuiWindow* const panel = ImGui::GetCurrentContext()->HoveredWindow;
+    ASSERT_TRUE(panel) << tab;
+    const ImGuiWindow* scrolls = panel;
+    while (scrolls && scrolls->ScrollMax.y <= 0) scrolls = scrolls->ParentWindow;
+    if (!scrolls) continue;  // all of it fits
+    EXPECT_FALSE(scrolls->Flags & ImGuiWindowFlags_NoScrollWithMouse) << tab;
+  }
+}
+
 TEST_F(Steps, MixStepMentionsDropoutWhenEnabled) {
   show(PipelineStep::mix);
   EXPECT_THAT(words(), Not(HasSubstr("dropout")));

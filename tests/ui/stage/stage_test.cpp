@@ -224,6 +224,16 @@ TEST_F(OnStage, ScreenStaysDarkUntilNextKey) {
   EXPECT_FALSE(ui.has("stage.dark")) << "also by a click";
 }
 
+TEST_F(OnStage, ClickThatLightsTheScreenDoesNothingElse) {
+  ui.hover("head.0").frames(2);
+  press('B');
+  ui.frames(2).press().release().frames(2);
+  EXPECT_FALSE(ui.has("stage.dark"));
+  EXPECT_EQ(ui.scene().cursor.focus, -1) << "nobody aims in the dark";
+  ui.press().release();
+  EXPECT_EQ(ui.scene().cursor.focus, 0);
+}
+
 TEST_F(OnStage, DarkScreenSaysHowToReturnThenFallsSilent) {
   app::uiState().watches = true;
   const auto says = [] {

@@ -38,7 +38,7 @@ TEST_F(TalkOnStage, NotesAppearBelowViewWithoutOverlap) {
   press(Key::n);
   const ImRect notes = ui.find("stage.notes.text");
   for (const std::string& name : ui.names())
-    if (name.starts_with("head.") || name.starts_with("strip.")) {
+    if (name.starts_with("head.") || name.starts_with("sentence")) {
       EXPECT_FALSE(ui.find(name).Overlaps(notes)) << name;
     }
   EXPECT_TRUE(ui.has("head.0"));

@@ -53,7 +53,7 @@ std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std:
     });
     for (std::size_t i = room - 1; i < order.size(); ++i)
       rest.part += static_cast<double>(shares.part(order[i], token));
-    rest.label = fmt::format("{} more", order.size() - (room - 1));
+    rest.label = moreText(static_cast<Index>(order.size() - (room - 1)));
     order.resize(room - 1);
     std::sort(order.begin(), order.end());
   }

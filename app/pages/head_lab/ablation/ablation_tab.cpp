@@ -21,9 +21,9 @@ class AblationTab : public Tab {
     by = standIn(scene.setup.subject, shownLayer(scene.setup), by);
   }
 
-  void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
+  void draw(Scene& scene, const ImRect& area, const Layout&) override {
     if (!ablation_.study) return;
-    Board board(page_.view, page_.inset(area), layout.named);
+    Board board(page_.view, page_.inset(area));
     board.controls([this, &scene](ControlLine& line) { controls(scene, line); });
     switch (scene.cursor.lab.ablationView) {
       case AblationView::heads:

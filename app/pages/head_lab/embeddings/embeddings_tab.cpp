@@ -17,14 +17,14 @@ class EmbeddingsTab : public Tab {
  public:
   EmbeddingsTab(PageServices& services, State& page) : Tab(services, page), embeddings_(page) {}
 
-  void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
+  void draw(Scene& scene, const ImRect& area, const Layout&) override {
     if (!embeddings_.study.problem().empty()) return refusal(scene, area);
     if (!embeddings_.study) return;
     // Components of an earlier table are kept only while this tab edits the table.
     const bool own = scene.setup.input.source == EmbeddingSource::table &&
                      scene.setup.input.table.pointer() == embeddings_.made;
     if (!own && embeddings_.drag.kind == EmbeddingsState::Drag::Kind::none) embeddings_.kept.reset();
-    Board board(page_.view, page_.inset(area), layout.named);
+    Board board(page_.view, page_.inset(area));
     const std::vector<attention::Token>& tokens = page_.layer->sequence().queries;
     const float chips =
         tokenChipsHeight(page_.view, tokens, page_.view.px(board.width())) / page_.view.unit + 42;

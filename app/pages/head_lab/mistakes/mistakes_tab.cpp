@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include "app/kit/control_line.h"
 #include "app/pages/head_lab/mistakes/mistake_parts.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
@@ -57,7 +56,7 @@ void MistakesTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
   const attention::MistakeInfo& info = infoOf(page_.study->question.mistake);
   Board board(view, page_.inset(rest), layout.named);
   board.title(std::string(info.title));
-  board.paragraph(view.fonts->text, std::string(info.sentence)).apart(2).leaves(1);
+  board.paragraph(view.fonts->text, std::string(info.sentence)).apart(2).inWindow();
   constexpr PartWidth kWidths[] = {{320, 0.72f}, {170, 0.28f}};
   board.columns(kWidths, 32, [&](std::size_t i, Board& part) {
     if (i == 0)

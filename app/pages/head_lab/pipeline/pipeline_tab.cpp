@@ -52,15 +52,12 @@ float filmHeight(ImVec2 units) {
 
 void PipelineTab::withFilm(Scene& scene, const FilmReel& reel, const ImRect& area, const Below& below) {
   View& view = page_.view;
-  const ImVec2 size(std::max(area.GetWidth(), 1.0f), std::max(area.GetHeight(), 1.0f));
-  ImGui::SetCursorScreenPos(area.Min);
-  ImGui::BeginChild("lab.pipeline", size, false, ImGuiWindowFlags_NoBackground);
   constexpr float kSide = 16, kEnd = 8;
   ImRect inside = area;
   inside.Expand(ImVec2(-view.px(kSide), -view.px(kEnd)));
   Board board(view, inside);
   board
-      .picture("", {filmHeight(size / view.unit) - kEnd},
+      .picture("", {filmHeight(area.GetSize() / view.unit) - kEnd},
                [&](ImRect strip) {
                  // The film has no margins.
                  strip.Expand(ImVec2(view.px(kSide), view.px(kEnd)));
@@ -70,7 +67,6 @@ void PipelineTab::withFilm(Scene& scene, const FilmReel& reel, const ImRect& are
       .leaves(1);
   below(board);
   board.show();
-  compat::endChild();
 }
 
 void PipelineTab::addStage(Scene& scene, Board& board) {

@@ -76,6 +76,26 @@ void DetectorsTab::controls(Scene& scene, ControlLine& line) {
   line.lastSlider(scene, "look.label_threshold", 260);
 }
 
+namespace {
+
+/// The picture's description: the score in words, and the detector's formula.
+std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown, float threshold) {
+  const Detector* const detector = shown.question.detector;
+  const auto& profile = study.profiles[static_cast<std::size_t>(shown.question.head)];
+  if (!detector) return headHelp({}, profile, threshold) + " Point at a score to see its cells.";
+  const DetectorScore& score = profile[detector->name];
+  if (score.rows == 0) return std::string(detector->title) + ": no row of this text qualifies.";
+  std::string text = fmt::format("{} {}", attention::describe({detector, score.raw, score.at}),
+                                 scoreText(*detector, score, false));
+  if (!detector->ofMaps)
+    text += fmt::format(" over {}, {} above uniform attention", countedText(score.rows, "row"),
+                        scoreText(*detector, score, true));
+  if (attention::tooFewRows(*detector, profile, threshold)) text += ": too few rows to label the head";
+  return text + ". " + std::string(detector->help);
+}
+
+}  // namespace
+
 void DetectorsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   if (!study_) return;
   View& view = page_.view;
@@ -92,8 +112,13 @@ void DetectorsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
       return;
     }
     column.picture("", {150, 300, 1}, [&](const ImRect& map) { picture(scene, map); });
-    // Room for the longest sentence, so that nothing moves. On stage, the caption says it.
-    column.area("", {58, 80}, [&](const ImRect& words) { sentence(scene, words); }).inWindow();
+    // Room for most sentences, so that nothing moves. On stage, the caption says it.
+    const std::string words =
+        targets_ ? sentenceOf(*targets_->question.study, *targets_, scene.look.labelThreshold) : "";
+    const float high = linesOf(view.fonts->small, words, view.px(column.width())).size.y / view.unit;
+    column.area("", {std::max(58.0f, high), std::max(80.0f, high)},
+                [this, words](const ImRect& room) { sentence(words, room); });
+    column.inWindow();
     column.picture("", {100, 240}, [&](const ImRect& square) {
       paintSimilarity(scene, page_, square, *study_, nextHovered_);
     });
@@ -122,22 +147,6 @@ std::vector<CaptionPart> DetectorsTab::caption(const Scene& scene) const {
 
 namespace {
 
-/// The picture's description: the score in words, and the detector's formula.
-std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown, float threshold) {
-  const Detector* const detector = shown.question.detector;
-  const auto& profile = study.profiles[static_cast<std::size_t>(shown.question.head)];
-  if (!detector) return headHelp({}, profile, threshold) + " Point at a score to see its cells.";
-  const DetectorScore& score = profile[detector->name];
-  if (score.rows == 0) return std::string(detector->title) + ": no row of this text qualifies.";
-  std::string text = fmt::format("{} {}", attention::describe({detector, score.raw, score.at}),
-                                 scoreText(*detector, score, false));
-  if (!detector->ofMaps)
-    text += fmt::format(" over {}, {} above uniform attention", countedText(score.rows, "row"),
-                        scoreText(*detector, score, true));
-  if (attention::tooFewRows(*detector, profile, threshold)) text += ": too few rows to label the head";
-  return text + ". " + std::string(detector->help);
-}
-
 /// Outlines the counted cells, in two tones so that they are visible on any colour.
 void markCounted(const View& view, const MapView& map, const TargetStudy& shown) {
   if (!shown.question.detector) return;
@@ -160,14 +169,12 @@ void markCounted(const View& view, const MapView& map, const TargetStudy& shown)
 
 }  // namespace
 
-/// The score of the head shown in words, in the largest type that fits.
-void DetectorsTab::sentence(const Scene& scene, const ImRect& area) {
-  if (!targets_) return;
+/// Paints it in the larger type that fits.
+void DetectorsTab::sentence(const std::string& words, const ImRect& area) const {
   const View& view = page_.view;
-  const std::string text = sentenceOf(*targets_->question.study, *targets_, scene.look.labelThreshold);
-  ImFont* font = view.fonts->text;
-  if (linesOf(font, text, area.GetWidth()).size.y > area.GetHeight()) font = view.fonts->small;
-  paintParagraph(*ImGui::GetWindowDrawList(), font, area.Min, area.GetWidth(), view.theme->secondary, text);
+  const bool fits = linesOf(view.fonts->text, words, area.GetWidth()).size.y <= area.GetHeight();
+  paintParagraph(*ImGui::GetWindowDrawList(), fits ? view.fonts->text : view.fonts->small, area.Min,
+                 area.GetWidth(), view.theme->secondary, words);
 }
 
 /// Draws a head's weights, with the cells outlined that make up its score.
@@ -184,8 +191,9 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
       paintText(list, view.fonts->title, titleAt, theme.text, headName(shown.question.head)) + view.px(12);
   if (previews) title += paintHoverTag(view, titleAt + ImVec2(title, 0));
   const Index n = shown.values.rows(), m = shown.values.cols();
-  const NameRoom names = nameRoom(view, sequence.queries, sequence.keys);
-  const ImRect space(area.Min.x + names.left, area.Min.y + view.px(46), area.Max.x, area.Max.y - names.below);
+  const float left = rowNamesRoom(view, sequence.queries, 90),
+              below = nameRoom(view, sequence.queries, sequence.keys).below;
+  const ImRect space(area.Min.x + left, area.Min.y + view.px(46), area.Max.x, area.Max.y - below);
   if (space.GetHeight() < view.px(40) || space.GetWidth() < view.px(40)) return;
   MapView map = tokenMap(scene, page_, "detect.map", space, n, m, {5, 37});
   map.weights = true;
@@ -193,7 +201,7 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
               theme.secondary, visiblePartText(map.rows, n, map.cols, m));
   paintMap(scene, page_, map, map.visible(shown.values));
   markCounted(view, map, shown);
-  rowNames(page_, map, sequence.queries, names.left);
+  rowNames(page_, map, sequence.queries, left);
   columnNames(page_, map, sequence.keys);
   axisTitles(page_, map);
   if (const MapHit hit = hitMap(map); hit.row >= 0) {

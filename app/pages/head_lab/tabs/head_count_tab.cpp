@@ -164,10 +164,10 @@ void HeadCountTab::side(const Scene& scene, Board& board, const HeadCountSide& s
   });
 }
 
-void HeadCountTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
+void HeadCountTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   if (!study_) return;
   const Fonts& fonts = *page_.view.fonts;
-  Board board(page_.view, page_.inset(area), layout.named);
+  Board board(page_.view, page_.inset(area));
   if (study_->small.heads == 1) {
     board.paragraph(fonts.text, fmt::format("The model dim, {}, can't be divided among heads: it is odd.",
                                             study_->wide.headDim));

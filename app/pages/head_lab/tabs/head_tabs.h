@@ -38,7 +38,7 @@ class DetectorsTab : public Tab {
   ScorePlace wholePlace(const Scene& scene, ScorePlace place) const;
   void controls(Scene& scene, ControlLine& line);
   void picture(Scene& scene, const ImRect& area);
-  void sentence(const Scene& scene, const ImRect& area);
+  void sentence(const std::string& words, const ImRect& area) const;
 
   Shown<DetectorQuestion, DetectorStudy> study_;
   Shown<TargetQuestion, TargetStudy> targets_;

@@ -133,7 +133,7 @@ void ViewsTab::large(Scene& scene, Board& board) {
     paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->text, area.Min, area.GetWidth(),
                    view.theme->secondary, wordsOf(picture).sentence);
   });
-  board.apart(4).leaves(1);
+  board.apart(4).inWindow();  // on stage, the caption says it
   if ((*study_)[picture].values.size() == 0)
     board.paragraph(view.fonts->text, study_->noRollout);
   else
@@ -227,9 +227,9 @@ void ViewsTab::thumbnails(Scene& scene, const ImRect& area) {
   }
 }
 
-void ViewsTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
+void ViewsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   if (!study_) return;
-  Board board(page_.view, page_.inset(area), layout.named);
+  Board board(page_.view, page_.inset(area));
   constexpr PartWidth kWidths[] = {{240, 0.44f}, {200, 0.56f}};
   board.columns(kWidths, 24, [&](std::size_t i, Board& column) {
     if (i == 0) return large(scene, column);

@@ -118,7 +118,7 @@ class WeightsTab : public Tab {
  public:
   using Tab::Tab;
 
-  void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
+  void draw(Scene& scene, const ImRect& area, const Layout&) override {
     if (!page_.weights) return;
     const WeightStudy& study = *page_.weights;
     const attention::AttentionConfig& config = study.question->question.layer->config();
@@ -136,7 +136,7 @@ class WeightsTab : public Tab {
                                  study.writeSpectrum,
                                  "Which directions of its input the head writes back.",
                                  true}};
-    Board board(page_.view, page_.inset(area), layout.named);
+    Board board(page_.view, page_.inset(area));
     board.tiles(std::size(maps), 24, [&](std::size_t i, Board& tile) {
       tile.picture("", {96, 170, 1}, [this, &scene, map = maps[i]](const ImRect& cells) {
         paintMap(scene, page_, cells, map);

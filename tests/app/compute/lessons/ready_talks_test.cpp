@@ -162,6 +162,13 @@ TEST(ReadyTalks, TableListsAllFiles) {
     files.insert(entry.path().filename().string());
   for (const ReadyTalk& talk : kReadyTalks) listed.insert(talk.file);
   EXPECT_EQ(files, listed);
+  for (const NoteNumber& number : kNoteNumbers)
+    EXPECT_TRUE(std::ranges::any_of(kReadyTalks,
+                                    [&](const ReadyTalk& talk) {
+                                      return number.talk == talk.id && number.view >= 1 &&
+                                             number.view <= static_cast<std::size_t>(talk.views);
+                                    }))
+        << number.talk << " " << number.view;
 }
 
 }  // namespace
