@@ -57,6 +57,13 @@ void Session::openSearch() {
       });
 }
 
+namespace {
+bool sameIds(const std::vector<Action>& a, const std::vector<Action>& b) {
+  const auto same = [](const Action& one, const Action& other) { return one.id == other.id; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+}
+}  // namespace
+
 /// Makes the list of places from what is known so far.
 void Session::gatherPlaces() {
   std::vector<Action> places = sliderPlaces(services_.view);
@@ -74,7 +81,7 @@ void Session::gatherPlaces() {
                         .about = term.explained()});
   take(chapters_);
   // The same list keeps what Search has found in it.
-  if (std::ranges::equal(places, *places_, {}, &Action::id, &Action::id)) return;
+  if (sameIds(places, *places_)) return;
   places_ = std::make_shared<const std::vector<Action>>(std::move(places));
 }
 

@@ -306,12 +306,11 @@ std::string headHelp(const attention::HeadLabel& label, const attention::HeadPro
                        shortNumber(static_cast<double>(threshold)));
   }
   const attention::DetectorScore& score = profile[label.detector->name];
-  const std::string help(label.detector->help);
   if (label.detector->fallbackLabelThreshold)
-    return fmt::format("{}: {}\n{}", describe(label), fixedText(score.raw, 2), help);
+    return fmt::format("{}: {}\n{}", describe(label), fixedText(score.raw, 2), label.detector->help);
   return fmt::format("{}: {} of the weight over {}, {} above uniform attention\n{}", describe(label),
                      fixedText(score.raw, 2), countedText(score.rows, "row"), fixedText(score.above(), 2),
-                     help);
+                     label.detector->help);
 }
 
 void paintOff(const View& view, Canvas list, const ImRect& tile) {
