@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "app/commands/commands.h"
+#include "app/compute/layer/flow_time.h"
+#include "app/pages/common/layer_steps.h"
 #include "app/platform/process.h"
 #include "app/scene/lessons/lesson.h"
 #include "app/session/headless.h"
@@ -13,8 +15,9 @@ namespace headscope::app {
 namespace {
 
 /// What a recording shows, step by step.
-enum class FilmKind { decode, generation, lesson, pipeline, talk };
-constexpr std::array<std::string_view, 5> kFilmNames{"decode", "generation", "lesson", "pipeline", "talk"};
+enum class FilmKind { decode, flow, generation, lesson, pipeline, talk };
+constexpr std::array<std::string_view, 6> kFilmNames{"decode", "flow",     "generation",
+                                                     "lesson", "pipeline", "talk"};
 
 struct Film {
   Scene first;         ///< the scene at the start
@@ -52,6 +55,23 @@ bool nextGenerated(HeadlessApp& headless) {
   const std::size_t before = count();
   perform(headless, "model.step");
   return count() > before;
+}
+
+constexpr double kFlowSeconds = 1.0 / 60;  ///< per step of the film of a computation
+
+/// The stages of the computation shown on Flow.
+std::vector<PipelineStep> flowStages(HeadlessApp& headless) {
+  const Session& session = headless.session();
+  const SequenceSnapshot* shown = shownSequence(session.scene(), session.snapshot());
+  return shown ? stepsOf(session.snapshot()->config, shown->mask) : std::vector<PipelineStep>();
+}
+
+bool nextOfFlow(HeadlessApp& headless) {
+  FlowCursor& at = headless.session().scene().cursor.flow;
+  const FlowCursor before = at;
+  at = laterBy(flowStages(headless), at, kFlowSeconds);
+  headless.draw(0);
+  return at != before;
 }
 
 bool nextOfPipeline(HeadlessApp& headless) {
@@ -106,6 +126,12 @@ Film filmOf(FilmKind kind, const std::string& named) {
       film.steps = kGenerated;
       film.next = nextGenerated;
       break;
+    case FilmKind::flow:
+      cursor.page = "flow";
+      cursor.flow = {PipelineStep::input, 0};
+      film.stepSeconds = kFlowSeconds;
+      film.next = nextOfFlow;
+      break;
     case FilmKind::pipeline:
       cursor.page = "lab";
       cursor.lab.tab = "pipeline";
@@ -142,6 +168,7 @@ void beginFilm(Film& film, FilmKind kind, HeadlessApp& headless) {
       failWith("this scene can't be decoded step by step: expected causal self-attention");
     film.steps = decodedTokens(headless) - session.scene().cursor.step + 1;
   }
+  if (kind == FilmKind::flow) film.steps = std::lround(flowSeconds(flowStages(headless)) / kFlowSeconds);
   if (kind == FilmKind::generation && session.scene().setup.subject.model.empty())
     failWith("the scene has no model that generates: name a model, or learned");
 }
@@ -235,21 +262,22 @@ int runRecord(const RecordOptions& options) {
 
 Command recordCommand() {
   const auto o = std::make_shared<RecordOptions>();
-  Command command{
-      "record",
-      "Record a decode, a generation, the pipeline, a lesson or a talk as a film, without a display"};
+  Command command{"record",
+                  "Record a decode, the flow of a computation, a generation, the pipeline, a lesson or a "
+                  "talk as a film, without a display"};
   command.options = {
       Option("FILE",
              "A scene, a lesson, a model (a folder or a GGUF file) or learned; default: the opening scene",
              &o->file, kFileName),
       Option("-o,--output", "An .mp4, .webm or .gif, which ffmpeg writes, or a new folder for PNG frames",
              &o->output, kRequiredFileName),
-      Option("--what", "decode, generation, lesson, pipeline or talk; default decode", &o->what,
+      Option("--what", "decode, flow, generation, lesson, pipeline or talk; default decode", &o->what,
              {.words = wordsOf(kFilmNames)}),
       Option("--size", "Pixels, as WIDTHxHEIGHT; default 1280x720", &o->size),
       Option("--fps", "Frames per second; default 30", &o->framesPerSecond),
       Option("--seconds",
-             "Length of the film; default: 0.8 per token, 3 per pipeline step, 6 per lesson step",
+             "Length of the film; default: 0.8 per token, 52 in all for flow, 3 per pipeline step, 6 per "
+             "lesson step",
              &o->seconds),
       Option("--theme", "dark or light; default dark", &o->theme, {.words = {"dark", "light"}}),
       Option("--panels", "Show the window's panels; default: as presented", &o->panels)};

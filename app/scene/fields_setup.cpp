@@ -19,6 +19,7 @@ constexpr std::string_view kEmbeddingLabels[] = {"From text", "Typed table"};
 constexpr std::string_view kPositionLabels[] = {"None", "Sine", "RoPE", "ALiBi", "T5"};
 constexpr std::string_view kWeightLabels[] = {"Random", "Planted", "File"};
 constexpr std::string_view kInitLabels[] = {"Xavier", "Normal"};
+constexpr std::string_view kMergedLabels[] = {"Made for them", "Merged"};
 
 constexpr Anything kText{"text"}, kSeed{"a whole number from 0"}, kFile{"a path"};
 constexpr Track kSeeds{0, 99};
@@ -131,6 +132,11 @@ constexpr Field kSetupRows[] = {
      "deviation 0.02, as in GPT-2."},
     {"weights.gain", kWeights<&WeightSetup::gain>, Range{0, 1000},
      Slider{"gain", "Gain", {0.1, 100, kLog}, "weights.source=random"}, "Factor on random weights."},
+    {"weights.merged", kWeights<&WeightSetup::merged>, kYesOrNo, Selection{"merged", kMergedLabels},
+     "Start with a kv head for each head and merge them to kv_heads, each the mean of its heads' W_K and "
+     "W_V, "
+     "as checkpoints are converted; if off, weights are made for kv_heads. A file's layer stays as it is.",
+     "convert a checkpoint, merge heads, uptraining, mean of kv heads"},
     {"weights.planted", kWeights<&WeightSetup::planted>,
      Anything{
          "a list of `{\"pattern\": …, \"offset\": k}`, one for each head; behaviours `offset` (k keys back: "

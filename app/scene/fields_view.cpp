@@ -33,6 +33,8 @@ constexpr Access kInStudy = kCursor<&Cursor::model, &ModelCursor::study, Member>
 template <auto Member>
 constexpr Access kInLesson = kCursor<&Cursor::lesson, Member>;
 template <auto Member>
+constexpr Access kInFlow = kCursor<&Cursor::flow, Member>;
+template <auto Member>
 constexpr Access kInLab = kCursor<&Cursor::lab, Member>;
 template <auto Member>
 constexpr Access kInMap = kCursor<&Cursor::map, Member>;
@@ -54,7 +56,7 @@ constexpr std::string_view kOffByLabels[] = {"by zero", "by its mean"};
 constexpr std::string_view kEditedLabels[] = {"Mask A", "Mask B"};
 
 constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"}, kLabPage{"the page Lab"},
-    kLessonPage{"the page of lessons"}, kTalkPage{"the strip of the page Talk"};
+    kFlowPage{"the page Flow"}, kLessonPage{"the page of lessons"}, kTalkPage{"the strip of the page Talk"};
 // Places outside the available range are clamped when shown; files may contain them.
 constexpr Range kPlace{0, kMaxMapTokens}, kPlaceOrNone{-1, kMaxMapTokens};
 // The middle of a wide window lies outside a head at its edge.
@@ -123,6 +125,10 @@ constexpr Field kViewRows[] = {
     {"cursor.key", kCursor<&Cursor::cell, &Cell::key>, kPlace, kPointing, "Key of that cell."},
     {"cursor.key_chosen", kCursor<&Cursor::keyChosen>, kYesOrNo, kPointing,
      "Keep that key; otherwise it is the row's largest weight."},
+    {"cursor.wiring", kCursor<&Cursor::wiring>, kYesOrNo, Elsewhere{"a button"},
+     "Show on Heads which kv head each head reads, above the heatmaps."},
+    {"cursor.word_card", kCursor<&Cursor::wordCard>, kYesOrNo, kPointing,
+     "The card with the vector of the selected query's word is open."},
     {"cursor.cache_view", kCursor<&Cursor::cacheView>, Names{kCacheViewNames},
      Selection{"cache_view", kCacheViewLabels, "cursor.page=cache"},
      "What Cache shows: growth, one layer in four shapes, precision, eviction or paging."},
@@ -197,6 +203,10 @@ constexpr Field kViewRows[] = {
      "The option of the step's question that was chosen, from 0; −1: none."},
     {"cursor.lesson.answered", kInLesson<&LessonCursor::answered>, kYesOrNo, kLessonPage,
      "Whether the question's answer is shown."},
+    {"cursor.flow.stage", kInFlow<&FlowCursor::stage>, Names{kPipelineStepNames}, kFlowPage,
+     "The stage of the computation shown on Flow; `bias` if something is added to the scores."},
+    {"cursor.flow.t", kInFlow<&FlowCursor::t>, Range{0, 1}, kFlowPage,
+     "The share of the stage's time that has passed."},
     {"cursor.lab.tab", kInLab<&HeadLabCursor::tab>, Anything{"the key of a tab"}, kLabPage,
      "The tab shown on Lab."},
     {"cursor.lab.step", kInLab<&HeadLabCursor::step>, Names{kPipelineStepNames}, kLabPage,

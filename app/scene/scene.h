@@ -126,6 +126,8 @@ struct WeightSetup {
   std::uint64_t seed = 7;
   WeightInit init = WeightInit::xavier;  ///< how random weights are drawn
   float gain = 1;                        ///< factor on random weights
+  /// Weights are made for a kv head per head, of which groups are averaged; otherwise for the kv heads.
+  bool merged = false;
   /// Each head's behaviour; heads beyond the list cycle through the defaults. Entries beyond the number of
   /// heads are kept, so that sliding heads down and up again loses nothing.
   std::vector<attention::PlantedHead> planted;
@@ -232,6 +234,7 @@ struct Cursor {
   MapCursor map;
   ModelCursor model;
   LessonCursor lesson;
+  FlowCursor flow;
   HeadLabCursor lab;
   Index view = 0;      ///< view of the talk that is on the stage of Talk
   Index sequence = 0;  ///< line of the batch that is shown
@@ -239,6 +242,8 @@ struct Cursor {
   Cell cell{0, 7, 6};  ///< the selected cell, which the receipt explains
   /// Whether a person chose the cell's key. Otherwise it is the row's largest weight.
   bool keyChosen = false;
+  bool wiring = false;    ///< Heads shows which kv head each head reads
+  bool wordCard = false;  ///< the selected query's vector is open for editing
   CacheView cacheView = CacheView::growth;
   bool decoding = false;
   Index step = 0;  ///< tokens in the cache while decoding

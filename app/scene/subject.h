@@ -134,6 +134,13 @@ enum class PipelineStep { input, project, split, dot, scale, bias, mask, softmax
 inline constexpr std::array<std::string_view, 11> kPipelineStepNames{
     "input", "project", "split", "dot", "scale", "bias", "mask", "softmax", "mix", "concat", "output"};
 
+/// The moment of a layer's computation that Flow shows.
+struct FlowCursor {
+  PipelineStep stage = PipelineStep::dot;
+  double t = 0.6;  ///< share of the stage that has passed, 0 to 1
+  bool operator==(const FlowCursor&) const = default;
+};
+
 /// The projection that the step `project` shows.
 enum class MapShown { q, k, v };
 inline constexpr std::array<std::string_view, 3> kMapShownNames{"q", "k", "v"};

@@ -73,8 +73,12 @@ std::vector<Action> Session::windowActions() {
        .run =
            [&view](Scene& scene) {
              // One thing at a time, from what is in front.
-             if (scene.cursor.focus >= 0)
+             if (scene.cursor.wordCard && scene.cursor.page == "heads")
+               scene.cursor.wordCard = false;
+             else if (scene.cursor.focus >= 0)
                scene.cursor.focus = -1;
+             else if (view.present && scene.cursor.wiring && scene.cursor.page == "heads")
+               scene.cursor.wiring = false;
              else if (view.present)
                view.present = false;
              else

@@ -12,8 +12,8 @@ namespace headscope::app {
 
 namespace {
 
-constexpr std::array<const char*, 5> kFilms{"decode", "generation", "pipeline", "lesson", "talk"};
-constexpr std::array<const char*, 5> kFilmLabels{"Decode", "Generation", "Pipeline", "Lesson", "Talk"};
+constexpr std::array<const char*, 5> kFilms{"decode", "generation", "flow", "lesson", "talk"};
+constexpr std::array<const char*, 5> kFilmLabels{"Decode", "Generation", "Flow", "Lesson", "Talk"};
 constexpr std::array<const char*, 3> kSizes{"1280x720", "1920x1080", "3840x2160"};
 constexpr std::array<const char*, 3> kSizeLabels{"1280 × 720", "1920 × 1080", "3840 × 2160"};
 constexpr std::array<const char*, 3> kRates{"24", "30", "60"};
@@ -41,7 +41,7 @@ class RecordDialog : public Dialog {
       film_ = !exports_.lesson_().path.empty()       ? 3
               : exports_.own().cursor.page == "talk" ? 4
               : scene.cursor.page == "model"         ? 1
-              : scene.cursor.page == "lab"           ? 2
+              : scene.cursor.page == "flow"          ? 2
                                                      : 0;
     bool asks = false;
     if (beginDialog(view, "record", "Record a film", 460, 300)) {

@@ -90,7 +90,12 @@ std::vector<Action> Presentation::actions() {
       action(
           "stage.example", "Next example text", 'E', [this](Scene&) { nextExample(); }, "sample sentence"),
       action(
-          "stage.kind", "Switch between MHA, GQA and MQA", 'K', [this](Scene& scene) { nextKind(scene); },
+          "stage.kind", "Switch between MHA, GQA and MQA", 'K',
+          [this](Scene& scene) {
+            // The hall sees which heads share.
+            if (view_.present && scene.cursor.page == "heads") scene.cursor.wiring = true;
+            nextKind(scene);
+          },
           "grouped multi-query share keys"),
       action("stage.blank", "Darken the screen; any key shows it again", 'B', onStage(&StageState::blank),
              "black blank pause"),

@@ -9,6 +9,12 @@
 
 namespace headscope::app {
 
+void paintOff(const View& view, Canvas list, const ImRect& tile) {
+  list.AddRectFilled(tile.Min, tile.Max, faded(view.theme->background, 0.6f));
+  list.AddLine(tile.Min, tile.Max, view.theme->secondary, std::max(1.0f, view.px(1)));
+  compat::rectOutline(list, tile.Min, tile.Max, view.theme->secondary, 0, 1);
+}
+
 void paintRamp(Canvas list, render::Colormap colormap, ImVec2 from, ImVec2 to) {
   constexpr int kSteps = 64;
   const bool upwards = to.y < from.y;

@@ -101,9 +101,10 @@ std::string headHelp(const attention::HeadLabel& label, const attention::HeadPro
 void paintOff(const View& view, Canvas list, const ImRect& tile);
 
 /// Paints the head's title line: name, kv badge, and what it does with its score, or that it is switched off.
-/// Fits into `width`, or into `room` if that is larger and the wording wouldn't fit otherwise.
+/// Fits into `width`, or into `room` if that is larger and the wording wouldn't fit otherwise. `notes`:
+/// wordings, the longest first, that are written in place of what it does; empty = none.
 void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
                     const SequenceSnapshot& sequence, Index head, ImVec2 leftMiddle, float width, bool large,
-                    float room = 0);
+                    float room = 0, const std::vector<std::string>& notes = {});
 
 }  // namespace headscope::app

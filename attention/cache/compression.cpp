@@ -260,13 +260,34 @@ std::uint64_t quantisedBytes(Index rows, Index headDim, NumberFormat format) {
   return saturatingProduct({rows, static_cast<Index>(numbers) + scales * row.scaleBytes});
 }
 
+namespace {
+
+/// Returns how many kv heads become one.
+Index mergedInEach(Index heads, Index groups) {
+  require(groups >= 1 && heads % groups == 0,
+          fmt::format("{} kv heads can't be merged into {}", heads, groups));
+  return heads / groups;
+}
+
+}  // namespace
+
 Stack mergedByMean(const Stack& heads, Index groups) {
-  require(groups >= 1 && heads.count() % groups == 0,
-          fmt::format("{} kv heads can't be merged into {}", heads.count(), groups));
-  const Index each = heads.count() / groups;
+  const Index each = mergedInEach(heads.count(), groups);
   Stack merged(groups, heads.rows(), heads.cols());
   for (Index h = 0; h < heads.count(); ++h) merged[h / each] += heads[h];
   for (Index g = 0; g < groups; ++g) merged[g] /= static_cast<float>(each);
+  return merged;
+}
+
+Linear mergedByMean(const Linear& map, Index heads, Index groups) {
+  const Index each = mergedInEach(heads, groups), size = map.weight.rows() / heads;
+  Linear merged{Matrix::Zero(groups * size, map.weight.cols()), Vector::Zero(map.bias.size() / each)};
+  for (Index h = 0; h < heads; ++h) {
+    merged.weight.middleRows(h / each * size, size) += map.weight.middleRows(h * size, size);
+    if (map.bias.size() > 0) merged.bias.segment(h / each * size, size) += map.bias.segment(h * size, size);
+  }
+  merged.weight /= static_cast<float>(each);
+  merged.bias /= static_cast<float>(each);
   return merged;
 }
 

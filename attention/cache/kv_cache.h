@@ -118,6 +118,8 @@ std::uint64_t parameterCount(const AttentionConfig& config, bool bias);
 /// (Ainslie et al. 2023, GQA, section 2.1). Projections and rotations are linear, so these are the keys of
 /// the averaged projections. Throws std::invalid_argument if `groups` doesn't divide the kv heads.
 Stack mergedByMean(const Stack& heads, Index groups);
+/// The same for the rows of W_K or W_V, [heads · headDim, modelDim], and their bias.
+Linear mergedByMean(const Linear& map, Index heads, Index groups);
 
 // Multi-head latent attention (MLA; DeepSeek-AI 2024, DeepSeek-V2, section 2.1) derived from a layer's
 // existing maps, without further training. A token caches a latent instead of its keys and values and, if

@@ -186,7 +186,7 @@ useHeatmaps() {
 
 useMask() {
   local heads=$picture
-  press 2
+  press 3
   expectChange "going to the mask studio"
   pointAt "$kMaskCellAt"
   expectChange "pointing at the mask"

@@ -79,10 +79,11 @@ class LettersLab : public Page {
 
 std::vector<PageRow> withLetters() {
   std::vector<PageRow> rows(pageTable().begin(), pageTable().end());
-  rows.push_back({{"letters", "Letters", {static_cast<Key>('0'), {}}, "Go to the letters", "", "Type letters"},
-                  [](PageServices& services) -> std::unique_ptr<Page> {
-                    return std::make_unique<LettersLab>(services);
-                  }});
+  rows.push_back(
+      {{"letters", "Letters", {static_cast<Key>('Y'), {}}, "Go to the letters", "", "Type letters"},
+       [](PageServices& services) -> std::unique_ptr<Page> {
+         return std::make_unique<LettersLab>(services);
+       }});
   return rows;
 }
 
@@ -95,7 +96,7 @@ class LabTable : public testing::Test {
 
 TEST_F(LabTable, KeyTabAndPaletteOpenThePage) {
   EXPECT_EQ(page().computed, 0) << "nobody looked at it yet";
-  ui_.key(static_cast<Key>('0'));
+  ui_.key(static_cast<Key>('Y'));
   EXPECT_EQ(ui_.scene().cursor.page, "letters");
   EXPECT_TRUE(ui_.has("letters.case"));
   ui_.click("page.heads");
@@ -112,7 +113,7 @@ TEST_F(LabTable, KeyTabAndPaletteOpenThePage) {
 }
 
 TEST_F(LabTable, PageComputesOnlyWhileShown) {
-  ui_.key(static_cast<Key>('0'));
+  ui_.key(static_cast<Key>('Y'));
   ui_.draw();
   EXPECT_EQ(page().letters(), ui_.scene().setup.input.text.size());
   EXPECT_TRUE(ui_.has("letters.shown"));
@@ -127,7 +128,7 @@ TEST_F(LabTable, PageComputesOnlyWhileShown) {
 
 TEST_F(LabTable, UndoRevertsChangesMadeOnThePage) {
   const std::string before = ui_.scene().setup.input.text;
-  ui_.key(static_cast<Key>('0'));
+  ui_.key(static_cast<Key>('Y'));
   ui_.key(static_cast<Key>('U'));
   ui_.draw();
   EXPECT_EQ(page().letters(), 5u);
@@ -143,7 +144,7 @@ TEST_F(LabTable, UndoRevertsChangesMadeOnThePage) {
 }
 
 TEST_F(LabTable, ReportsErrorsOfTheShownPage) {
-  ui_.key(static_cast<Key>('0'));
+  ui_.key(static_cast<Key>('Y'));
   ui_.session().scene().setup.input.text = "break";
   ui_.draw();
   ASSERT_TRUE(ui_.session().error());
@@ -190,9 +191,9 @@ TEST_F(LabTable, RefusesUnknownScenePage) {
   Scene scene = openingScene();
   scene.cursor.page = "letters";
   EXPECT_TRUE(checkPage(scene, rows_).ok());
-  EXPECT_EQ(
-      checkPage(scene, pageTable()).error().message,
-      "cursor.page is \"letters\", expected heads, mask, map, cache, cost, model, lab, lessons or talk");
+  EXPECT_EQ(checkPage(scene, pageTable()).error().message,
+            "cursor.page is \"letters\", expected heads, flow, mask, map, cache, cost, model, lab, lessons "
+            "or talk");
 }
 
 }  // namespace

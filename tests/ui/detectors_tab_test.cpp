@@ -22,7 +22,7 @@ using app::Key;
 class TabOnScreen : public testing::Test {
  protected:
   explicit TabOnScreen(const char* tab, int width = 1920, int height = 1080) : ui(width, height), tab_(tab) {
-    ui.key(static_cast<Key>('7')).click(std::string("lab.tab.") + tab);
+    ui.key(static_cast<Key>('8')).click(std::string("lab.tab.") + tab);
   }
   const app::head_lab_page::Page& lab() { return ui.session().page<app::head_lab_page::Page>(); }
   app::HeadLabCursor& at() { return ui.session().scene().cursor.lab; }
@@ -115,7 +115,7 @@ TEST_F(DetectorsOnScreen, ColumnSortsAndThresholdLabelsAndFilters) {
   expectRoom("no head is left");
   ui.key(static_cast<Key>('1'));
   EXPECT_EQ(describe(ui.sequence().label(0, ui.scene().look.labelThreshold)), "mixed");
-  ui.key(static_cast<Key>('7')).click("detect.column.first_token");
+  ui.key(static_cast<Key>('8')).click("detect.column.first_token");
   EXPECT_EQ(at().detector, "") << "a second click takes it back";
 }
 

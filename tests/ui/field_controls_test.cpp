@@ -132,11 +132,16 @@ TEST_F(FieldControls, ChoicesReachEveryValue) {
         const std::string choice = app::choiceName(field, back ? selection->labels.size() - 1 - i : i);
         SCOPED_TRACE(std::string(field.path) + " = " + choice);
         if (i == 0) show(field);
+        const std::string page = ui.scene().cursor.page;
         if (selection->list)
           ui.choose(selection->name, choice);
         else
           ui.click(std::string(selection->name) + "." + choice);
         closeDialog();
+        if (ui.scene().cursor.page != page) {  // a typed table opens its editor
+          ui.session().scene().cursor.page = page;
+          ui.draw();
+        }
         const Json now = value(field);
         EXPECT_EQ(now.is_string() ? now.get<std::string>() : now.dump(), choice);
       }
@@ -164,7 +169,7 @@ TEST_F(FieldControls, HelpAppearsAfterHoveringALabel) {
 
 /// Help doesn't cover what was just pressed until the pointer comes to it again.
 TEST_F(FieldControls, HelpStaysHiddenAfterPressing) {
-  ui.key(static_cast<app::Key>('4')).click("cache_view.precision").wait(3 * app::kHelpDelay);
+  ui.key(static_cast<app::Key>('5')).click("cache_view.precision").wait(3 * app::kHelpDelay);
   EXPECT_FALSE(ui.has("help.cache_view"));
   ui.park().hover("cache_view.precision").wait(app::kHelpDelay + 0.1);
   EXPECT_TRUE(ui.has("help.cache_view"));

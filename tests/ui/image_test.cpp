@@ -126,7 +126,7 @@ class MapPicture : public Picture {
     ui.session().scene().map.source = app::MapSource::generated;
     ui.session().scene().map.tokens = tokens;
     ui.session().scene().cursor.cell.head = head;
-    ui.key(static_cast<Key>('3'));
+    ui.key(static_cast<Key>('4'));
   }
 };
 

@@ -22,7 +22,7 @@ using attention::Index;
 
 class MapOnScreen : public testing::Test {
  protected:
-  MapOnScreen() { ui.key(static_cast<Key>('3')); }
+  MapOnScreen() { ui.key(static_cast<Key>('4')); }
   /// Generates a text long enough to have levels and short enough to be quick.
   void generate(Index tokens = 1536) {
     ui.session().scene().map.source = MapSource::generated;

@@ -54,16 +54,16 @@ class MemoryRoom : public testing::Test {
 TEST_F(MemoryRoom, VisiblePageGetsTheMemory) {
   open(kWeights * 13 / 2);
   expectHeads();
-  show('6');
+  show('7');
   EXPECT_EQ(overview().study.problem(), "");
   ASSERT_TRUE(overview().study);
   EXPECT_EQ(overview().study->layers.size(), 4u);
   EXPECT_FALSE(ui->session().snapshot()) << "the layer alone can be computed again";
   show('1');
   expectHeads();
-  show('7');
+  show('8');
   expectHeads();
-  show('6');
+  show('7');
   EXPECT_EQ(overview().study.problem(), "");
   EXPECT_TRUE(overview().study);
 }
@@ -71,7 +71,7 @@ TEST_F(MemoryRoom, VisiblePageGetsTheMemory) {
 TEST_F(MemoryRoom, EnoughMemoryKeepsEverySnapshot) {
   open(kWeights * 40);
   const app::Snapshot* before = ui->session().snapshot();
-  show('6');
+  show('7');
   ASSERT_TRUE(overview().study);
   EXPECT_EQ(ui->session().snapshot(), before);
 }
@@ -79,7 +79,7 @@ TEST_F(MemoryRoom, EnoughMemoryKeepsEverySnapshot) {
 TEST_F(MemoryRoom, ReportsStudiesLargerThanTheBudget) {
   open(kWeights * 9 / 2);
   expectHeads();
-  show('6');
+  show('7');
   EXPECT_FALSE(overview().study);
   EXPECT_THAT(overview().study.problem(),
               testing::AllOf(testing::HasSubstr("All 8 heads of 4 layers on 300 tokens"),

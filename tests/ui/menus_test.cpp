@@ -103,7 +103,7 @@ TEST(Menus, MapMenuOffersPlaceZoomAndPicture) {
   UiDriver ui;
   ui.session().scene().map.source = app::MapSource::generated;
   ui.session().scene().map.tokens = 1536;
-  ui.key(static_cast<Key>('3'));
+  ui.key(static_cast<Key>('4'));
   rightClick(ui, "map.cells", 0.3f, 0.7f);
   const auto& cursor = ui.scene().cursor.map;
   ASSERT_GE(cursor.query, 0);

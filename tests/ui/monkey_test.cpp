@@ -168,8 +168,8 @@ class Monkey {
   /// Closes any dialog that might write a file or read folders other than its own.
   void keepOffTheDisk() {
     const std::string dialog = ui_.dialog();
-    for (const char* own : {"", "palette", "shortcuts", "table", "gallery", "convention", "lesson.steps",
-                            "lesson.wrong", "discard"})
+    for (const char* own :
+         {"", "palette", "shortcuts", "gallery", "convention", "lesson.steps", "lesson.wrong", "discard"})
       if (dialog == own) return;
     key(Key::escape);
     frames(1);

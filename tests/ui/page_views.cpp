@@ -22,6 +22,12 @@ std::vector<PageView> pageViews() {
     cursor.decoding = true;
     cursor.step = 6;
   });
+  add("heads", "word", [](Cursor& cursor) { cursor.wordCard = true; });
+  add("heads", "wiring", [](Cursor& cursor) { cursor.wiring = true; });
+  for (std::size_t step = 0; step < app::kPipelineStepNames.size(); ++step)
+    add("flow", std::string(app::kPipelineStepNames[step]), [&](Cursor& cursor) {
+      cursor.flow = {static_cast<app::PipelineStep>(step), 0.5};
+    });
   add("mask", "biases", [](Cursor& cursor) { cursor.studio.tab = app::StudioTab::biases; });
   add("mask", "compare", [](Cursor& cursor) { cursor.studio.tab = app::StudioTab::compare; });
   for (const auto room :

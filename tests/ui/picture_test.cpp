@@ -79,13 +79,13 @@ TEST_F(Pictures, CtrlPSavesThePagesPicture) {
   EXPECT_THAT(head, HasSubstr(">Head 3<"));
   EXPECT_EQ(head.find(">Head 4<"), std::string::npos);
   EXPECT_GT(decodePng(fileBytes((saved("head.png"), folder / "head.png"))).width, 800);
-  ui.key(static_cast<Key>('2'));
-  EXPECT_THAT(saved("mask.svg"), HasSubstr(">causal &amp; padding<"));
   ui.key(static_cast<Key>('3'));
-  EXPECT_THAT(saved("map.svg"), HasSubstr("12 × 12 tokens"));
+  EXPECT_THAT(saved("mask.svg"), HasSubstr(">causal &amp; padding<"));
   ui.key(static_cast<Key>('4'));
-  EXPECT_THAT(saved("cache.svg"), HasSubstr(">GQA (2 kv heads) is ¼ of MHA.<"));
+  EXPECT_THAT(saved("map.svg"), HasSubstr("12 × 12 tokens"));
   ui.key(static_cast<Key>('5'));
+  EXPECT_THAT(saved("cache.svg"), HasSubstr(">GQA (2 kv heads) is ¼ of MHA.<"));
+  ui.key(static_cast<Key>('6'));
   EXPECT_THAT(saved("cost.svg"), HasSubstr(">KV cache of Llama-3.1-70B at 128 k tokens × batch 1<"));
   EXPECT_GT(decodePng(fileBytes((saved("cost.png"), folder / "cost.png"))).width, 2000);
 }
@@ -289,7 +289,8 @@ TEST_F(Pictures, DialogFitsSmallWindows) {
     ui.resize(width, height).chord(kCtrl, Key::p);
     EXPECT_THAT(cutOff(ui), IsEmpty()) << width;
     const ImRect dialog = ui.find("dialog");
-    EXPECT_TRUE(ImRect(0, 0, static_cast<float>(width), static_cast<float>(height)).Contains(dialog)) << width;
+    EXPECT_TRUE(ImRect(0, 0, static_cast<float>(width), static_cast<float>(height)).Contains(dialog))
+        << width;
     for (const std::string& name : ui.names("picture."))
       EXPECT_TRUE(dialog.Contains(ui.find(name))) << name << " at " << width;
     ui.key(Key::escape);

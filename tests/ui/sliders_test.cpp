@@ -201,7 +201,7 @@ TEST(Sliders, WheelScrollsThePanelUntilTheSliderIsClicked) {
 TEST(Panels, EachPageKeepsItsScrollPosition) {
   UiDriver ui(1280, 420);
   ui.find("weight_seed");  // far down, so this scrolls
-  ui.key(static_cast<Key>('3')).draw();
+  ui.key(static_cast<Key>('4')).draw();
   EXPECT_TRUE(ui.visible("map.source.scene")) << "the map's own panel stands at its top";
   ui.key(static_cast<Key>('1'));
   EXPECT_TRUE(ui.visible("weight_seed")) << "where it was left";

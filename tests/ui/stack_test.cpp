@@ -57,7 +57,7 @@ TEST_F(MadeLayers, RemovingLayersClampsShownLayerAndUndoRestoresIt) {
 
 TEST_F(MadeLayers, ModelPageShowsAllLayersAndDoubleClickOpensOne) {
   makeTwo();
-  ui.key(static_cast<Key>('6'));
+  ui.key(static_cast<Key>('7'));
   ASSERT_TRUE(overview().ready());
   ASSERT_EQ(overview().layers.size(), 2u);
   EXPECT_GT(overview().summary(1, 0)->profile["induction"].raw, 0.95f);
@@ -76,7 +76,7 @@ TEST_F(MadeLayers, ModelPageShowsAllLayersAndDoubleClickOpensOne) {
 
 TEST_F(MadeLayers, ModelPageFollowsTheSliders) {
   makeTwo();
-  ui.key(static_cast<Key>('6'));
+  ui.key(static_cast<Key>('7'));
   const float before = overview().summary(0, 0)->entropy;
   ui.typeValue("sharpness", "0.3");
   EXPECT_GT(overview().summary(0, 0)->entropy, before + 0.05f);
@@ -84,14 +84,14 @@ TEST_F(MadeLayers, ModelPageFollowsTheSliders) {
   EXPECT_TRUE(ui.scene().setup.model.norm);
   ui.click("model.sizes");
   EXPECT_EQ(ui.scene().cursor.page, "heads");
-  ui.typeValue("layers", "1").key(static_cast<Key>('6'));
+  ui.typeValue("layers", "1").key(static_cast<Key>('7'));
   EXPECT_FALSE(overview().model.isSynthetic()) << "one layer has no overview";
   EXPECT_TRUE(overview().model.example);
 }
 
 TEST_F(MadeLayers, LabShowsTheSelectedLayer) {
   makeTwo();
-  ui.key(static_cast<Key>('7')).choose("lab.layer", "1");
+  ui.key(static_cast<Key>('8')).choose("lab.layer", "1");
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
   const app::head_lab_page::State& page = ui.session().page<app::head_lab_page::Page>().state();
   ASSERT_TRUE(page.layer);

@@ -323,7 +323,7 @@ TEST(SmallWindow, DrawsAtAnySize) {
     ui.view().present = true;
     ui.draw();
     ui.view().present = false;
-    for (const char* action : {"palette", "shortcuts", "scene.open", "table.edit", "mask.gallery"}) {
+    for (const char* action : {"palette", "shortcuts", "scene.open", "mask.gallery"}) {
       ui.request(action);
       EXPECT_NE(ui.dialog(), "");
       ui.view().dialog.reset();

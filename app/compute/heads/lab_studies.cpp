@@ -115,7 +115,6 @@ EmbeddingQuestion embeddingQuestion(const Setup& setup, Index sequence, Embeddin
 }
 
 Result<std::shared_ptr<const EmbeddingStudy>> studyEmbedding(const EmbeddingQuestion& question) {
-  constexpr Index kOverviewRows = 144, kOverviewColumns = 512;
   const Setup& setup = question.setup;
   if (!setup.subject.model.empty())
     return Error{
@@ -132,23 +131,29 @@ Result<std::shared_ptr<const EmbeddingStudy>> studyEmbedding(const EmbeddingQues
   auto study = std::make_shared<EmbeddingStudy>();
   study->question = question;
   study->table = *std::move(table);
-  const attention::Matrix& values = study->table.values;
+  placeWords(*study);
+  return std::shared_ptr<const EmbeddingStudy>(std::move(study));
+}
+
+void placeWords(EmbeddingStudy& study) {
+  constexpr Index kOverviewRows = 144, kOverviewColumns = 512;
+  const EmbeddingQuestion& question = study.question;
+  const attention::Matrix& values = study.table.values;
   const Index dim = values.cols();
   if (!question.axes.principal()) {
     const Index last = dim - 1;
-    study->plane = std::make_shared<const attention::Plane>(attention::planeOfDimensions(
+    study.plane = std::make_shared<const attention::Plane>(attention::planeOfDimensions(
         dim, std::min(question.axes.first, last), std::min(question.axes.second, last)));
   } else if (question.kept && question.kept->mean.size() == dim) {
-    study->plane = question.kept;
-    study->keptPlane = true;
+    study.plane = question.kept;
+    study.keptPlane = true;
   } else {
-    study->plane = std::make_shared<const attention::Plane>(attention::principalPlane(values));
+    study.plane = std::make_shared<const attention::Plane>(attention::principalPlane(values));
   }
-  study->points = attention::onPlane(*study->plane, values);
-  study->overview = attention::poolByMagnitude(values, kOverviewRows, kOverviewColumns);
+  study.points = attention::onPlane(*study.plane, values);
+  study.overview = attention::poolByMagnitude(values, kOverviewRows, kOverviewColumns);
   const float largest = attention::largestFinite(values);
-  study->largest = largest > 0 ? largest : 1;
-  return std::shared_ptr<const EmbeddingStudy>(std::move(study));
+  study.largest = largest > 0 ? largest : 1;
 }
 
 using attention::Mistake;

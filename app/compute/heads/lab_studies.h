@@ -117,6 +117,9 @@ struct EmbeddingStudy {
 /// are a model's or there are two texts.
 attention::Result<std::shared_ptr<const EmbeddingStudy>> studyEmbedding(const EmbeddingQuestion& question);
 
+/// Fills a study, of which only the question and the table are set, with what is drawn of the table.
+void placeWords(EmbeddingStudy& study);
+
 /// A classic mistake, demonstrated on a random layer or on one head of a finished computation.
 struct MistakeQuestion {
   attention::Mistake mistake = attention::Mistake::noScale;

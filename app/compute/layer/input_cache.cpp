@@ -85,6 +85,7 @@ InputCache::WeightsKey InputCache::weightsKey(const Setup& setup, Index longest)
   WeightsKey key{
       setup.weights, model.modelDim, model.heads, model.kvHeads, model.headDim, model.bias, {}, false, 0};
   key.weights.seed = layerSeed(setup);
+  key.weights.merged = mergesKvHeads(setup);
   key.weights.file.clear();
   key.weights.layer = -1;
   key.weights.planted.clear();
@@ -134,7 +135,13 @@ Result<std::shared_ptr<const Projections>> InputCache::ofFile(const Setup& setup
 
 Result<std::shared_ptr<const Projections>> InputCache::projections(const Setup& setup, Index longest) {
   if (setup.weights.source == WeightSource::file) return ofFile(setup);
-  return weights_.get(memory_, weightsKey(setup, longest), [&] { return buildProjections(setup, longest); });
+  return weights_.get(memory_, weightsKey(setup, longest), [&]() -> Result<Projections> {
+    if (!mergesKvHeads(setup)) return buildProjections(setup, longest);
+    // The drift of the heads needs these, too, and so does the next number of kv heads.
+    const auto whole = projections(beforeMerge(setup), longest);
+    if (!whole) return whole.error();
+    return mergedProjections(**whole, setup.model);
+  });
 }
 
 Result<std::shared_ptr<const std::vector<LineInput>>> InputCache::inputs(

@@ -134,7 +134,8 @@ attention::Status checkLayer(const Setup& setup, const attention::AttentionConfi
                   attention::counted(model.heads, "head"), model.kvHeads, model.headDim)};
 }
 
-std::string plantedMisfit(const Setup& setup) {
+std::string plantedMisfit(const Setup& merged) {
+  const Setup setup = beforeMerge(merged);
   if (!usesPlantedEmbedding(setup)) return "";
   const Result<attention::EmbeddingLayout> layout = plantedLayoutOf(setup);
   if (!layout) return layout.error().message;
@@ -146,7 +147,8 @@ std::string plantedMisfit(const Setup& setup) {
   return "";
 }
 
-Index narrowInduction(const Setup& setup) {
+Index narrowInduction(const Setup& merged) {
+  const Setup setup = beforeMerge(merged);
   if (!usesPlantedEmbedding(setup)) return 0;
   const Result<attention::EmbeddingLayout> layout = plantedLayoutOf(setup);
   if (!layout) return 0;
@@ -167,6 +169,11 @@ Index plantedReach(Index longest) {
 }
 
 Result<Projections> buildProjections(const Setup& setup, Index longest) {
+  if (mergesKvHeads(setup)) {
+    Result<Projections> whole = buildProjections(beforeMerge(setup), longest);
+    if (!whole) return whole;
+    return mergedProjections(*whole, setup.model);
+  }
   const attention::AttentionConfig config = configOf(setup);
   if (setup.weights.source == WeightSource::file) {
     Result<LayerWeights> layer = readLayerWeights(setup, defaultLimits().memoryBytes);

@@ -57,6 +57,15 @@ bool carriedBelow(const Setup& setup);
 /// Whether the shown layer is that first one.
 bool carriesPrevious(const Setup& setup);
 
+/// Whether weights are made for a kv head per head and then merged. False for layers of a file or a model,
+/// which stay as they are.
+bool mergesKvHeads(const Setup& setup);
+/// Returns the setup before its kv heads were merged; itself if they aren't.
+Setup beforeMerge(Setup setup);
+/// Returns the weights made for beforeMerge() with W_K and W_V merged to the model's kv heads: the mean of
+/// each group's, as checkpoints are converted (Ainslie et al. 2023, GQA, section 2.1).
+attention::Projections mergedProjections(const attention::Projections& whole, const ModelSetup& model);
+
 /// Returns the shown layer's weights from the Setup's source: random, planted for texts of `longest` tokens,
 /// or a file.
 attention::Result<attention::Projections> buildProjections(const Setup& setup, Index longest);

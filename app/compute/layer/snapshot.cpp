@@ -219,7 +219,8 @@ double bytesNeeded(const Setup& setup, const AttentionConfig& config, const Toke
   const double results = static_cast<double>(attention::attentionResultBytes(config, queries, keys)) +
                          (config.dropout.probability > 0 ? weights : 0);
   const double each = results * (setup.mask.compare ? 2 : 1) + static_cast<double>(inputs) * sizeof(float);
-  return each * static_cast<double>(batch.lines.size());
+  const double drift = mergesKvHeads(setup) ? results : 0;  // of one line at a time
+  return each * static_cast<double>(batch.lines.size()) + drift;
 }
 
 /// Reserves the needed memory before anything large is allocated. It must fit twice, because what is shown
@@ -261,6 +262,23 @@ void fillOfModel(Snapshot& snapshot, TokenBatch batch, std::vector<LineMasks> ma
     snapshot.notFinite = modelFault(*setup.subject.opened, ids, {.layers = setup.subject.layer + 1}, stop);
   snapshot.bytes += sequenceBytes(snapshot.sequences.back());
   snapshot.memory = resources.memory.count(snapshot.bytes);
+}
+
+/// The layer before its kv heads were merged; both null if they weren't.
+struct UnmergedLayer {
+  std::shared_ptr<const Projections> projections;
+  std::shared_ptr<const std::vector<LineInput>> inputs;
+};
+
+UnmergedLayer unmergedLayer(const Setup& setup, const std::vector<LineTokens>& lines, Resources& resources,
+                            std::stop_token stop) {
+  if (!mergesKvHeads(setup)) return {};
+  const Setup before = beforeMerge(setup);
+  const LineTokens& first = lines.front();
+  const auto projections = resources.inputs.projections(
+      before, static_cast<Index>(std::max(first.queries.size(), first.keys.size())));
+  const auto inputs = shownInputs(before, lines, resources, std::move(stop));
+  return projections && inputs ? UnmergedLayer{*projections, *inputs} : UnmergedLayer{};
 }
 
 void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::stop_token stop) {
@@ -307,17 +325,20 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
     if (stop.stop_requested()) return;
     if (kept) projected = *std::move(kept);
   }
+  const UnmergedLayer unmerged = unmergedLayer(setup, batch.lines, resources, stop);
   const attention::HeadSwitch heads = headSwitch(setup.subject, shownLayer(setup), snapshot.config.heads);
   for (std::size_t i = 0; i < batch.lines.size() && !stop.stop_requested(); ++i) {
     snapshot.sequences.push_back(
         computeSequence(snapshot, std::move(batch.lines[i]),
                         MadeLine{**projections, (**inputs)[i], heads, projected ? &(*projected)[i] : nullptr},
                         std::move((*masks)[i]), stop));
-    if (const SequenceSnapshot& line = snapshot.sequences.back();
-        !stop.stop_requested() && !staysInRange(line.attention, line.queryLength)) {
+    SequenceSnapshot& line = snapshot.sequences.back();
+    if (!stop.stop_requested() && !staysInRange(line.attention, line.queryLength)) {
       snapshot.error = PlacedError{Place::model, outgrownText(setup)};
       return;
     }
+    if (unmerged.inputs && !stop.stop_requested())
+      line.drift = headDrift(snapshot.config, *unmerged.projections, (*unmerged.inputs)[i], line, stop);
     snapshot.bytes += sequenceBytes(snapshot.sequences.back());
   }
   snapshot.memory = resources.memory.count(snapshot.bytes);

@@ -76,6 +76,12 @@ struct OtherMask {
   const attention::Stack& probabilities() const { return undropped.empty() ? attention.weights : undropped; }
 };
 
+/// How merging kv heads moved a head's weight.
+struct HeadDrift {
+  float moved = 0;    ///< mean of ½ Σⱼ |w − w before| over the rows that see several keys, 0 to 1
+  bool even = false;  ///< it reads all keys that a row sees alike, before and after: no key can move it
+};
+
 /// The result for one line of the batch.
 struct SequenceSnapshot {
   std::vector<attention::Token> queries;  ///< [n], padded to the longest line
@@ -85,6 +91,7 @@ struct SequenceSnapshot {
   attention::AttentionResult attention;
   attention::Stack undropped;  ///< [heads, n, m] the weights before dropout; empty without dropout
   std::vector<attention::HeadProfile> profiles;  ///< [heads]
+  std::vector<HeadDrift> drift;                  ///< [heads]; empty if no kv heads were merged
   HeadPictures pictures;
   attention::Stack cacheBands;  ///< cachePicture() in the grain below; empty if not requested
   Index bandDims = 0, bandTokens = 0;
@@ -134,6 +141,13 @@ struct Snapshot {
 };
 
 struct Resources;
+
+/// Returns how far merging moved the weights of the sequence's heads, [heads], by computing the layer before
+/// the merge from its `projections` and `input`: another pass of attention, without the output's projection.
+/// Empty if `stop` was requested.
+std::vector<HeadDrift> headDrift(attention::AttentionConfig config, const attention::Projections& projections,
+                                 const LineInput& input, const SequenceSnapshot& sequence,
+                                 std::stop_token stop);
 
 /// Pure: the same Setup gives the same Snapshot (weight files are read again if they have changed). Never
 /// throws for anything a user can enter. If `stop` is requested, the result is incomplete and must be

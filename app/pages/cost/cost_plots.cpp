@@ -248,7 +248,7 @@ void gpuRuler(Scene& scene, State& page, Board& board) {
   board
       .title(costHolds(figures), {costShare(figures) + "  ·  " + sold, costShare(figures)}, {"ruler.heading"})
       .leaves(3);
-  board.picture("", {92, 114}, [&view, &page](const ImRect& area) {
+  board.picture("", {board.height() < 820 ? 92.0f : 114.0f}, [&view, &page](const ImRect& area) {
     Canvas list = *ImGui::GetWindowDrawList();
     const CostFigures& shown = page.figures;
     const ImRect bar(area.Min, ImVec2(area.Max.x, area.Max.y - view.px(66)));
@@ -260,7 +260,8 @@ void gpuRuler(Scene& scene, State& page, Board& board) {
     paintCards(view, list, page, bar, most);
   });
   board.apart(4).leaves(3);
-  board.tiles(page.gpus.size(), 10, [&](std::size_t i, Board& column) {
+  const std::vector<PartWidth> widths(page.gpus.size());
+  board.columns(widths, 10, [&](std::size_t i, Board& column) {
     column.area("", {34, 66},
                 [&scene, &page, i](const ImRect& area) { tile(scene, page, page.gpus[i], area); });
   });

@@ -12,7 +12,9 @@
 #include "app/compute/heads/lab_studies.h"
 #include "app/compute/layer/layer_parts.h"
 #include "app/compute/layer/snapshot.h"
+#include "app/kit/plane_view.h"
 #include "app/kit/shown.h"
+#include "app/pages/common/layer_steps.h"
 #include "app/pages/common/page.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/panel.h"
@@ -39,9 +41,9 @@ struct State {
       : view(services.view), shown(services.view, services.workers, services.resources) {}
 
   View& view;
-  std::shared_ptr<const Snapshot> snapshot;       ///< of the layer; null before the first
-  std::shared_ptr<const LayerParts> layer;        ///< of the head drawn; null until computed
-  std::map<std::string, EasedTextures> pictures;  ///< by Picture::name
+  std::shared_ptr<const Snapshot> snapshot;  ///< of the layer; null before the first
+  std::shared_ptr<const LayerParts> layer;   ///< of the head drawn; null until computed
+  MatrixTextures pictures;                   ///< by MatrixPicture::name
 
   Index dim = -1;                  ///< selected dimension of the head's vectors; −1 = the row's largest
   Index column = -1;               ///< selected output column; −1 = the row's largest
@@ -74,12 +76,11 @@ struct State {
   }
 };
 
-/// The steps of a layer. The bias step exists only if something is added to the scores or caps them.
-std::vector<Step> stepsOf(const attention::AttentionConfig& config, const attention::MaskInput& mask);
+using app::stepsOf;
+using app::stepTitle;
 /// The steps of the drawn head; before the first head, those of a plain layer.
 std::vector<Step> stepsOf(const State& page);
 /// A step's title as people write it: "Q·Kᵀ", "÷ √32".
-std::string stepTitle(const attention::AttentionConfig& config, const attention::MaskInput& mask, Step step);
 std::string stepTitle(const State& page, Step step);
 /// What acts on a score between the scale and the mask, in this order.
 struct BiasTerms {
@@ -106,32 +107,6 @@ struct Spot {
 Spot selectedSpot(const Scene& scene, const State& page);
 /// What a receipt previews: whatever is hovered, the rest as selected.
 Spot previewedSpot(const Scene& scene, const State& page);
-
-/// A matrix's colours: residual stream in grey, Q, K and V in their own hues, scores in the colormap.
-enum class Ink { stream, query, key, value, map };
-std::uint32_t inkColor(const Theme& theme, Ink ink);
-
-/// How to draw a matrix. Values map to colours from `low` to `high`; for a signed ramp these are ± the
-/// largest magnitude. `fade`: opacity, 0 to 1.
-struct Picture {
-  std::string name;  ///< identifies the place; a new picture there eases in from the last one
-  Ink ink = Ink::map;
-  float low = 0, high = 1;
-  float fade = 1;
-  float gap = 0;  ///< in pixels, between cells
-};
-void paintPicture(State& page, const Picture& picture, const attention::Matrix& values, const ImRect& area,
-                  const Look& look);
-/// The largest magnitude in a picture, for a signed ramp.
-float largestOf(const StagePicture& picture);
-
-/// A letter with a subscript: "x₇".
-std::string withIndex(const std::string& letter, Index index);
-/// Up to three decimals, fewer for large values: "−0.975", "12.34", "123.4".
-std::string cellText(double value);
-/// "÷ 5.657", or "× 1.5" for a factor that enlarges.
-std::string factorText(double factor);
-std::string shapeText(Index rows, Index cols);
 
 /// Draws the tag "hover", for a receipt that previews what is hovered. Returns its width with the gap after.
 float paintHoverTag(const View& view, ImVec2 leftMiddle);
@@ -209,45 +184,6 @@ std::unique_ptr<Tab> makeMistakesTab(PageServices& services, State& page);
 
 /// Draws the tab line with the shown tab's choices on the right. Returns the y of its bottom.
 float tabLine(Scene& scene, State& page, Tab& shown, const Layout& layout);
-
-/// Maps points of a plane to pixels, with the same scale on both axes.
-struct PlaneView {
-  ImRect area;
-  float perUnit = 1;
-  ImVec2 middle = {};  ///< the point at the centre of the area
-  ImVec2 pixel(float x, float y) const {
-    return area.GetCenter() + ImVec2((x - middle.x) * perUnit, (middle.y - y) * perUnit);
-  }
-};
-
-/// Places names next to the points of a plane so that they don't overlap other names or points. Names painted
-/// first get the better places.
-class PointNames {
- public:
-  /// Places names inside `area`.
-  PointNames(const View& view, const ImRect& area) : view_(view), area_(area) {}
-
-  /// Draws the axes' names in the corners: "PC 1 →" at the bottom right, "↑ PC 2" at the top left.
-  void paintAxes(const std::string& first, const std::string& second);
-  /// Reserves the space of a point or another item that names must not cover.
-  void keepClear(ImVec2 at, float radius);
-  /// Marks a line or a disc that names avoid if another place is free.
-  void keepOff(ImVec2 from, ImVec2 to);
-  void keepOffDisc(ImVec2 center, float radius);
-  /// Draws a name right of a point; if that place is taken, left of it, above, below or in a corner. Returns
-  /// false, without drawing, if all places are taken.
-  bool paint(ImVec2 at, float radius, const std::string& name, std::uint32_t color);
-
- private:
-  const View& view_;
-  ImRect area_;
-  std::vector<ImRect> taken_;
-  std::vector<std::pair<ImVec2, ImVec2>> lines_;
-  std::vector<std::pair<ImVec2, float>> discs_;
-
-  bool onLine(const ImRect& box) const;
-  bool onDisc(const ImRect& box) const;
-};
 
 /// One head of a layer in detail: a page with inner tabs that all show the same head.
 class Page : public app::Page {

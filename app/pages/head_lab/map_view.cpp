@@ -125,7 +125,7 @@ void paintMarks(const View& view, const MapView& map) {
 void paintMap(const Scene& scene, State& page, const MapView& map, const attention::Matrix& values) {
   const View& view = page.view;
   const HeatTile tile = map.tile();
-  Picture picture;
+  MatrixPicture picture;
   // Another step's numbers have another scale, so easing from one to the other would be meaningless.
   picture.name = fmt::format("stage.{}.{}", map.name, static_cast<int>(scene.cursor.lab.step));
   picture.ink = map.ink;
@@ -134,7 +134,7 @@ void paintMap(const Scene& scene, State& page, const MapView& map, const attenti
   picture.gap = std::min(tile.cellWidth(), tile.cellHeight()) >= view.px(8) ? std::max(1.0f, view.px(1)) : 0;
   Look look = scene.look;
   look.colormap = map.colormap.value_or(look.colormap);
-  paintPicture(page, picture, values, map.cells, look);
+  paintPicture(page.view, page.pictures, picture, values, map.cells, look);
   paintNumbers(scene, page, map, values);
   paintMarks(view, map);
 }

@@ -279,8 +279,10 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
   const Cell chosen{head, scene.cursor.cell.query, scene.cursor.cell.key};
   paintHeadTitle(view, list, scene.look, snapshot, sequence, head,
                  ImVec2(tile.area.Min.x, tile.area.Min.y - view.px(22)),
-                 std::max(tile.area.GetWidth(), view.figure ? view.px(kMinTitle) : 0), true);
+                 std::max(tile.area.GetWidth(), view.figure ? view.px(kMinTitle) : 0), true, 0,
+                 changeNotes(page, head));
   paintCellValues(view, list, tile, sequence, look, range);
+  paintChanges(page, sequence, list, tile);
   const NameRoom names =
       view.figure ? nameRoom(view, sequence.queries, sequence.keys) : NameRoom{view.px(112), view.px(96)};
   const AxisLabels labels{&sequence.queries, &sequence.keys, chosen.query, chosen.key,
@@ -325,10 +327,14 @@ void sentencePart(Board& board, Scene& scene, State& page, const SequenceSnapsho
   const bool low = scene.cursor.focus >= 0 && board.height() < 700;
   // A lesson's text says it beside a narrow picture.
   const bool wide = ownPanel || board.width() > 640;
-  const float width = view.px(board.width()), most = view.px(board.height()) * 0.28f;
+  // An open card takes room from the arcs, too.
+  const float share = board.height() * 0.28f,
+              units = scene.cursor.wordCard ? std::min(share, std::max(share * 0.75f, 118.0f)) : share;
+  const float width = view.px(board.width()), most = view.px(units);
   const float height = low || !wide || view.figure ? 0 : sentenceHeight(view, subject, width, most);
   page.showsSentence = height > 0;
-  if (height <= 0) return;
+  page.showsWiring = height > 0 && wiringPart(board, scene, page, sequence, height / view.unit);
+  if (height <= 0 || page.showsWiring) return;
   board.area("", {height / view.unit}, [&scene, &page, subject](const ImRect& area) {
     const SentenceHit hit = sentence(page.view, page.sentence, subject, area);
     if (!hit.query && !hit.key && !hit.head) return;
@@ -337,6 +343,8 @@ void sentencePart(Board& board, Scene& scene, State& page, const SequenceSnapsho
     if (hit.offers && !hit.head)
       offerForToken(scene, page, hit.query.has_value(), hit.query.value_or(hit.key.value_or(0)));
     if (!hit.clicked) return;
+    // The first click explores what a word reads; only the second opens its vector, which takes room.
+    if (hit.query && *hit.query == subject.at.query) cursor.wordCard = !cursor.wordCard;
     if (hit.query) cursor.cell.query = *hit.query;
     if (hit.key) choose(cursor, {subject.at.head, subject.at.query, *hit.key});
     if (hit.head) cursor.cell.head = *hit.head;

@@ -111,7 +111,10 @@ std::vector<Action> Page::fileActions() {
            .shortcut = {Key::t, {.ctrl = true}},
            .everywhere = true,
            .whileTyping = true,
-           .run = [this](Scene&) { services_.view.dialog = std::make_shared<TableEditor>(page_); }}};
+           .run = [](Scene& scene) {
+             scene.cursor.page = "lab";
+             scene.cursor.lab.tab = "embeddings";
+           }}};
 }
 
 // Actions on one token: copying its vectors or text, decoding up to it.
@@ -235,6 +238,7 @@ void offerForToken(Scene& scene, State& page, bool query, Index at) {
   page.menu.token = at;
   page.menu.tokenIsQuery = query;
   page.view.menu = {query ? "token.copy_query" : "token.copy_key", "token.copy"};
+  if (query) page.view.menu.insert(page.view.menu.begin(), "word.edit");
   if (page.snapshot && page.snapshot->causal) page.view.menu.emplace_back("decode.here");
   page.view.menu.emplace_back("head.copy");
 }

@@ -19,7 +19,7 @@ attention::Matrix focusPicture(const SequenceSnapshot& sequence, Quantity quanti
 }
 }  // namespace
 
-Page::Page(PageServices& services) : services_(services), page_(services.view) {
+Page::Page(PageServices& services) : services_(services), page_(services) {
   services_.layer.prepareWith([bands = bands_](Snapshot& snapshot, std::stop_token stop) {
     const Index at = bands->sequence, dims = bands->dims, tokens = bands->tokens;
     if (at < 0 || at >= std::ssize(snapshot.sequences)) return;
@@ -34,7 +34,8 @@ Page::Page(PageServices& services) : services_(services), page_(services.view) {
 bool Page::take(const Scene& scene) {
   page_.catchingUp = !services_.layer.upToDate(scene.setup);
   page_.busySeconds = services_.layer.busySeconds();
-  if (page_.snapshot == services_.layer.snapshot()) return false;
+  const bool any = page_.shown.take();
+  if (page_.snapshot == services_.layer.snapshot()) return any;
   page_.snapshot = services_.layer.snapshot();
   return true;
 }
@@ -42,6 +43,10 @@ bool Page::take(const Scene& scene) {
 void Page::prepare(Scene& scene) {
   advancePlay(scene);
   walk(scene);
+  if (const auto document = services_.working(); document != page_.word.document.lock()) {
+    closeWord(page_);
+    page_.word.document = document;
+  }
   if (services_.view.dialog) page_.menu.token = -1;  // what is chosen in a dialog wasn't chosen in a menu
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot, true);
@@ -66,16 +71,19 @@ void Page::draw(Scene& scene, const Layout& layout) {
 
 void Page::ask(const Scene& scene) {
   services_.layer.ask(scene.setup, Lane::front);
+  askWord(scene, page_);
 }
 
 void Page::leave() {
   page_.play.on = false;
   drawn_ = {};  // a hidden page must not keep a snapshot alive
+  closeWord(page_);
 }
 
 void Page::reset() {
   page_.camera = {};
   page_.play.on = false;
+  closeWord(page_);
   fit_.reset();
 }
 
@@ -153,9 +161,10 @@ void Page::walk(Scene& scene) {
     view.request(forward ? "look.next_head" : "look.previous_head");
 }
 
-/// One enlarged head takes the strip's space, except during a decode.
+/// One enlarged head takes the strip's space, except during a decode, and so does a word's card on stage.
 bool Page::showsStrip(const Scene& scene) const {
-  return scene.cursor.focus < 0 || (scene.cursor.decoding && !services_.view.present);
+  return (scene.cursor.focus < 0 && !(services_.view.present && scene.cursor.wordCard)) ||
+         (scene.cursor.decoding && !services_.view.present);
 }
 
 bool Page::showsSide(const Scene& scene) const {
@@ -164,8 +173,10 @@ bool Page::showsSide(const Scene& scene) const {
 
 std::vector<CaptionPart> Page::caption(const Scene& scene) const {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
-  return sequence ? captionOf(scene, *page_.snapshot, *sequence, *services_.view.theme)
-                  : std::vector<CaptionPart>();
+  if (!sequence) return {};
+  const View& view = services_.view;
+  return page_.showsWiring ? wiringSentence(*page_.snapshot, *sequence, view)
+                           : captionOf(scene, *page_.snapshot, *sequence, *view.theme);
 }
 
 FigureLegend Page::legend(const Scene& scene) const {
@@ -175,7 +186,9 @@ FigureLegend Page::legend(const Scene& scene) const {
 
 PageStatus Page::status(const Scene& scene) const {
   PageStatus status = layerStatus(services_, scene);
-  if (scene.cursor.focus >= 0)
+  if (scene.cursor.wordCard)
+    status.hint = "Drag a bar or the dot of the word  ·  click another word for its card  ·  Esc closes it";
+  else if (scene.cursor.focus >= 0)
     status.hint = "Click a cell to select it  ·  wheel zooms  ·  drag to move  ·  Esc shows all heads";
   return status;
 }
@@ -253,7 +266,16 @@ std::vector<Action> Page::ownActions() {
     scene.setup.input.cross = true;
     scene.setup.input.contextText = kSampleContext;
   };
-  return {{.id = "look.focus",
+  const auto wiring = [](Scene& scene) {
+    scene.cursor.wiring = !scene.cursor.wiring || scene.cursor.page != "heads";
+    scene.cursor.page = "heads";
+  };
+  return {{.id = "heads.wiring",
+           .name = "Show or hide the wiring of heads and kv heads",
+           .section = "View",
+           .words = "gqa mqa mha groups share kv wiring",
+           .run = wiring},
+          {.id = "look.focus",
            .name = "Enlarge this head",
            .section = "View",
            .shortcut = {Key::enter},
@@ -272,6 +294,15 @@ std::vector<Action> Page::ownActions() {
            .whileTyping = true,
            .words = "export clipboard spreadsheet",
            .run = [this](Scene& scene) { copyNumbers(scene); }},
+          {.id = "word.edit",
+           .name = "Edit the vector of the selected word",
+           .section = "Scene",
+           .words = "embedding vector edit word change meaning",
+           .run =
+               [](Scene& scene) {
+                 scene.cursor.page = "heads";
+                 scene.cursor.wordCard = true;
+               }},
           {.id = "input.sample",
            .name = "Start with the opening sentence",
            .section = "Scene",

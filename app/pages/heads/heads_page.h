@@ -10,9 +10,10 @@
 #include "app/kit/motion.h"
 #include "app/kit/rows.h"
 #include "app/kit/sentence.h"
+#include "app/kit/shown.h"
+#include "app/kit/word_card.h"
 #include "app/pages/common/page.h"
 #include "app/scene/model_fit.h"
-#include "app/widgets/dialog.h"
 #include "app/widgets/heat_parts.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/heatmap_layer.h"
@@ -57,11 +58,36 @@ struct ReceiptPointer {
   Index dim = -1, nextDim = -1;  ///< in the last frame and in this one; −1 = none
 };
 
+/// The card of the selected word, and what its vector was when the card was opened.
+struct WordPart {
+  explicit WordPart(ShownSet& set) : study(set, studyWords), changes(set, studyChanges) {}
+
+  Shown<EmbeddingQuestion, WordStudy> study;
+  Shown<ChangeQuestion, HeadChanges> changes;
+  WordCardState card;
+  std::weak_ptr<Document> document;              ///< whose word it is: a stage shows others
+  std::shared_ptr<const attention::Plane> kept;  ///< the map's plane, kept while the vectors are edited
+  std::shared_ptr<const attention::Table> made;  ///< the scene's table as the card last set it
+  bool compares = false;                         ///< the vector is edited, and nothing else since then
+
+  struct Before {
+    Index word = -1;  ///< −1 = no card is open
+    std::string name;
+    Eigen::RowVectorXf vector;
+    InputSetup input;
+    std::shared_ptr<const Snapshot> snapshot;  ///< the heads' weights
+    Index sequence = 0;
+  } before;
+};
+
 /// The page's view state, which its panels may change.
 struct State {
-  explicit State(View& window) : view(window) {}
+  explicit State(PageServices& services)
+      : view(services.view), shown(services.view, services.workers, services.resources) {}
 
   View& view;
+  ShownSet shown;
+  WordPart word{shown};
   std::shared_ptr<const Snapshot> snapshot;  ///< the snapshot drawn; null before the first
   Pictures pictures;
   Camera camera;
@@ -71,6 +97,7 @@ struct State {
   SentenceState sentence;
   Motion motion;               ///< of the heads' pictures
   bool showsSentence = false;  ///< the words stand above the heads, so they have no chips on the left
+  bool showsWiring = false;    ///< in their place
   Playback play;               ///< plays the decode step by step
   bool keysTurn = true;     ///< Page Up and Page Down change the head; next to a lesson they change its step
   bool catchingUp = false;  ///< the snapshot belongs to an earlier setting
@@ -85,6 +112,8 @@ void cachePanel(Scene& scene, State& page, const Layout& layout);
 /// "Attention weight of head 3, 12 queries × 12 keys, causal".
 std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
                         const std::string& of);
+/// The line above the heads: the title on the left, the choices and the colour bar on the right.
+void header(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area);
 /// What the colours of a head (−1 = all heads) mean: in the window, on stage and in figures.
 FigureLegend headsLegend(const Look& look, const SequenceSnapshot& sequence, Index head);
 /// Draws the colour bar of a head (−1 = all heads) next to a figure's cells, whose top right corner is `at`.
@@ -115,6 +144,28 @@ void pointAtLabels(Scene& scene, State& page, const HeatTile& tile, const AxisLa
 /// The words above the heads, and what the pointer does there, if there is room for them.
 void sentencePart(Board& board, Scene& scene, State& page, const SequenceSnapshot& sequence, bool ownPanel);
 
+/// The wiring of heads and kv heads in place of the words, as long as it is switched on; and `units` high
+/// while the slider of either is held. Returns whether it is there.
+bool wiringPart(Board& board, Scene& scene, State& page, const SequenceSnapshot& sequence, float units);
+/// What the wiring shows, in a sentence: how far merging kv heads moved the heads' weight, or who shares.
+std::vector<CaptionPart> wiringSentence(const Snapshot& snapshot, const SequenceSnapshot& sequence,
+                                        const View& view);
+// The card of the selected word, in word_card_part.cpp.
+
+/// Adds the card, if it is open.
+void wordCardPart(Board& board, Scene& scene, State& page, const SequenceSnapshot& sequence);
+/// Asks for what an open card shows.
+void askWord(const Scene& scene, State& page);
+/// How many weights of a head the edited vector changed; nothing while no card is open, or none was edited.
+std::optional<Index> changedCells(const State& page, Index head);
+/// "8 cells changed" in several wordings, the longest first; empty if changedCells() is nothing.
+std::vector<std::string> changeNotes(const State& page, Index head);
+/// Draws a head that the edited vector left as it was in half light; in others, ▲ on weights that grew and ▽
+/// on weights that fell by more than kChangedWeight, if there is room for them.
+void paintChanges(const State& page, const SequenceSnapshot& sequence, Canvas list, const HeatTile& tile);
+/// Drops what a card that was open keeps.
+void closeWord(State& page);
+
 /// Draws one enlarged head with its axes and numbers.
 void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area,
                bool besideReceipt);
@@ -122,30 +173,11 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
 // Sections of the side panel.
 void inputSection(Rows& rows, Scene& scene, const State& page);
 /// How the text is read.
-void readingSection(Rows& rows, Scene& scene);
+void readingSection(Rows& rows, Scene& scene, const State& page);
 void modelSection(Rows& rows, Scene& scene, State& page);
 void weightsSection(Rows& rows, Scene& scene, const Snapshot* snapshot);
 void maskSection(Rows& rows, Scene& scene, const Snapshot* snapshot);
 void moreSection(Rows& rows, Scene& scene);
-
-/// The typed embeddings as a table of cells that accepts pasted spreadsheet cells.
-class TableEditor : public Dialog {
- public:
-  explicit TableEditor(State& page) : page_(page) {}
-  std::string name() const override { return "table"; }
-  void draw(Scene& scene, View& view, bool opening) override;
-
-  /// The cell being edited, and the last problem.
-  struct Editing {
-    Index row = -2, col = -2;  ///< −2 = none; col −1 is the name
-    std::string text, problem;
-    bool justOpened = false;
-  };
-
- private:
-  State& page_;
-  Editing editing_;
-};
 
 /// A layout of equally shaped heatmaps in an area.
 struct GridPlan {

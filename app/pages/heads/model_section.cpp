@@ -151,6 +151,22 @@ void headSliders(Rows& rows, Scene& scene, HeadSliders& sliders, const std::stri
                "divisors of " + sizeText(model.heads), "", kvHeadsLimit(scene.setup, stops.kvHeads)});
 }
 
+/// Whether weights are made for so many kv heads, or for one per head and then merged.
+void mergeChoice(Rows& rows, Scene& scene) {
+  Setup& setup = scene.setup;
+  if (setup.weights.source == WeightSource::file) return;
+  const Field& field = fieldAt("weights.merged");
+  std::vector<Choice> choices = choicesOf(field);
+  choices[0].label = (setup.weights.source == WeightSource::planted ? "planted for " : "drawn for ") +
+                     sizeText(setup.model.kvHeads);
+  choices[1].label = "merged from " + sizeText(setup.model.heads);
+  int chosen = chosenIn(field, scene);
+  if (!segmented(rows.view(), "merged", choices, chosen, field.help)) return;
+  choose(field, scene, chosen);
+  // Heads that share keys may need more room than they had apart.
+  if (growModelDim(setup.model, plantingSuits(setup))) rows.view().markAdjusted("model_dim");
+}
+
 void sizeSliders(Rows& rows, Scene& scene, HeadSliders& sliders, const std::string& locked) {
   ModelSetup& model = scene.setup.model;
   const Suits suits = plantingSuits(scene.setup);
@@ -233,10 +249,13 @@ void modelSection(Rows& rows, Scene& scene, State& page) {
     openedModelSection(rows, scene);
   } else {
     const std::string locked = lockedBy(scene.setup);
-    rows.section("ATTENTION", scene.setup.input.cross ? "cross" : "self");
+    rows.section(
+        scene.setup.input.cross ? "CROSS-ATTENTION" : "SELF-ATTENTION",
+        Rows::Button{"wiring", scene.cursor.wiring ? "Hide wiring" : "Wiring", "heads.wiring", true});
     kindChoice(scene.setup, rows.view(), locked);
     rows.space(4);
     headSliders(rows, scene, page.sliders, locked);
+    mergeChoice(rows, scene);
     sizeSliders(rows, scene, page.sliders, locked);
     layerControls(rows, scene);
     rows.slider(scene, "model.sharpness");

@@ -32,6 +32,20 @@ void tokensText(Rows& rows, Scene& scene, bool decodes) {
   }
 }
 
+/// A table to start with: the tokens shown (at most 64), with one dimension each, reused after 16.
+attention::Table starterTable(const SequenceSnapshot* sequence) {
+  constexpr Index kDims = 16;
+  attention::Table table;
+  const Index rows = sequence ? std::min<Index>(sequence->queryLength, 64) : 3;
+  table.values = attention::Matrix::Zero(rows, kDims);
+  for (Index row = 0; row < rows; ++row) {
+    table.names.push_back(sequence ? sequence->queries[static_cast<std::size_t>(row)].text
+                                   : fmt::format("t{}", row));
+    table.values(row, row % kDims) = 1;
+  }
+  return table;
+}
+
 void contextChips(Rows& rows, Scene& scene, const SequenceSnapshot& sequence) {
   rows.space(2);
   tokenChips(rows.view(), "context_token", sequence.keys, {sequence.keyLength, false, true}, scene.cursor);
@@ -85,7 +99,7 @@ void inputSection(Rows& rows, Scene& scene, const State& page) {
     contextSection(rows, scene, snapshot, sequence, !page.showsSentence);
 }
 
-void readingSection(Rows& rows, Scene& scene) {
+void readingSection(Rows& rows, Scene& scene, const State& page) {
   InputSetup& input = scene.setup.input;
   if (!scene.setup.subject.model.empty()) return;  // it has its own tokenizer and embeddings
   rows.section("INPUT");
@@ -100,8 +114,11 @@ void readingSection(Rows& rows, Scene& scene) {
   }
   const char* const oneText =
       input.cross ? "Cross-attention needs two texts; a typed table is one sequence" : "";
-  if (rows.choice(scene, "input.embedding", 0, {"", oneText}) && input.source == EmbeddingSource::table)
-    rows.view().request("table.edit");
+  if (!rows.choice(scene, "input.embedding", 0, {"", oneText}) || input.source == EmbeddingSource::text)
+    return;
+  if (input.table->values.rows() == 0)
+    takeTable(scene, starterTable(shownSequence(scene, page.snapshot.get())));
+  rows.view().request("table.edit");
 }
 
 using attention::Layer;
@@ -322,7 +339,7 @@ void sidePanel(Scene& scene, State& page, const Layout& layout) {
     inputSection(rows, scene, page);
     modelSection(rows, scene, page);
     maskSection(rows, scene, snapshot);
-    readingSection(rows, scene);
+    readingSection(rows, scene, page);
     rows.section("POSITION");
     positionChoice(rows, scene);
     if (scene.setup.subject.model.empty()) weightsSection(rows, scene, snapshot);

@@ -20,6 +20,23 @@ TEST(Merge, AveragesNeighbouringHeads) {
   EXPECT_THROW(mergedByMean(heads, 0), std::invalid_argument);
 }
 
+TEST(Merge, AveragesRowsOfProjections) {
+  Linear map{Matrix::Zero(8, 3), Vector::Zero(8)};
+  for (Index row = 0; row < 8; ++row) {
+    map.weight.row(row).setConstant(static_cast<float>(row));
+    map.bias[row] = static_cast<float>(10 * row);
+  }
+  const Linear two = mergedByMean(map, 4, 2);  // heads of two rows
+  EXPECT_EQ(two.weight.rows(), 4);
+  for (const auto& [row, mean] : {std::pair(0, 1.0f), {1, 2.0f}, {2, 5.0f}, {3, 6.0f}}) {
+    EXPECT_EQ(two.weight(row, 2), mean);
+    EXPECT_EQ(two.bias[row], 10 * mean);
+  }
+  map.bias.resize(0);
+  EXPECT_EQ(mergedByMean(map, 4, 1).bias.size(), 0);
+  EXPECT_THROW(mergedByMean(map, 4, 3), std::invalid_argument);
+}
+
 TEST(Merge, MergedKeysMatchMergedProjections) {
   AttentionConfig config;
   config.modelDim = 24;

@@ -95,7 +95,7 @@ class MovingCache : public testing::Test {
  protected:
   MovingCache() : ui(1280, 720) {
     ui.view().preferences.reducedMotion = false;
-    ui.key(static_cast<Key>('4')).clickAt("cache.axis", 8.5f / 12, 0.5f).park().wait(1);
+    ui.key(static_cast<Key>('5')).clickAt("cache.axis", 8.5f / 12, 0.5f).park().wait(1);
   }
   const app::cache_page::Page& page() { return ui.session().page<app::cache_page::Page>(); }
   bool moves() { return page().state().drawing.motion.moving(ui.view().time); }

@@ -21,7 +21,7 @@ using attention::NumberFormat;
 class CacheOnScreen : public testing::Test {
  protected:
   explicit CacheOnScreen(int width = 1920, int height = 1080) : ui(width, height) {
-    ui.key(static_cast<Key>('4'));
+    ui.key(static_cast<Key>('5'));
   }
   const app::cache_page::State& page() { return ui.session().page<app::cache_page::Page>().state(); }
   app::cache_page::DecodeState state() { return app::cache_page::decodeState(ui.scene(), page()); }

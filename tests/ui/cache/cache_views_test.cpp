@@ -21,7 +21,7 @@ using app::Key;
 
 class CacheRooms : public testing::Test {
  protected:
-  CacheRooms() : ui(1280, 720) { ui.key(static_cast<Key>('4')); }
+  CacheRooms() : ui(1280, 720) { ui.key(static_cast<Key>('5')); }
   const app::ShapeCase& latent() {
     return ui.session().page<app::cache_page::Page>().state().shapes->cases.back();
   }

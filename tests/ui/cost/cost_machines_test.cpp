@@ -22,7 +22,7 @@ class MachinesOnScreen : public CostOnScreen {
   void put(const std::string& text) {
     ui.key(static_cast<Key>('1'));
     putFile(file(), text);
-    ui.key(static_cast<Key>('5')).draw();
+    ui.key(static_cast<Key>('6')).draw();
   }
 };
 

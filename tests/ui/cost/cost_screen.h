@@ -13,7 +13,7 @@ namespace headscope::test {
 class CostOnScreen : public testing::Test {
  protected:
   explicit CostOnScreen(int width = 1920, int height = 1080) : ui(width, height) {
-    ui.key(static_cast<app::Key>('5'));
+    ui.key(static_cast<app::Key>('6'));
   }
   /// Picks an entry by searching for it, because the list is longer than the window is high.
   void pick(const std::string& name, const std::string& searched) {

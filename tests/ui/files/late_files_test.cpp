@@ -57,7 +57,7 @@ class LateFiles : public testing::Test {
   LateFiles() {
     ui.draw();
     // Opens the lessons page once, so that its list is loaded before the tests request anything.
-    ui.key(static_cast<Key>('8')).key(static_cast<Key>('1'));
+    ui.key(static_cast<Key>('9')).key(static_cast<Key>('1'));
   }
 
   SlowDisk& disk() { return ui.session().page<SlowDisk>(); }
@@ -79,7 +79,7 @@ class LateFiles : public testing::Test {
     ui.frames(2);
   }
   void openLesson() {
-    press(static_cast<Key>('8'));
+    press(static_cast<Key>('9'));
     if (!lessons().here.lesson) {
       const_cast<Scene&>(own()).cursor.lesson = {"why_scale", 0, -1, false};
       ui.frames(2);
@@ -131,7 +131,7 @@ TEST_F(LateFiles, ModelRequestedOnStageOpensOnStage) {
   letGo();
   EXPECT_FALSE(isLearned(own())) << "the stage waits behind, and it was the stage that asked";
   EXPECT_EQ(own().cursor.page, "heads");
-  press(static_cast<Key>('8'));
+  press(static_cast<Key>('9'));
   ui.draw();
   EXPECT_TRUE(isLearned(ui.scene()));
 }
@@ -155,7 +155,7 @@ TEST_F(LateFiles, ReplacedSceneDoesNotReceiveFile) {
 /// The same file is a mask in the studio and embeddings on the heads page.
 TEST_F(LateFiles, DroppedFileIsReadForPageItWasDroppedOn) {
   putFile(folder / "numbers.csv", "0,1\n1,1\n");
-  press(static_cast<Key>('2'));
+  press(static_cast<Key>('3'));
   disk().hold();
   drop((folder / "numbers.csv").string());
   press(static_cast<Key>('1'));

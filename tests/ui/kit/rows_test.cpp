@@ -1,9 +1,10 @@
 // Rows of a panel that can be clicked, and pictures with rows next to them, on a page of the tests.
 
+#include "app/kit/rows.h"
+
 #include <gtest/gtest.h>
 
 #include "app/kit/control_line.h"
-#include "app/kit/rows.h"
 #include "app/platform/track.h"
 #include "tests/support/ui_driver.h"
 
@@ -56,7 +57,7 @@ class RowsPage : public Page {
 std::vector<PageRow> withRows() {
   std::vector<PageRow> rows(pageTable().begin(), pageTable().end());
   rows.push_back(
-      {{"rows", "Rows", {static_cast<Key>('0'), {}}, "Go to the rows", "", ""},
+      {{"rows", "Rows", {static_cast<Key>('Y'), {}}, "Go to the rows", "", ""},
        [](PageServices& services) -> std::unique_ptr<Page> { return std::make_unique<RowsPage>(services); }});
   return rows;
 }

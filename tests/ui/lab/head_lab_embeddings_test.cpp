@@ -78,6 +78,7 @@ TEST_F(Embeddings, TypedCellRefusesInvalidNumber) {
     ui.doubleClick("embeddings.cells").frames(2);
     ASSERT_TRUE(ui.has("embeddings.typed"));
     ui.chord(kCtrl, Key::a).type(text).key(Key::enter);
+    if (ui.has("embeddings.typed")) ui.key(Key::escape);  // Enter goes on in the cell below
   };
   type("2.5");
   ASSERT_EQ(setup().input.source, EmbeddingSource::table);

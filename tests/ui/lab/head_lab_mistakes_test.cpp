@@ -79,7 +79,7 @@ TEST(WrongFromTheStart, SelectsCellsOfRandomLayerWithoutText) {
   UiDriver ui(1920, 1080);
   ui.session().scene().setup.input.text = std::string();
   ui.session().scene().cursor.lab.tab = "mistakes";
-  ui.key(static_cast<app::Key>('7')).clickAt("stage.wrong", 2.5f / 12, 4.5f / 12);
+  ui.key(static_cast<app::Key>('8')).clickAt("stage.wrong", 2.5f / 12, 4.5f / 12);
   EXPECT_EQ(ui.scene().cursor.cell.query, 4);
   EXPECT_EQ(ui.scene().cursor.cell.key, 2);
 }

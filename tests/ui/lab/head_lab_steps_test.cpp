@@ -95,9 +95,8 @@ TEST_F(Steps, BiasIsAddedBeforeSoftCap) {
   show(PipelineStep::bias);
   EXPECT_THAT(words(), AllOf(HasSubstr("the position of"), HasSubstr("then keeps it within ±5")));
   const double dot = page().head->steps.dots(7, 6), scaled = dot * page().head->steps.factor;
-  EXPECT_THAT(written(),
-              AllOf(HasSubstr("5·tanh((" + app::head_lab_page::cellText(scaled) + " − 0.500) ÷ 5) = "),
-                    HasSubstr("bias added, then capped")));
+  EXPECT_THAT(written(), AllOf(HasSubstr("5·tanh((" + app::cellText(scaled) + " − 0.500) ÷ 5) = "),
+                               HasSubstr("bias added, then capped")));
   expectTidy("ALiBi and soft-cap");
 }
 
@@ -124,7 +123,7 @@ TEST_F(Steps, RowTableSumsUpTheKeysThatDontFit) {
   const double rest = static_cast<double>(weights.row(16).tail(17 - shown).sum());
   EXPECT_GT(rest, 0.1) << "the head attends uniformly";
   EXPECT_THAT(written(), HasSubstr(fmt::format("\n{} more\n", 17 - shown)));
-  EXPECT_THAT(written(), HasSubstr("\n" + app::head_lab_page::cellText(rest) + "\n"));
+  EXPECT_THAT(written(), HasSubstr("\n" + app::cellText(rest) + "\n"));
   show(PipelineStep::mask);
   EXPECT_THAT(written(), HasSubstr(" more\n"));
   expectTidy("a column for the other keys");

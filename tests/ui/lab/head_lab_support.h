@@ -18,7 +18,7 @@ namespace headscope::test {
 class LabTabOnScreen : public testing::Test {
  protected:
   explicit LabTabOnScreen(const std::string& tab, int width = 1920, int height = 1080) : ui(width, height) {
-    ui.key(static_cast<app::Key>('7')).click("lab.tab." + tab);
+    ui.key(static_cast<app::Key>('8')).click("lab.tab." + tab);
   }
   const app::head_lab_page::State& page() { return ui.session().page<app::head_lab_page::Page>().state(); }
   const app::Setup& setup() { return ui.scene().setup; }

@@ -16,7 +16,7 @@ namespace headscope::test {
 class Lessons : public testing::Test {
  protected:
   explicit Lessons(int width = 1920, int height = 1080) : ui(width, height) {
-    ui.key(static_cast<app::Key>('8'));
+    ui.key(static_cast<app::Key>('9'));
   }
 
   const app::lessons_page::State& page() { return ui.session().page<app::lessons_page::Page>().state(); }

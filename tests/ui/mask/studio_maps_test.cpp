@@ -274,7 +274,7 @@ TEST_F(Maps, HoveredHeadAndTokenAreDashed) {
 // Regression: the title changed to the new head at once, while the picture was still the previous one's.
 TEST(StudioMaps, TitleMatchesDrawnHead) {
   UiDriver ui;
-  ui.key(static_cast<app::Key>('2'));
+  ui.key(static_cast<app::Key>('3'));
   ASSERT_TRUE(ui.has("says.head.0"));
   ui.session().scene().cursor.cell.head = 3;
   ui.frames(1);
@@ -287,14 +287,14 @@ TEST(StudioMaps, TitleMatchesDrawnHead) {
 // The memory budget covers the shown picture and the next one, so a hidden page must not hold a third.
 TEST(StudioMaps, HiddenPageReleasesSnapshot) {
   UiDriver ui;
-  ui.key(static_cast<app::Key>('2')).click("studio_view.biases");
+  ui.key(static_cast<app::Key>('3')).click("studio_view.biases");
   ASSERT_TRUE(ui.mask().headStudy);
   const std::weak_ptr<const app::Snapshot> seen = ui.mask().snapshot;
   ui.key(static_cast<app::Key>('1'));
   const std::weak_ptr<const app::Snapshot> heads = ui.heads().snapshot;
   ui.dragTo("sharpness", 0.9f);
   EXPECT_TRUE(seen.expired()) << "the studio keeps it";
-  ui.key(static_cast<app::Key>('2'));
+  ui.key(static_cast<app::Key>('3'));
   EXPECT_TRUE(ui.mask().headStudy) << "asked for anew";
   EXPECT_TRUE(heads.expired());
 }

@@ -17,7 +17,7 @@ class ExampleModel : public testing::Test {
  protected:
   ExampleModel() {
     app::saveRecent({});
-    ui.key(static_cast<Key>('6'));
+    ui.key(static_cast<Key>('7'));
     own = ui.scene().setup;
   }
   const app::model_page::State& page() { return ui.session().page<app::model_page::Page>().state(); }

@@ -23,7 +23,7 @@ class ModelHeads : public testing::Test {
   ModelHeads() { app::saveRecent({}); }  // clears entries of earlier tests
   const app::model_page::State& page() { return ui.session().page<app::model_page::Page>().state(); }
   void open(const std::filesystem::path& path) {
-    ui.key(static_cast<app::Key>('6')).drop({path.string()});
+    ui.key(static_cast<app::Key>('7')).drop({path.string()});
     ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   }
   const std::vector<Index>& written() { return ui.scene().setup.subject.written; }

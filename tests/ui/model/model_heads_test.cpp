@@ -114,7 +114,7 @@ TEST_F(ModelHeads, ShiftDigitSelectsDetectorAndDigitSwitchesPage) {
   }
   ui.key(Key::d0, kShiftHeld);
   EXPECT_EQ(ui.scene().cursor.model.detector, "");
-  ui.key(static_cast<Key>('2'));
+  ui.key(static_cast<Key>('3'));
   EXPECT_EQ(ui.scene().cursor.page, "mask");
 }
 
@@ -178,7 +178,7 @@ TEST_F(ModelHeads, ListsRecentModelsAndMarksMissingOnes) {
   std::filesystem::copy(goldenModel("qwen2"), folder / "mine", std::filesystem::copy_options::recursive);
   open(folder / "mine");
   open(goldenModel("gpt2"));
-  ui.chord(kCtrl, Key::n).key(static_cast<Key>('6'));
+  ui.chord(kCtrl, Key::n).key(static_cast<Key>('7'));
   ASSERT_EQ(page().opening.recent.size(), 2u);
   EXPECT_EQ(page().opening.recent[0].name, "gpt2");
   EXPECT_EQ(page().opening.recent[1].name, "mine");
@@ -186,7 +186,7 @@ TEST_F(ModelHeads, ListsRecentModelsAndMarksMissingOnes) {
   ASSERT_TRUE(ui.scene().setup.subject.opened);
   EXPECT_EQ(ui.scene().setup.subject.opened->name, "mine");
   std::filesystem::remove_all(folder / "mine");
-  ui.chord(kCtrl, Key::n).key(static_cast<Key>('6'));
+  ui.chord(kCtrl, Key::n).key(static_cast<Key>('7'));
   ASSERT_EQ(page().opening.recent.size(), 2u);
   EXPECT_EQ(page().opening.recent[0].name, "mine");
   EXPECT_FALSE(page().opening.recent[0].there);

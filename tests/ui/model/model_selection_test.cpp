@@ -112,7 +112,7 @@ TEST_F(ModelSelection, DoubleClickOpensHeadWithItsCellSelected) {
 
 TEST_F(ModelSelection, EnterAndButtonOpenSelectedHead) {
   for (const bool byKey : {true, false}) {
-    ui.key(static_cast<Key>('6')).click("model.0.3").hover("model.1.1");
+    ui.key(static_cast<Key>('7')).click("model.0.3").hover("model.1.1");
     byKey ? ui.key(Key::enter) : ui.click("model.open_heads");
     EXPECT_EQ(cursor().page, "heads");
     EXPECT_EQ(cursor().focus, 3);

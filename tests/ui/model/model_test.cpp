@@ -69,7 +69,7 @@ TEST_F(ModelPages, ClickSelectsCellAndDoubleClickOpensHeads) {
   const attention::Stack& weights = ui.sequence().probabilities();
   EXPECT_EQ(weights.count(), 4);
   ui.find("model.layer");
-  ui.key(static_cast<Key>('6'));
+  ui.key(static_cast<Key>('7'));
   EXPECT_EQ(ui.scene().cursor.page, "model");
 }
 
@@ -219,7 +219,7 @@ TEST_F(ModelPages, ShowsRecordedAttention) {
   attention::SafetensorsFile file;
   file.tensors["attention"] = golden.tensor("attention");
   ASSERT_TRUE(attention::writeSafetensors((folder / "a.safetensors").string(), file).ok());
-  ui.key(static_cast<Key>('6')).drop({(folder / "a.safetensors").string()});
+  ui.key(static_cast<Key>('7')).drop({(folder / "a.safetensors").string()});
   ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   const attention::Stack attention = golden.stack("attention");
   EXPECT_EQ(page().tokens(), attention.rows());
@@ -243,7 +243,7 @@ TEST_F(ModelPages, FitsInEveryState) {
     ui.park();
     EXPECT_THAT(cutOff(ui), testing::IsEmpty()) << name;
   };
-  ui.resize(1280, 720).key(static_cast<Key>('6')).wait(1);
+  ui.resize(1280, 720).key(static_cast<Key>('7')).wait(1);
   looks("no model");
   open("qwen2");
   ui.wait(5);  // the message about opening disappears

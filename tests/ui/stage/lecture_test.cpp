@@ -65,13 +65,13 @@ TEST_F(Lecture, ModelSelectionCarriesOverToEveryPage) {
   ui.park().key(Key::down).key(Key::right).key(Key::right);
   ASSERT_EQ(ui.scene().cursor.model.layer, 1);
   const Index chosen = head();
-  for (const char page : {'3', '1', '2', '4', '7'}) {
+  for (const char page : {'4', '1', '3', '5', '8'}) {
     go(page);
     EXPECT_EQ(layer(), 1) << page;
     EXPECT_EQ(head(), chosen) << page;
     EXPECT_THAT(texts(), Contains(AnyOf(HasSubstr("Layer 1"), HasSubstr("layer 1 head")))) << page;
   }
-  go('6');
+  go('7');
   EXPECT_EQ(ui.scene().cursor.model.layer, 1);
 }
 
@@ -97,7 +97,7 @@ TEST_F(Lecture, LayerOfOtherPagesCarriesOverToModel) {
   openLearned();
   go('1');
   ui.typeValue("model.layer", "3");
-  go('6');
+  go('7');
   ui.park();
   EXPECT_EQ(ui.scene().cursor.model.layer, 3);
 }
@@ -105,7 +105,7 @@ TEST_F(Lecture, LayerOfOtherPagesCarriesOverToModel) {
 TEST_F(Lecture, FocusFollowsHeadSelectedOnOtherPage) {
   ui.click("head.2");
   ASSERT_EQ(ui.scene().cursor.focus, 2);
-  go('3');
+  go('4');
   ui.click("map.head.5");
   go('1');
   EXPECT_EQ(ui.scene().cursor.focus, 5);
@@ -125,7 +125,7 @@ TEST_F(Lecture, SwitchingLayersIsNotAnEdit) {
   EXPECT_EQ(layer(), 2);
   // An edit of a single layer stays on that layer while Model shows another one.
   edit().setup.subject.scope = app::EditScope::one;
-  go('6');
+  go('7');
   ui.park().key(Key::down);
   EXPECT_EQ(ui.scene().cursor.model.layer, 3);
   EXPECT_EQ(layer(), 2);
@@ -135,12 +135,12 @@ TEST_F(Lecture, ReportsUnknownWordsAndOffersVocabulary) {
   openLearned();
   EXPECT_FALSE(ui.has("words.unknown")) << "the opening sentence is made of its words";
   ui.replaceText("text", "backfield zebra was happy").clickAway();
-  for (const char page : {'6', '1', '4', '3'}) {
+  for (const char page : {'7', '1', '5', '4'}) {
     go(page);
     EXPECT_TRUE(ui.has("words.unknown")) << page;
     EXPECT_THAT(texts(), Contains(HasSubstr("backfield and zebra"))) << page;
   }
-  go('6');
+  go('7');
   ui.click("words.list");
   ASSERT_EQ(ui.dialog(), "words");
   ui.click("word.dog");
@@ -218,7 +218,7 @@ TEST_F(Lecture, CellsNeverShowTinyWeightsAsZero) {
   EXPECT_THAT(texts(), Each(Not(AnyOf(Eq(".00"), Eq(".000")))));
   openLearned();
   EXPECT_THAT(texts(), Each(Not(AnyOf(Eq(".00"), Eq(".000")))));
-  go('3');
+  go('4');
   EXPECT_THAT(texts(), Each(Not(AnyOf(Eq(".00"), Eq(".000")))));
 }
 
@@ -262,7 +262,7 @@ TEST_F(Lecture, AllSixtyFourPresentedHeadsAreNamed) {
 }
 
 TEST_F(Lecture, MapCaptionMatchesPixelTooltip) {
-  go('3');
+  go('4');
   ui.click("map.source.generated").wheelAt("map", 0.5f, 0.5f, 8).hoverAt("map", 0.4f, 0.6f);
   std::vector<std::string> said;
   for (const std::string& text : texts())
@@ -273,7 +273,7 @@ TEST_F(Lecture, MapCaptionMatchesPixelTooltip) {
 }
 
 TEST_F(Lecture, PagingCaptionOmitsCacheOfText) {
-  go('4');
+  go('5');
   edit().cursor.cacheView = app::CacheView::paging;
   ui.key(Key::p);
   for (const app::CaptionPart& part : ui.session().page<app::cache_page::Page>().caption(ui.scene()))
@@ -283,7 +283,7 @@ TEST_F(Lecture, PagingCaptionOmitsCacheOfText) {
 TEST_F(Lecture, EmptyCacheWithOneKvHeadIsReadable) {
   for (const int width : {1280, 1920}) {
     ui.resize(width, width * 9 / 16);
-    go('4');
+    go('5');
     edit().setup.model.kvHeads = 1;
     edit().setup.weights.source = app::WeightSource::random;
     ui.draw().key(Key::home);
@@ -294,7 +294,7 @@ TEST_F(Lecture, EmptyCacheWithOneKvHeadIsReadable) {
 }
 
 TEST_F(Lecture, FactorTooltipsDoNotCoverFactors) {
-  go('5');
+  go('6');
   for (const std::string& factor : ui.names("factor.")) {
     ui.hover(factor).frames(2);
     const ImRect tip = ui.find("tooltip");
@@ -308,7 +308,7 @@ TEST_F(Lecture, FactorTooltipsDoNotCoverFactors) {
 
 TEST_F(Lecture, MaskFormulaHasLegend) {
   ui.replaceText("text", "we go\nwe go far away").clickAway();
-  go('2');
+  go('3');
   ui.view().drawer = true;
   ui.draw();
   ui.find("says.legend");

@@ -282,7 +282,7 @@ TEST(Presenting, MaskHidesToolsAndArrowsStepThroughHeads) {
 
 TEST(Presenting, MapFillsWindow) {
   UiDriver ui(1280, 720);
-  ui.key(static_cast<Key>('3'));
+  ui.key(static_cast<Key>('4'));
   const float before = ui.find("map").GetWidth();
   ui.key(Key::p);
   EXPECT_THAT(ui.names("map.head."), IsEmpty());

@@ -70,7 +70,7 @@ TEST_F(Pen, StrokeFollowsPictureAndIsErasedByBackspace) {
   EXPECT_EQ(ui.scene().cursor.focus, -1) << "the page is left alone";
   ui.resize(1920, 1080);
   EXPECT_EQ(cell("head.3"), At(2, 0));
-  ui.key(static_cast<Key>('2'));
+  ui.key(static_cast<Key>('3'));
   EXPECT_FALSE(ui.has(kStroke)) << "that picture isn't on this page";
   ui.key(static_cast<Key>('1'));
   EXPECT_TRUE(ui.has(kStroke));

@@ -81,7 +81,7 @@ TEST_F(WholeLecture, RunsByKeysAndIsLegibleFromLastRow) {
   ui.key(Key::escape);
 
   // The mask: without it, heads see the future.
-  press('2');
+  press('3');
   const auto seesFuture = [&] {
     const auto& weights = ui.sequence().attention.weights;
     float most = 0;
@@ -108,7 +108,7 @@ TEST_F(WholeLecture, RunsByKeysAndIsLegibleFromLastRow) {
   press('D');
 
   // From MHA through GQA to MQA, and the cache's size.
-  press('4');
+  press('5');
   const auto toKind = [&](app::AttentionKind kind) {
     for (int i = 0; i < 3 && app::kindOf(ui.scene().setup.model) != kind; ++i) press('K');
     ASSERT_EQ(app::kindOf(ui.scene().setup.model), kind) << ui.view().messages.error;
@@ -123,7 +123,7 @@ TEST_F(WholeLecture, RunsByKeysAndIsLegibleFromLastRow) {
   expectToBeRead("MQA");
 
   // The bundled model reads a list twice: its induction heads predict the continuation.
-  press('6');
+  press('7');
   ask("Example text: Repeats a list");
   ASSERT_EQ(ui.scene().setup.subject.model, app::kLearned);
   EXPECT_THAT(texts(), HasSubstr("river"));
@@ -145,7 +145,7 @@ TEST_F(WholeLecture, RunsByKeysAndIsLegibleFromLastRow) {
   EXPECT_EQ(best().id, wanted) << "and it knows again";
 
   // A long text, as a whole and close up.
-  press('3');
+  press('4');
   ask("Map source: Generated");
   ASSERT_EQ(ui.scene().map.source, app::MapSource::generated);
   ui.park();

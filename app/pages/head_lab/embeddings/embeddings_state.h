@@ -32,10 +32,10 @@ struct EmbeddingsState {
     Eigen::RowVectorXf vector;  ///< of the point's token
     bool moved = false;
   } drag;
-  /// The cell being edited; row −1 = none.
+  /// The cell being edited; row −1 = none, col −1 = the token's name.
   struct Typing {
     Index row = -1, col = 0;
-    std::string text;
+    std::string text, was;
     bool opened = false;
   } typing;
 
@@ -59,6 +59,8 @@ void pasteTable(Scene& scene, EmbeddingsState& embeddings);
 void embeddingsTokens(Scene& scene, EmbeddingsState& embeddings, const ImRect& area);
 /// The height of the table's rows and of what is above and below them, in layout units.
 inline constexpr float kTableRow = 27, kTableAround = 28 + 62;
+/// Opens the name of the selected token for typing.
+void renameToken(const Scene& scene, EmbeddingsState& embeddings);
 /// The table as a heatmap; cells are changed by dragging up and down.
 void embeddingsTable(Scene& scene, EmbeddingsState& embeddings, const ImRect& area);
 /// The tokens as draggable points of a plane.

@@ -97,21 +97,6 @@ namespace {
 
 using Kind = EmbeddingsState::Drag::Kind;
 
-/// The visible range of the plane. It stays the same during a drag, and while the points fill it well.
-PlaneView viewOf(EmbeddingsState& embeddings, const ImRect& area) {
-  const attention::Matrix& points = embeddings.study->points;
-  // The longer side shows more.
-  const float wide = area.GetWidth() / 2, high = area.GetHeight() / 2, least = std::min(wide, high);
-  float needed = 0;
-  for (Index i = 0; i < points.rows(); ++i)
-    needed = std::max({needed, std::abs(points(i, 0)) * least / wide, std::abs(points(i, 1)) * least / high});
-  if (!(needed > 0) || !std::isfinite(needed)) needed = 1;
-  const bool fits = embeddings.extent >= needed * 1.05f && embeddings.extent <= needed * 2.5f;
-  if (embeddings.extent <= 0 || (!fits && !embeddings.drags(Kind::point) && !embeddings.drags(Kind::cell)))
-    embeddings.extent = needed * 1.25f;
-  return {area, least / embeddings.extent};
-}
-
 /// "PC 1 · 23 % of the variance" or "dimension 4".
 std::string axisName(const EmbeddingsState& embeddings, bool first) {
   const attention::Plane& plane = *embeddings.study->plane;
@@ -129,21 +114,6 @@ void paintAxes(const EmbeddingsState& embeddings, const PlaneView& plane) {
   list.AddRectFilled(plane.area.Min, plane.area.Max, theme.panel, view.px(4));
   list.AddLine(ImVec2(plane.area.Min.x, zero.y), ImVec2(plane.area.Max.x, zero.y), theme.line);
   list.AddLine(ImVec2(zero.x, plane.area.Min.y), ImVec2(zero.x, plane.area.Max.y), theme.line);
-}
-
-/// The nearest point within reach of the pointer; −1 = none.
-Index pointUnder(const PlaneView& plane, const attention::Matrix& points, ImVec2 mouse, float reach) {
-  Index nearest = -1;
-  float best = reach * reach;
-  for (Index i = 0; i < points.rows(); ++i) {
-    const ImVec2 at = plane.pixel(points(i, 0), points(i, 1));
-    const float away = (at.x - mouse.x) * (at.x - mouse.x) + (at.y - mouse.y) * (at.y - mouse.y);
-    if (away < best) {
-      best = away;
-      nearest = i;
-    }
-  }
-  return nearest;
 }
 
 /// A dragged point follows the pointer: its token's vector changes only along the plane's two directions.
@@ -275,8 +245,9 @@ void embeddingsPlane(Scene& scene, EmbeddingsState& embeddings, const ImRect& ar
     paintText(list, view.fonts->text, ImVec2(area.Min.x + used + view.px(12), y), view.theme->secondary,
               words);
   axisChoice(embeddings, ImRect(area.Min, ImVec2(area.Max.x, area.Min.y + view.px(26))));
-  const PlaneView plane =
-      viewOf(embeddings, ImRect(area.Min.x, area.Min.y + view.px(34), area.Max.x, area.Max.y));
+  const PlaneView plane = planeAround(ImRect(area.Min.x, area.Min.y + view.px(34), area.Max.x, area.Max.y),
+                                      embeddings.study->points, embeddings.extent,
+                                      embeddings.drags(Kind::point) || embeddings.drags(Kind::cell));
   if (plane.area.GetHeight() < view.px(40)) return;
   paintAxes(embeddings, plane);
   dragPoint(scene, embeddings, plane);

@@ -68,12 +68,25 @@ void paintNumbers(const EmbeddingsState& embeddings, const MapView& map, const a
 void openCell(EmbeddingsState& embeddings, const attention::Table& table, Index row, Index col) {
   std::string text = numberText(static_cast<double>(table.values(row, col)), 6);
   if (text.rfind("−", 0) == 0) text = "-" + text.substr(3);
-  embeddings.typing = {row, col, std::move(text), true};
+  embeddings.typing = {row, col, text, text, true};
+}
+
+void openName(EmbeddingsState& embeddings, const attention::Table& table, Index row) {
+  const bool named = row < std::ssize(table.names);
+  const std::string name = named ? table.names[static_cast<std::size_t>(row)] : "";
+  embeddings.typing = {row, -1, name, name, true};
 }
 
 /// Applies the typed text. If it isn't a finite number, reports that and leaves the cell unchanged.
-void takeTyped(Scene& scene, EmbeddingsState& embeddings) {
-  EmbeddingsState::Typing& typing = embeddings.typing;
+void takeTyped(Scene& scene, EmbeddingsState& embeddings, const EmbeddingsState::Typing& typing) {
+  embeddings.problem.clear();
+  if (typing.text == typing.was) return;  // which has fewer digits than the number
+  if (typing.col < 0) {
+    attention::Table table = tableNow(scene, embeddings);
+    table.names.resize(static_cast<std::size_t>(table.values.rows()));
+    table.names[static_cast<std::size_t>(typing.row)] = typing.text;
+    return setTable(scene, embeddings, std::move(table), "");
+  }
   char* end = nullptr;
   const float value = std::strtof(typing.text.c_str(), &end);
   if (end == typing.text.c_str() || *end != 0 || !std::isfinite(value))
@@ -81,13 +94,12 @@ void takeTyped(Scene& scene, EmbeddingsState& embeddings) {
                                      typing.row, typing.col);
   else
     setCell(scene, embeddings, typing.row, typing.col, value, "");
-  typing.row = -1;
 }
 
 void typeCell(Scene& scene, EmbeddingsState& embeddings, const MapView& map) {
   EmbeddingsState::Typing& typing = embeddings.typing;
   const bool inSight = typing.row >= map.rows.first && typing.row < map.rows.end() &&
-                       typing.col >= map.cols.first && typing.col < map.cols.end();
+                       (typing.col < 0 || map.cols.has(typing.col));
   if (!inSight) {
     typing.row = -1;
     return;
@@ -96,13 +108,23 @@ void typeCell(Scene& scene, EmbeddingsState& embeddings, const MapView& map) {
   const float width = map.cells.GetWidth() / static_cast<float>(map.cols.count);
   const float height = map.cells.GetHeight() / static_cast<float>(map.rows.count);
   const float wide = view.px(110);
-  const float x = std::min(map.cells.Min.x + static_cast<float>(typing.col - map.cols.first) * width,
-                           map.cells.Max.x - wide);
+  const float x = typing.col < 0
+                      ? map.cells.Min.x - wide
+                      : std::min(map.cells.Min.x + static_cast<float>(typing.col - map.cols.first) * width,
+                                 map.cells.Max.x - wide);
   const float y = map.cells.Min.y + (static_cast<float>(typing.row - map.rows.first) + 0.5f) * height;
   ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(17)));
   const bool opened = std::exchange(typing.opened, false);
   const bool entered = lineBox(view, "embeddings.typed", typing.text, wide, opened, "");
-  if (entered || (!opened && ImGui::IsItemDeactivated())) takeTyped(scene, embeddings);
+  if (!entered && (opened || !ImGui::IsItemDeactivated())) return;
+  const EmbeddingsState::Typing typed = std::exchange(typing, {});
+  takeTyped(scene, embeddings, typed);
+  // As in spreadsheets, Enter moves to the cell below.
+  const attention::Table& table = tableNow(scene, embeddings);
+  const Index below = typed.row + 1;
+  if (!entered || !embeddings.problem.empty() || below >= table.values.rows()) return;
+  scene.cursor.cell.query = below;
+  typed.col < 0 ? openName(embeddings, table, below) : openCell(embeddings, table, below, typed.col);
 }
 
 /// A dragged cell follows the pointer up and down; 240 units span −largest to +largest value.
@@ -148,9 +170,10 @@ void overview(const Scene& scene, EmbeddingsState& embeddings, const ImRect& are
               Index dims) {
   const View& view = embeddings.page.view;
   const Theme& theme = *view.theme;
-  const Picture picture{"embeddings.overview", Ink::stream, -embeddings.study->largest,
-                        embeddings.study->largest};
-  paintPicture(embeddings.page, picture, embeddings.study->overview, area, scene.look);
+  const MatrixPicture picture{"embeddings.overview", Ink::stream, -embeddings.study->largest,
+                              embeddings.study->largest};
+  paintPicture(embeddings.page.view, embeddings.page.pictures, picture, embeddings.study->overview, area,
+               scene.look);
   const float each = area.GetWidth() / static_cast<float>(dims);
   Canvas list = *ImGui::GetWindowDrawList();
   const float x0 = area.Min.x + each * static_cast<float>(cols.first),
@@ -219,6 +242,11 @@ void title(const Scene& scene, const EmbeddingsState& embeddings, const ImRect& 
 }
 
 }  // namespace
+
+void renameToken(const Scene& scene, EmbeddingsState& embeddings) {
+  const attention::Table& table = tableNow(scene, embeddings);
+  openName(embeddings, table, std::clamp<Index>(scene.cursor.cell.query, 0, table.values.rows() - 1));
+}
 
 void embeddingsTable(Scene& scene, EmbeddingsState& embeddings, const ImRect& area) {
   View& view = embeddings.page.view;

@@ -120,10 +120,26 @@ void pasteTable(Scene& scene, EmbeddingsState& embeddings) {
 
 namespace {
 
+/// Adds dimensions of zeros at the end, or removes the last ones.
+void addDimensions(Scene& scene, EmbeddingsState& embeddings, Index count) {
+  attention::Table table = tableNow(scene, embeddings);
+  const Index before = table.values.cols(), dims = before + count;
+  table.values.conservativeResize(Eigen::NoChange, dims);
+  if (count > 0) table.values.rightCols(count).setZero();
+  const bool planted = scene.setup.weights.source == WeightSource::planted;
+  takeTable(scene, std::move(table));
+  embeddings.kept.reset();
+  embeddings.problem.clear();
+  embeddings.firstColumn = dims;  // shows the last ones
+  if (planted)
+    embeddings.page.view.say("Planted heads read vectors of the former size, so the weights are random now.");
+}
+
 /// Draws the buttons from right to left. Returns the x of the leftmost.
 float buttons(Scene& scene, EmbeddingsState& embeddings, const ImRect& area) {
   View& view = embeddings.page.view;
   const bool typed = scene.setup.input.source == EmbeddingSource::table;
+  const Index dims = tableNow(scene, embeddings).values.cols();
   struct Command {
     const char *name, *label;
     std::string reason;
@@ -139,19 +155,37 @@ float buttons(Scene& scene, EmbeddingsState& embeddings, const ImRect& area) {
       edits("embeddings.duplicate", "Duplicate", TokenEdit::duplicate),
       edits("embeddings.insert", "Insert", TokenEdit::insert),
       edits("embeddings.delete", "Delete", TokenEdit::remove),
+      {"embeddings.rename", "Rename", "", [&] { renameToken(scene, embeddings); }},
+      {"embeddings.add_dim", "+ Dim", dims < kMaxModelDim ? "" : "At most 4,096 dimensions.",
+       [&] { addDimensions(scene, embeddings, 1); }},
+      {"embeddings.remove_dim", "− Dim", dims > 1 ? "" : "At least one dimension.",
+       [&] { addDimensions(scene, embeddings, -1); }},
       {"embeddings.copy", "Copy", "",
        [&] {
          ImGui::SetClipboardText(attention::formatCsv(tableNow(scene, embeddings)).c_str());
          view.tell("Copied the embeddings as CSV", view.pressedAt);
        }},
       {"embeddings.paste", "Paste", "", [&] { pasteTable(scene, embeddings); }},
+      {"embeddings.load", "Load…", "", [&] { view.request("table.open"); }},
       {"embeddings.text", "Reset to text", typed ? "" : "The embeddings already come from the text.", [&] {
          scene.setup.input.source = EmbeddingSource::text;
          embeddings.kept.reset();
        }}};
   float wide = -view.px(8);
-  for (const Command& command : commands)
-    wide += textWidth(view.fonts->text, command.label) + view.px(22 + 8);
+  const auto width = [&](const Command& command) {
+    return textWidth(view.fonts->text, command.label) + view.px(22 + 8);
+  };
+  for (const Command& command : commands) wide += width(command);
+  // What is needed least leaves a narrow line.
+  for (const char* name :
+       {"embeddings.add_dim", "embeddings.remove_dim", "embeddings.load", "embeddings.rename"}) {
+    if (wide <= area.GetWidth()) break;
+    const auto at = std::find_if(commands.begin(), commands.end(), [&](const Command& command) {
+      return command.name == std::string_view(name);
+    });
+    wide -= width(*at);
+    commands.erase(at);
+  }
   const float left = std::max(area.Min.x, area.Max.x - wide);
   ImGui::SetCursorScreenPos(ImVec2(left, area.Min.y));
   bool first = true;

@@ -268,25 +268,6 @@ void concatRow(State& page, const Receipt& receipt) {
              "The head's output is copied.");
 }
 
-/// Places a sentence in parts, wrapped at words, and draws it if there is `list`. Returns its height.
-float placeSentence(const View& view, ImVec2 from, float width, const std::vector<CaptionPart>& parts,
-                    const Canvas* list = nullptr) {
-  ImFont* font = view.fonts->title;
-  const float line = lineHeight(font) * 1.25f, space = textWidth(font, " ");
-  ImVec2 at = from + ImVec2(0, line / 2);
-  for (const CaptionPart& part : parts)
-    for (std::size_t i = 0; i < part.text.size();) {
-      const std::size_t end = std::min(part.text.find(' ', i), part.text.size());
-      const std::string word = part.text.substr(i, end - i);
-      const float wide = textWidth(font, word);
-      if (at.x > from.x && at.x + wide > from.x + width) at = ImVec2(from.x, at.y + line);
-      if (list) paintText(*list, font, at, part.color, word);
-      at.x += end < part.text.size() ? wide + space : wide;
-      i = end + 1;
-    }
-  return at.y + line / 2 - from.y;
-}
-
 /// One cell's sum or row in full.
 void paintReceipt(Scene& scene, State& page, const ImRect& area) {
   const Spot spot = previewedSpot(scene, page);

@@ -126,14 +126,14 @@ class FilmPainter {
     }
     const float most = largestOf(*picture);
     const bool map = block.ink == Ink::map;
-    Picture look;
+    MatrixPicture look;
     look.name = fmt::format("film.{}.{}", static_cast<int>(frame.step), static_cast<int>(block.stage));
     look.ink = block.ink;
     look.low = map ? picture->low : -most;
     look.high = map ? picture->high : most;
     look.fade = fade;
     look.gap = map && cells.GetHeight() / static_cast<float>(picture->values.rows()) >= 8 ? 1.0f : 0;
-    paintPicture(page_, look, picture->values, cells, scene_.look);
+    paintPicture(page_.view, page_.pictures, look, picture->values, cells, scene_.look);
   }
 
   /// Outlines the rows of the query and the key, and the key's column in a map of scores: those of the

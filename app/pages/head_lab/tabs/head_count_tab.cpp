@@ -122,10 +122,11 @@ void HeadCountTab::maps(const Scene& scene, const ImRect& area, const HeadCountS
     const ImVec2 from = named.area.Min + step * ImVec2(static_cast<float>(head % grid.columns),
                                                        static_cast<float>(head / grid.columns));
     const ImRect cells(from, from + size);
-    Picture look{fmt::format("many.{}.{}", &shown == &study_->wide ? "wide" : "small", head), Ink::map, 0, 1};
+    MatrixPicture look{fmt::format("many.{}.{}", &shown == &study_->wide ? "wide" : "small", head), Ink::map,
+                       0, 1};
     look.gap =
         grid.height / static_cast<float>(std::max<Index>(picture.values.rows(), 1)) >= view.px(8) ? 1.0f : 0;
-    paintPicture(page_, look, picture.values, cells, scene.look);
+    paintPicture(page_.view, page_.pictures, look, picture.values, cells, scene.look);
     track(look.name, cells.Min, cells.Max);
     tiles.push_back({cells, 0, 0, static_cast<float>(sequence.queries.size()),
                      static_cast<float>(sequence.keys.size()), head, -1});

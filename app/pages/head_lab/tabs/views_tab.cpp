@@ -200,12 +200,12 @@ void ViewsTab::thumbnail(Scene& scene, const ImRect& area, HeadPicture picture) 
   if (values.size() == 0 || inner.GetHeight() < 8) return;
   const ImVec2 cells(static_cast<float>(values.cols()), static_cast<float>(values.rows()));
   const float each = std::min(inner.GetHeight() / cells.y, inner.GetWidth() / cells.x);
-  Picture look{"views.thumbnail." + name, Ink::map, shown.low, shown.high};
+  MatrixPicture look{"views.thumbnail." + name, Ink::map, shown.low, shown.high};
   look.gap = each >= view.px(8) ? 1.0f : 0;
   Look colours = scene.look;
   colours.colormap = colormapOf(scene.look, picture);
   const ImVec2 from = ImFloor(inner.Min);
-  paintPicture(page_, look, values, ImRect(from, from + cells * each), colours);
+  paintPicture(page_.view, page_.pictures, look, values, ImRect(from, from + cells * each), colours);
 }
 
 /// Draws all pictures in a grid; a click selects one.

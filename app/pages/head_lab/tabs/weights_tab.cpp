@@ -34,8 +34,9 @@ void paintMap(Scene& scene, State& page, const ImRect& area, const NamedMap& map
                                                  inkColor(*view.theme, map.ink), map.name);
   if (textWidth(view.fonts->mono, map.shape) <= area.GetWidth() - used)
     paintText(list, view.fonts->mono, title + ImVec2(used, 0), view.theme->secondary, map.shape);
-  Picture picture{std::string("weights.") + map.name, map.ink, -map.picture.colours, map.picture.colours};
-  paintPicture(page, picture, map.picture.values, cells, scene.look);
+  MatrixPicture picture{std::string("weights.") + map.name, map.ink, -map.picture.colours,
+                        map.picture.colours};
+  paintPicture(page.view, page.pictures, picture, map.picture.values, cells, scene.look);
   std::string range = "±" + cellText(static_cast<double>(map.picture.most));
   if (map.picture.colours < map.picture.most)
     range += "; colours to ±" + cellText(static_cast<double>(map.picture.colours));

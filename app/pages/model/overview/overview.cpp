@@ -305,8 +305,9 @@ void headsView(Board& board, Scene& scene, State& page, const ImRect& area) {
 void overviewPanel(Scene& scene, State& page, const ImRect& area, std::string_view named) {
   View& view = page.view;
   const bool answers = page.model.answers() && scene.cursor.model.view != ModelView::heads;
-  // Over the heads, the wheel zooms.
-  if (beginPanel(view, "overview", area, 0, 0, answers ? 0 : ImGuiWindowFlags_NoScrollWithMouse)) {
+  // Over the heads, the wheel zooms, unless they are higher than the panel.
+  const bool scrolls = answers || area.GetHeight() < view.px(240);
+  if (beginPanel(view, "overview", area, 0, 0, scrolls ? 0 : ImGuiWindowFlags_NoScrollWithMouse)) {
     ImRect inner = area;
     inner.Expand(ImVec2(-view.px(area.GetWidth() < view.px(480) ? 8 : 20), -view.px(7)));
     Board board(view, inner, named);

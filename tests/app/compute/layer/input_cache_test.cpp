@@ -45,6 +45,8 @@ TEST(InputCache, RecomputesAfterEveryRelevantChange) {
       [](app::Setup& s) { s.weights.source = WeightSource::random; },
       [](app::Setup& s) { s.weights.seed = 3; },
       [](app::Setup& s) { s.model.position = PositionKind::none; },
+      [](app::Setup& s) { s.weights.merged = true; },
+      [](app::Setup& s) { s.model.kvHeads = 4; },
       [](app::Setup& s) { s.model.kvHeads = s.model.heads; },
       [](app::Setup& s) { s.input.seed = 5; },
       [](app::Setup& s) { s.input.text = "one two\nthree"; },

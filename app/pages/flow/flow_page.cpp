@@ -1,0 +1,294 @@
+#include "app/pages/flow/flow_page.h"
+
+#include <fmt/core.h>
+
+#include "app/kit/board.h"
+#include "app/pages/common/model_facts.h"
+#include "app/widgets/heat_parts.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app::flow_page {
+
+namespace {
+
+constexpr double kStillSeconds = 1.2;  ///< per beat, with reduced motion
+constexpr double kMostSeconds = 0.1;   ///< that a frame advances the film
+
+/// What is shown instead of the film while the layer can't be taken apart.
+void missing(const Scene& scene, State& page, const ImRect& area) {
+  const Snapshot* snapshot = page.snapshot.get();
+  if (snapshot && snapshot->empty && !snapshot->error)
+    return emptyMessage(page.view, area, "Nothing to compute yet", "Type a sentence on Heads.",
+                        "Start with a sentence", "input.sample");
+  const auto error = layerError(snapshot);
+  const std::string problem = error ? *error : page.problem();
+  if (!problem.empty())
+    paintMessage(page.view, area, "Can't compute this layer", problem, page.view.theme->error);
+  (void)scene;
+}
+
+/// The share of the width that the matrices get, next to the bench.
+float mapShare(const Shot& shot, bool poster) {
+  const bool row =
+      shot.at.stage == Step::scale || shot.at.stage == Step::bias || shot.at.stage == Step::softmax;
+  if (poster) return row || shot.at.stage == Step::mask ? 0.3f : 0.58f;
+  return 0.7f;
+}
+
+/// The stage's title with the head's name, and a sentence; on posters the caption says the sentence.
+void titles(Board& board, const Scene& scene, const Shot& shot, const ShotWords& words) {
+  const View& view = board.view();
+  const attention::HeadLabel label = shot.sequence.label(shot.cell.head, scene.look.labelThreshold);
+  const std::string head = headWords(scene.setup, shot.cell.head);
+  board
+      .area("flow.title", {view.present ? 34.0f : 28.0f},
+            [&view, title = words.title,
+             after = std::vector{head + "  ·  " + attention::describe(label), head}](const ImRect& area) {
+              Canvas list = *ImGui::GetWindowDrawList();
+              ImFont* const font = view.present ? view.fonts->title : view.fonts->hero;
+              const float y = area.GetCenter().y;
+              const float used = paintText(list, font, ImVec2(area.Min.x, y), view.theme->text,
+                                           fitted(font, title, area.GetWidth())) +
+                                 view.px(20);
+              const std::string& more =
+                  textWidth(view.fonts->text, after[0]) <= area.GetWidth() - used ? after[0] : after[1];
+              if (textWidth(view.fonts->text, more) <= area.GetWidth() - used)
+                paintText(list, view.fonts->text, ImVec2(area.Min.x + used, y), view.theme->secondary, more);
+            })
+      .apart(view.present ? 8.0f : 12.0f);
+  const float width = view.px(board.width());
+  board
+      .area("flow.sentence", {placeSentence(view, {}, width, words.sentence) / view.unit},
+            [&view, words](const ImRect& area) {
+              const Canvas list = *ImGui::GetWindowDrawList();
+              placeSentence(view, area.Min, area.GetWidth(), words.sentence, &list);
+            })
+      .inWindow()
+      .apart(0);
+}
+
+}  // namespace
+
+Page::Page(PageServices& services) : services_(services), page_(services) {}
+
+bool Page::take(const Scene&) {
+  const bool any = page_.snapshot != services_.layer.snapshot();
+  page_.snapshot = services_.layer.snapshot();
+  const bool newAnswers = page_.shown.take();
+  return any || newAnswers;
+}
+
+void Page::prepare(Scene& scene) {
+  if (page_.snapshot && !page_.snapshot->sequences.empty()) {
+    fit_.apply(scene.cursor, *page_.snapshot, false);
+    fitHover(services_.view.hover, scene, *page_.snapshot);
+  }
+  if (page_.missing() || !page_.film || !page_.problem().empty()) page_.playing = false;
+  if (!page_.playing) return;
+  const double now = services_.view.time, since = now - page_.playedAt;
+  const std::vector<Step> steps = shotOf(scene, page_).steps;
+  FlowCursor& at = scene.cursor.flow;
+  if (services_.view.preferences.reducedMotion) {
+    if (since < kStillSeconds) return;
+    at = nextBeat(steps, within(steps, at));
+  } else {
+    at = laterBy(steps, within(steps, at), std::min(since, kMostSeconds));
+  }
+  page_.playedAt = now;
+  if (page_.stopAt &&
+      (at.stage > page_.stopAt->stage || (at.stage == page_.stopAt->stage && at.t >= page_.stopAt->t))) {
+    at = *page_.stopAt;
+    page_.playing = false;
+  }
+  page_.playing = page_.playing && at != FlowCursor{steps.back(), 1};
+}
+
+void Page::draw(Scene& scene, const Layout& layout) {
+  View& view = services_.view;
+  ImRect area = layout.center;
+  area.Min.x = layout.left.Min.x;  // the page has no left panel
+  if (beginPanel(view, "flow", area, 0, 0)) {
+    if (page_.missing() || !page_.film || !page_.problem().empty()) {
+      missing(scene, page_, area);
+    } else {
+      const Shot shot = shotOf(scene, page_);
+      const ShotWords words = shotWords(shot, *view.theme);
+      ImRect inside = area;
+      inside.Expand(ImVec2(-view.px(view.present ? 28 : 24), -view.px(10)));
+      Board board(view, inside);
+      const bool low = board.height() < 760;
+      board.picture("",
+                    {view.present ? 44.0f
+                     : low        ? 38.0f
+                                  : 78.0f},
+                    [&](const ImRect& box) { flowTrack(scene, page_, shot, box); });
+      titles(board, scene, shot, words);
+      const float share = mapShare(shot, view.present);
+      const PartWidth widths[] = {{0, share}, {0, 1 - share}};
+      board.columns(widths, 28, [&](std::size_t i, Board& column) {
+        column.picture(i == 0 ? "flow.map" : "flow.bench", {300, 420, 1}, [&, i](const ImRect& box) {
+          if (i == 1) return flowBench(page_, shot, box);
+          const FlowPlan plan = planFlow(view, shot, box);
+          flowMap(scene, page_, shot, plan);
+          flowMoves(page_, shot, plan);
+        });
+      });
+      board.area("", {30}, [&](const ImRect& box) { flowControls(scene, page_, shot, box); }).inWindow();
+      board.show();
+    }
+  }
+  endPanel();
+}
+
+void Page::ask(const Scene& scene) {
+  services_.layer.ask(scene.setup, Lane::front);
+  const std::shared_ptr<const Snapshot>& snapshot = services_.layer.snapshot();
+  if (!snapshot || snapshot->sequences.empty()) return;
+  const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
+  page_.parts.ask({snapshot, std::clamp<Index>(scene.cursor.sequence, 0, last)}, Lane::front);
+  if (!page_.parts || page_.parts.request().snapshot != snapshot) return;
+  HeadPartsQuestion question{page_.parts.shared(),
+                             std::clamp<Index>(scene.cursor.cell.head, 0, snapshot->config.heads - 1), 0};
+  if (page_.film && page_.film->head->question.layer == question.layer)
+    question.firstColumn = shotOf(scene, page_).column / kOutputRows * kOutputRows;
+  page_.head.ask(std::move(question), Lane::front);
+  if (page_.head) page_.film.ask(page_.head.shared(), Lane::front);
+}
+
+void Page::leave() {
+  page_.playing = false;
+  page_.shown.forget();  // a hidden page must not keep a snapshot alive
+  page_.snapshot.reset();
+  page_.textures.clear();
+}
+
+void Page::reset() {
+  page_.playing = false;
+  page_.shown.forget();
+  fit_.reset();
+}
+
+FigureLegend Page::legend(const Scene& scene) const {
+  if (!page_.film || page_.missing() || !page_.problem().empty()) return {};
+  const Shot shot = shotOf(scene, page_);
+  const Theme& theme = *services_.view.theme;
+  FigureLegend legend;
+  if (shot.at.stage >= Step::dot && shot.at.stage <= Step::mix) {
+    // Until the selected row has weights.
+    const bool weights =
+        shot.at.stage > Step::softmax || (shot.at.stage == Step::softmax && shot.at.t >= 0.72);
+    const ValueRange range = scoreRange(shot, weights ? Step::softmax : std::min(shot.at.stage, Step::mask));
+    legend = {weights ? "weight" : "score",
+              scene.look.colormap,
+              {cellText(static_cast<double>(range.low)), "", cellText(static_cast<double>(range.high))}};
+  }
+  const bool made = shot.at.stage == Step::project || shot.at.stage == Step::split;
+  const auto add = [&](bool used, const char* name, std::uint32_t color) {
+    if (used) legend.swatches.emplace_back(name, color);
+  };
+  add(made || shot.at.stage >= Step::mix, "V", theme.value);
+  add(made || shot.at.stage == Step::dot, "K", theme.key);
+  add(made || shot.at.stage == Step::dot, "Q", theme.query);
+  return legend;
+}
+
+std::vector<CaptionPart> Page::caption(const Scene& scene) const {
+  if (!page_.film || page_.missing() || !page_.problem().empty()) return {};
+  return shotWords(shotOf(scene, page_), *services_.view.theme).sentence;
+}
+
+PageStatus Page::status(const Scene& scene) const {
+  return layerStatus(services_, scene);
+}
+
+std::optional<std::string> Page::error(const Scene&) const {
+  if (const auto error = layerError(page_.snapshot.get())) return error;
+  const std::string problem = page_.problem();
+  return problem.empty() ? std::nullopt : std::optional(problem);
+}
+
+double Page::nextFrameIn() const {
+  if (page_.playing)
+    return services_.view.preferences.reducedMotion
+               ? std::max(0.0, page_.playedAt + kStillSeconds - services_.view.time)
+               : 0;
+  return services_.layer.busySeconds() > 0 ? 0.2 : std::numeric_limits<double>::infinity();
+}
+
+std::size_t Page::gpuBytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [name, textures] : page_.textures) bytes += textures.bytes();
+  return bytes;
+}
+
+void Page::play(Scene& scene) {
+  scene.cursor.page = "flow";
+  page_.playing = !page_.playing;
+  page_.stopAt.reset();
+  page_.playedAt = services_.view.time;
+  if (page_.playing && scene.cursor.flow == FlowCursor{Step::output, 1}) scene.cursor.flow = {Step::input, 0};
+}
+
+/// Plays to the end of the beat; while playing, jumps there. Back, jumps to its start.
+void Page::step(Scene& scene, bool forward) {
+  scene.cursor.page = "flow";
+  if (!page_.film) return;
+  const std::vector<Step> steps = shotOf(scene, page_).steps;
+  const FlowCursor now = within(steps, scene.cursor.flow);
+  const bool jumps = page_.playing || services_.view.preferences.reducedMotion;
+  if (!forward || jumps) {
+    scene.cursor.flow = forward ? nextBeat(steps, now) : previousBeat(steps, now);
+    page_.playing = false;
+    return;
+  }
+  scene.cursor.flow = now;
+  page_.stopAt = nextBeat(steps, now);
+  page_.playing = *page_.stopAt != now;
+  page_.playedAt = services_.view.time;
+}
+
+std::vector<Action> Page::actions() {
+  const auto action = [](std::string id, std::string name, KeyPress shortcut, std::function<void(Scene&)> run,
+                         bool repeats = false, std::string words = "") {
+    return Action{.id = "flow." + std::move(id),
+                  .name = std::move(name),
+                  .shortcut = shortcut,
+                  .repeats = repeats,
+                  .words = std::move(words),
+                  .run = std::move(run)};
+  };
+  const auto moment = [this](FlowCursor at) {
+    return [this, at](Scene& scene) {
+      scene.cursor.page = "flow";
+      scene.cursor.flow = at;
+      page_.playing = false;
+    };
+  };
+  // The cursor fit brings cells beyond the last one back inside.
+  const auto moves = [](Index Cell::*place, Index by) {
+    return [place, by](Scene& scene) {
+      scene.cursor.page = "flow";
+      scene.cursor.cell.*place = std::max<Index>(0, scene.cursor.cell.*place + by);
+      if (place == &Cell::key) scene.cursor.keyChosen = true;
+    };
+  };
+  const Mods shift{.shift = true};
+  return {
+      action(
+          "play", "Play or pause the computation", {Key::space, {}}, [this](Scene& scene) { play(scene); },
+          false, "flow animation film how attention is computed step by step"),
+      action(
+          "next", "Next beat of the computation", {Key::right, {}},
+          [this](Scene& scene) { step(scene, true); }, true),
+      action(
+          "previous", "Previous beat of the computation", {Key::left, {}},
+          [this](Scene& scene) { step(scene, false); }, true),
+      action("first", "Beginning of the computation", {Key::home, {}}, moment({Step::input, 0})),
+      action("last", "End of the computation", {Key::end, {}}, moment({Step::output, 1})),
+      action("query_down", "Next query in Flow", {Key::down, {}}, moves(&Cell::query, 1), true),
+      action("query_up", "Previous query in Flow", {Key::up, {}}, moves(&Cell::query, -1), true),
+      action("key_right", "Next key in Flow", {Key::right, shift}, moves(&Cell::key, 1), true),
+      action("key_left", "Previous key in Flow", {Key::left, shift}, moves(&Cell::key, -1), true)};
+}
+
+}  // namespace headscope::app::flow_page

@@ -1,0 +1,232 @@
+#include <fmt/core.h>
+
+#include "app/pages/flow/flow_page.h"
+#include "app/scene/text/number_text.h"
+
+namespace headscope::app::flow_page {
+
+namespace {
+
+Index farthest(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
+  Index at = 0;
+  if (row.size() > 0) row.cwiseAbs().maxCoeff(&at);
+  return at;
+}
+
+std::span<const float> spanOf(const Eigen::RowVectorXf& row) {
+  return {row.data(), static_cast<std::size_t>(row.size())};
+}
+
+}  // namespace
+
+FlowPictures flowPictures(const std::shared_ptr<const HeadParts>& head, Resources& resources,
+                          std::stop_token) {
+  const HeadPartsQuestion& question = head->question;
+  const attention::AttentionResult& result = question.layer->sequence().attention;
+  const Index kv = question.layer->config().kvHeadOf(question.head);
+  FlowPictures film;
+  film.head = head;
+  film.q = stagePicture(Stage::q, result.q[question.head]);
+  film.k = stagePicture(Stage::k, result.k[kv]);
+  film.v = stagePicture(Stage::v, result.v[kv]);
+  film.keys = film.k;
+  film.keys.values.transposeInPlace();
+  film.wq = stagePicture(Stage::q, head->q.weight.transpose());
+  film.wk = stagePicture(Stage::k, head->k.weight.transpose());
+  film.wv = stagePicture(Stage::v, head->v.weight.transpose());
+  film.wo = stagePicture(Stage::output, head->wo.transpose());
+  const SequenceSnapshot& sequence = question.layer->sequence();
+  int factor = 1;
+  while (std::max(result.scores.rows(), result.scores.cols()) > 200 * factor) factor *= 2;
+  film.scores = drawHead(result, result.scores, question.head, factor);
+  film.weights = drawHead(result, sequence.probabilities(), question.head, factor);
+  Index numbers = film.scores.size() + film.weights.size();
+  for (const StagePicture* picture :
+       {&film.q, &film.k, &film.v, &film.keys, &film.wq, &film.wk, &film.wv, &film.wo})
+    numbers += picture->values.size();
+  film.memory = resources.memory.count(static_cast<std::uint64_t>(numbers) * sizeof(float));
+  return film;
+}
+
+double Shot::score(Step step, Index i, Index j) const {
+  if (step <= Step::dot) return static_cast<double>(head.steps.dots(i, j));
+  if (step == Step::scale) return static_cast<double>(head.steps.dots(i, j) * head.steps.factor);
+  if (step == Step::bias) return static_cast<double>(head.steps.unmasked(i, j));
+  return static_cast<double>(sequence.attention.scores.at(cell.head, i, j));
+}
+
+Shot shotOf(const Scene& scene, const State& page) {
+  const FlowPictures& film = *page.film;
+  const HeadParts& head = *film.head;
+  const LayerParts& layer = *head.question.layer;
+  const SequenceSnapshot& sequence = layer.sequence();
+  const auto inside = [](Index at, const auto& tokens) {
+    return std::clamp<Index>(at, 0, std::ssize(tokens) - 1);
+  };
+  const Cell cell{head.question.head, inside(scene.cursor.cell.query, sequence.queries),
+                  inside(scene.cursor.cell.key, sequence.keys)};
+  std::vector<Step> steps = stepsOf(layer.config(), sequence.mask);
+  const FlowCursor at = within(steps, scene.cursor.flow);
+  return {film,
+          head,
+          layer,
+          sequence,
+          layer.config(),
+          scene.look,
+          cell,
+          farthest(sequence.attention.output.row(cell.query)),
+          std::move(steps),
+          at};
+}
+
+std::string biasText(const Shot& shot, const std::string& scores) {
+  bool adds = false;
+  for (const attention::ScoreTerm& term : attention::scoreTerms())
+    adds = adds || (term.adds() && term.applies(shot.config, shot.sequence.mask));
+  const std::string sum = adds ? scores + " + bias" : scores;
+  return shot.config.softcap > 0 ? "cap(" + sum + ")" : sum;
+}
+
+ValueRange scoreRange(const Shot& shot, Step step) {
+  if (step >= Step::softmax) return {0, 1};
+  const bool biased = shot.biased() && step >= Step::bias;
+  const StagePicture& picture = shot.head.picture(biased ? Stage::biased : Stage::dots);
+  // The products' scale stays until the division.
+  const bool products =
+      step == Step::dot || (step == Step::scale && shot.at.stage == step && shot.at.t < 0.6);
+  const float factor = products || biased ? 1 : shot.head.steps.factor;
+  return {picture.low * factor, picture.high * factor};
+}
+
+double GrowingSum::sum() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < done; ++i) sum += terms[i].product;
+  return sum;
+}
+
+GrowingSum growingSum(const Eigen::Ref<const Eigen::RowVectorXf>& a,
+                      const Eigen::Ref<const Eigen::RowVectorXf>& b, std::size_t most, double share) {
+  const Eigen::RowVectorXf left = a, right = b;
+  const auto all = static_cast<std::size_t>(left.size());
+  const attention::WorkedSum worked =
+      attention::workedSum(spanOf(left), spanOf(right), all <= most ? all : most - 1);
+  GrowingSum sum;
+  for (const attention::SumTerm& term : worked.terms)
+    sum.terms.push_back({term.at, std::to_string(term.at), static_cast<double>(term.a),
+                         static_cast<double>(term.b), term.product});
+  if (worked.omitted > 0 && !worked.nothingOmitted) {
+    sum.rest = fmt::format("{} more", worked.omitted);
+    sum.terms.push_back({-1, sum.rest, 0, 0, worked.rest});
+  }
+  if (worked.omitted > 0 && worked.nothingOmitted)
+    sum.note = fmt::format("{} of {} products are 0", worked.omitted, all);
+  const double place = share * static_cast<double>(sum.terms.size());
+  sum.done = std::min(sum.terms.size(), static_cast<std::size_t>(place));
+  sum.falling = sum.done < sum.terms.size() ? place - static_cast<double>(sum.done) : 0;
+  return sum;
+}
+
+namespace {
+
+using Row = Eigen::RowVectorXf;
+
+GrowingSum dotSum(const Shot& shot, const Theme& theme, std::size_t most) {
+  const attention::AttentionResult& result = shot.sequence.attention;
+  GrowingSum sum =
+      growingSum(result.q[shot.cell.head].row(shot.cell.query), result.k[shot.kvHead()].row(shot.cell.key),
+                 most, passed(shot.into(Step::dot), 0.38, 0.72));
+  sum.formula = fmt::format("s_{{{},{}}} = Σ q_{}[c] · k_{}[c]", shot.cell.query, shot.cell.key,
+                            shot.cell.query, shot.cell.key);
+  sum.a = withIndex("q", shot.cell.query), sum.b = withIndex("k", shot.cell.key), sum.product = "q · k";
+  sum.aColor = theme.query, sum.bColor = theme.key;
+  return sum;
+}
+
+/// One number of the selected token's query: its dimension with the largest share of the score.
+GrowingSum projectSum(const Shot& shot, const Theme& theme, std::size_t most) {
+  const Row q = shot.sequence.attention.q[shot.cell.head].row(shot.cell.query);
+  const Index dim = farthest(q);
+  GrowingSum sum = growingSum(shot.layer.x.row(shot.cell.query), shot.head.q.weight.row(dim), most,
+                              passed(shot.into(Step::project), 0.2, 0.4));
+  if (const auto bias = static_cast<double>(shot.head.q.bias[dim]); bias != 0) {
+    sum.terms.push_back({-1, "bias", 0, 0, bias});
+    if (shot.into(Step::project) >= 0.4) sum.done = sum.terms.size();
+  }
+  sum.formula = fmt::format("q_{}[{}] = Σ x_{}[c] · W_Q[c, {}]", shot.cell.query, dim, shot.cell.query, dim);
+  sum.a = withIndex("x", shot.cell.query), sum.b = "W_Q", sum.product = "x · W";
+  sum.aColor = theme.text, sum.bColor = theme.query;
+  double whole = 0;
+  for (const GrowingSum::Term& term : sum.terms) whole += term.product;
+  if (std::abs(whole - static_cast<double>(q[dim])) > 1e-3 * (1 + std::abs(whole)))
+    sum.note =
+        fmt::format("{} turns this into {}", shot.config.ropeTheta ? "RoPE" : "The model's norm or rotation",
+                    cellText(static_cast<double>(q[dim])));
+  return sum;
+}
+
+GrowingSum mixSum(const Shot& shot, const Theme& theme, std::size_t most) {
+  const attention::AttentionResult& result = shot.sequence.attention;
+  const Index dim = farthest(result.headOutput[shot.cell.head].row(shot.cell.query));
+  const Row weights = result.weights[shot.cell.head].row(shot.cell.query);
+  const Row values = result.v[shot.kvHead()].col(dim).transpose();
+  GrowingSum sum = growingSum(weights, values, most, passed(shot.into(Step::mix), 0.22, 0.72));
+  for (GrowingSum::Term& term : sum.terms)
+    if (term.at >= 0) term.label = shot.key(term.at);
+  sum.formula = fmt::format("o_{}[{}] = Σ w_{{{},j}} · v_j[{}]", shot.cell.query, dim, shot.cell.query, dim);
+  sum.a = "weight", sum.b = fmt::format("v[{}]", dim), sum.product = "w · v";
+  sum.aColor = theme.query, sum.bColor = theme.value;
+  return sum;
+}
+
+/// Each head's share of one number that the layer writes.
+GrowingSum outputSum(const Shot& shot, const Theme& theme, std::size_t most) {
+  const attention::AttentionResult& result = shot.sequence.attention;
+  const Index first = shot.head.question.firstColumn, rows = shot.head.outputRows.rows();
+  const Index row = shot.column - first;
+  if (row < 0 || row >= rows) return {};  // its rows of W_O are on their way
+  Row shares(shot.config.heads);
+  for (Index h = 0; h < shot.config.heads; ++h)
+    shares[h] = result.headOutput[h]
+                    .row(shot.cell.query)
+                    .dot(shot.head.outputRows.row(row).segment(h * shot.config.headDim, shot.config.headDim));
+  GrowingSum sum =
+      growingSum(shares, Row::Ones(shares.size()), most, passed(shot.into(Step::output), 0.2, 0.72));
+  for (GrowingSum::Term& term : sum.terms)
+    if (term.at >= 0) term.label = "head " + term.label;
+  if (const auto bias = static_cast<double>(shot.head.outputBias[row]); bias != 0) {
+    sum.terms.push_back({-1, "bias", 0, 0, bias});
+    if (shot.into(Step::output) >= 0.72) sum.done = sum.terms.size();
+  }
+  sum.formula = fmt::format("y_{}[{}] = Σ concat · W_O[c, {}]", shot.cell.query, shot.column, shot.column);
+  sum.product = "each head's share";
+  sum.aColor = sum.bColor = theme.value;
+  double whole = 0;
+  for (const GrowingSum::Term& term : sum.terms) whole += term.product;
+  const auto written = static_cast<double>(result.output(shot.cell.query, shot.column));
+  if (std::abs(whole - written) > 1e-3 * (1 + std::abs(whole)))
+    sum.note = "The layer writes " + cellText(written) + ": heads are switched off";
+  return sum;
+}
+
+}  // namespace
+
+Index movingHead(const Shot& shot) {
+  const auto heads = static_cast<double>(shot.config.heads);
+  const double place = passed(shot.into(Step::concat), 0.05, 0.95) * heads;
+  return std::min(static_cast<Index>(place), shot.config.heads - 1);
+}
+
+GrowingSum sumOf(const Shot& shot, const Theme& theme, std::size_t most) {
+  switch (shot.at.stage) {
+    case Step::project:
+      return projectSum(shot, theme, most);
+    case Step::mix:
+      return mixSum(shot, theme, most);
+    case Step::output:
+      return outputSum(shot, theme, most);
+    default:
+      return dotSum(shot, theme, most);
+  }
+}
+
+}  // namespace headscope::app::flow_page

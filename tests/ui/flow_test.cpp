@@ -1,0 +1,278 @@
+// The page Flow: playing, stepping and scrubbing the film, and that its numbers are the snapshot's.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/pages/flow/flow_page.h"
+#include "app/platform/ui_state.h"
+#include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
+#include "tests/support/matchers.h"
+#include "tests/support/page_check.h"
+
+namespace headscope::test {
+namespace {
+
+using app::FlowCursor;
+using app::Key;
+using app::PipelineStep;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class FlowPage : public testing::Test {
+ protected:
+  explicit FlowPage(int width = 1600, int height = 900) : ui(width, height) {
+    ui.view().preferences.reducedMotion = false;
+    ui.key(static_cast<Key>('2'));
+  }
+
+  const FlowCursor& at() { return ui.scene().cursor.flow; }
+  const app::flow_page::State& page() { return ui.session().page<app::flow_page::Page>().state(); }
+  app::flow_page::Shot shot() { return app::flow_page::shotOf(ui.scene(), page()); }
+  void show(PipelineStep stage, double t) {
+    ui.session().scene().cursor.flow = {stage, t};
+    ui.draw();
+  }
+  /// All texts on the page, one per line.
+  std::string written() {
+    app::uiState().watches = true;
+    ui.screenshot();
+    std::string texts;
+    for (const app::DrawnText& text : app::uiState().texts) texts += text.text + "\n";
+    return texts;
+  }
+  /// The page's sentence.
+  std::string said() {
+    std::string text;
+    for (const app::CaptionPart& part : app::flow_page::shotWords(shot(), *ui.view().theme).sentence)
+      text += part.text;
+    return text;
+  }
+  UiDriver ui;
+};
+
+TEST_F(FlowPage, SpacePlaysToTheEndAndPauses) {
+  EXPECT_EQ(ui.scene().cursor.page, "flow");
+  ui.key(Key::home);
+  EXPECT_EQ(at(), (FlowCursor{PipelineStep::input, 0}));
+  ui.key(Key::space).wait(1);
+  EXPECT_EQ(at().stage, PipelineStep::input);
+  EXPECT_GT(at().t, 0.1);
+  ui.key(Key::space);
+  const FlowCursor paused = at();
+  ui.wait(0.5);
+  EXPECT_EQ(at(), paused);
+  show(PipelineStep::output, 0.9);
+  ui.key(Key::space).wait(2);
+  EXPECT_EQ(at(), (FlowCursor{PipelineStep::output, 1}));
+  EXPECT_FALSE(page().playing);
+  ui.key(Key::space);
+  EXPECT_EQ(at().stage, PipelineStep::input) << "playing at the end begins again";
+}
+
+TEST_F(FlowPage, ArrowsStepBeats) {
+  show(PipelineStep::dot, 0.2);
+  ui.key(Key::right).wait(0.2);
+  EXPECT_TRUE(page().playing) << "the beat plays";
+  ui.key(Key::right);
+  EXPECT_EQ(at(), (FlowCursor{PipelineStep::dot, 0.78})) << "again: jumps to its end";
+  EXPECT_FALSE(page().playing);
+  ui.key(Key::right).wait(2);
+  EXPECT_EQ(at(), (FlowCursor{PipelineStep::dot, 0.88})) << "stops at the beat's end";
+  ui.key(Key::left);
+  EXPECT_EQ(at(), (FlowCursor{PipelineStep::dot, 0.78}));
+  ui.key(Key::left);
+  EXPECT_EQ(at(), (FlowCursor{PipelineStep::dot, 0.15}));
+  ui.key(Key::end);
+  EXPECT_EQ(at(), (FlowCursor{PipelineStep::output, 1}));
+}
+
+TEST_F(FlowPage, TrackScrubs) {
+  ui.clickAt("flow.stage.7", 0.5f, 0.5f);
+  EXPECT_EQ(at().stage, PipelineStep::softmax);
+  EXPECT_NEAR(at().t, 0.5, 0.05);
+  ui.dragAcross("flow.track", ImVec2(0.05f, 0.5f), ImVec2(0.995f, 0.5f));
+  EXPECT_EQ(at().stage, PipelineStep::output);
+  EXPECT_GT(at().t, 0.9);
+}
+
+TEST_F(FlowPage, BeatPlaysWhenClicked) {
+  show(PipelineStep::softmax, 0);
+  ui.click("flow.beat.2.name").wait(3);
+  EXPECT_EQ(at(), (FlowCursor{PipelineStep::softmax, 0.535}));
+  EXPECT_FALSE(page().playing);
+}
+
+TEST_F(FlowPage, ReducedMotionGoesFromBeatToBeat) {
+  ui.view().preferences.reducedMotion = true;
+  show(PipelineStep::dot, 0.2);
+  ui.key(Key::right);
+  EXPECT_EQ(at(), (FlowCursor{PipelineStep::dot, 0.78})) << "at once";
+  ui.key(Key::space).wait(1.4);
+  EXPECT_EQ(at(), (FlowCursor{PipelineStep::dot, 0.88}));
+}
+
+/// Sliders, texts and masks keep the moment; a click selects a cell.
+TEST_F(FlowPage, ChangesKeepTheMoment) {
+  show(PipelineStep::mix, 0.4);
+  ui.session().scene().setup.input.text = "one two three four";
+  ui.session().scene().setup.model.kvHeads = 1;
+  ui.draw();
+  EXPECT_EQ(at(), (FlowCursor{PipelineStep::mix, 0.4}));
+  EXPECT_EQ(shot().n(), 4);
+  EXPECT_EQ(shot().config.kvHeads, 1);
+  ui.clickAt("flow.cells", 0.5f / 4, 3.5f / 4);
+  EXPECT_EQ(ui.scene().cursor.cell.query, 3);
+  EXPECT_EQ(ui.scene().cursor.cell.key, 0);
+  EXPECT_TRUE(ui.scene().cursor.keyChosen);
+  ui.key(Key::up);
+  EXPECT_EQ(ui.scene().cursor.cell.query, 2);
+}
+
+/// The pointer alone changes nothing.
+TEST_F(FlowPage, PointerSelectsNothing) {
+  show(PipelineStep::dot, 1);
+  const app::Cursor before = ui.scene().cursor;
+  ui.hoverAt("flow.cells", 0.3f, 0.3f);
+  EXPECT_EQ(ui.scene().cursor, before);
+}
+
+/// A sum's parts are the products, and it ends at the snapshot's number.
+TEST_F(FlowPage, SumsEndAtTheSnapshotsNumbers) {
+  for (const app::Index head : {0, 5, 7}) {
+    ui.session().scene().cursor.cell = {head, 9, 4};
+    ui.session().scene().cursor.keyChosen = true;
+    ui.draw();
+    const auto total = [&](PipelineStep stage) {
+      show(stage, 1);
+      return app::flow_page::sumOf(shot(), *ui.view().theme, 16);
+    };
+    const attention::AttentionResult& result = ui.sequence().attention;
+    const app::flow_page::GrowingSum dot = total(PipelineStep::dot);
+    EXPECT_EQ(dot.done, dot.terms.size());
+    EXPECT_NEAR(dot.sum(), static_cast<double>(shot().head.steps.dots(9, 4)), 1e-3);
+    const Eigen::RowVectorXf output = result.headOutput[head].row(9);
+    EXPECT_NEAR(std::abs(total(PipelineStep::mix).sum()), static_cast<double>(output.cwiseAbs().maxCoeff()),
+                1e-4);
+    const Eigen::RowVectorXf written = result.output.row(9);
+    EXPECT_NEAR(std::abs(total(PipelineStep::output).sum()),
+                static_cast<double>(written.cwiseAbs().maxCoeff()), 1e-3);
+    const Eigen::RowVectorXf query = result.q[head].row(9);
+    EXPECT_NEAR(std::abs(total(PipelineStep::project).sum()),
+                static_cast<double>(query.cwiseAbs().maxCoeff()), 1e-3);
+  }
+}
+
+/// Terms are added one by one, each whole.
+TEST_F(FlowPage, SumsGrowByWholeProducts) {
+  const Eigen::RowVectorXf a = Eigen::RowVectorXf::LinSpaced(40, -1, 2),
+                           b = Eigen::RowVectorXf::LinSpaced(40, 1, 3);
+  std::size_t before = 0;
+  for (int i = 0; i <= 100; ++i) {
+    const auto sum = app::flow_page::growingSum(a, b, 12, i / 100.0);
+    EXPECT_EQ(sum.terms.size(), 12u);
+    EXPECT_EQ(sum.rest, "29 more");
+    EXPECT_GE(sum.done, before);
+    before = sum.done;
+    double parts = 0;
+    for (std::size_t t = 0; t < sum.done; ++t) parts += sum.terms[t].product;
+    EXPECT_DOUBLE_EQ(sum.sum(), parts);
+  }
+  EXPECT_EQ(before, 12u);
+  EXPECT_NEAR(app::flow_page::growingSum(a, b, 12, 1).sum(), static_cast<double>(a.dot(b)), 1e-3);
+}
+
+/// What the page writes at the ends of beats.
+TEST_F(FlowPage, WritesTheSelectedCellsNumbers) {
+  ui.session().scene().cursor.cell = {5, 7, 6};
+  ui.session().scene().cursor.keyChosen = true;
+  show(PipelineStep::dot, 0.78);
+  const auto number = [&](PipelineStep step) { return app::cellText(shot().score(step, 7, 6)); };
+  EXPECT_THAT(written(), HasSubstr("\n" + number(PipelineStep::dot) + "\n"));
+  show(PipelineStep::scale, 1);
+  EXPECT_THAT(said(), HasSubstr(number(PipelineStep::dot)));
+  EXPECT_THAT(said(), HasSubstr(number(PipelineStep::scale)));
+  show(PipelineStep::mask, 1);
+  EXPECT_THAT(said(), HasSubstr(" sees 8 of 12 keys"));
+  show(PipelineStep::softmax, 0.535);
+  EXPECT_THAT(said(), HasSubstr("2.261"));
+  show(PipelineStep::softmax, 1);
+  EXPECT_THAT(said(), HasSubstr("0.344"));
+}
+
+TEST_F(FlowPage, WithoutAMaskNothingIsHidden) {
+  ui.session().scene().setup.mask.layers = app::SharedLayers();
+  show(PipelineStep::mask, 0.5);
+  EXPECT_THAT(said(), HasSubstr("Nothing is hidden from "));
+  EXPECT_FALSE(ui.session().error());
+}
+
+TEST_F(FlowPage, SaysWhatIsMissing) {
+  ui.session().scene().setup.input.text = "";
+  ui.draw();
+  EXPECT_THAT(written(), HasSubstr("Nothing to compute yet"));
+  ui.click("empty.input.sample");
+  EXPECT_THAT(written(), Not(HasSubstr("Nothing to compute yet")));
+}
+
+struct FlowCase {
+  std::string name;
+  std::function<void(app::Scene&)> change;
+};
+
+/// Every stage at its beginning, middle and end, for layers of many kinds: nothing overlaps, is cut off or
+/// fails.
+class FlowShots : public FlowPage, public testing::WithParamInterface<FlowCase> {};
+
+TEST_P(FlowShots, EveryStageFits) {
+  app::Scene scene = ui.scene();
+  GetParam().change(scene);
+  for (const bool present : {false, true}) {
+    ui.view().present = present;
+    ui.resize(1280, 720).show(scene);
+    ASSERT_FALSE(ui.session().error()) << *ui.session().error();
+    for (const PipelineStep step : shot().steps)
+      for (const double t : {0.0, 0.3, 0.5, 1.0}) {
+        SCOPED_TRACE(std::string(app::kPipelineStepNames[static_cast<std::size_t>(step)]) + " at " +
+                     std::to_string(t) + (present ? ", presented" : ""));
+        show(step, t);
+        ui.park().wait(0.2);
+        EXPECT_EQ(shot().at, (FlowCursor{step, t}));
+        EXPECT_THAT(cutOff(ui), IsEmpty());
+        EXPECT_THAT(overlaps(ui), IsEmpty());
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layers, FlowShots,
+    testing::Values(FlowCase{"opening", [](app::Scene&) {}},
+                    FlowCase{"one_token", [](app::Scene& scene) { scene.setup.input.text = "Hi"; }},
+                    FlowCase{"cross",
+                             [](app::Scene& scene) {
+                               scene.setup.input.cross = true;
+                               scene.setup.input.contextText = app::kSampleContext;
+                             }},
+                    FlowCase{"alibi_with_a_cap",
+                             [](app::Scene& scene) {
+                               scene.setup.model.position = app::PositionKind::alibi;
+                               scene.setup.model.softcap = 20;
+                               scene.setup.weights.source = app::WeightSource::random;
+                             }},
+                    FlowCase{"rope_and_one_kv_head",
+                             [](app::Scene& scene) {
+                               scene.setup.model.position = app::PositionKind::rope;
+                               scene.setup.model.kvHeads = 1;
+                               scene.setup.weights.source = app::WeightSource::random;
+                             }},
+                    FlowCase{"crowded", [](app::Scene& scene) { scene = crowdedScene(scene); }},
+                    FlowCase{"model",
+                             [](app::Scene& scene) {
+                               app::adoptModel(scene, app::kLearned, *app::openModel(app::kLearned));
+                               scene.cursor.page = "flow";
+                             }}),
+    [](const testing::TestParamInfo<FlowCase>& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace headscope::test
