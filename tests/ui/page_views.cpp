@@ -1,5 +1,6 @@
 #include "tests/ui/page_views.h"
 
+#include "app/compute/layer/flow_time.h"
 #include "app/pages/head_lab/head_lab_page.h"
 #include "app/pages/pages.h"
 
@@ -24,9 +25,12 @@ std::vector<PageView> pageViews() {
   });
   add("heads", "word", [](Cursor& cursor) { cursor.wordCard = true; });
   add("heads", "wiring", [](Cursor& cursor) { cursor.wiring = true; });
+  // Where a beat ends: between, parts of the film fly over words.
   for (std::size_t step = 0; step < app::kPipelineStepNames.size(); ++step)
     add("flow", std::string(app::kPipelineStepNames[step]), [&](Cursor& cursor) {
-      cursor.flow = {static_cast<app::PipelineStep>(step), 0.5};
+      const auto stage = static_cast<app::PipelineStep>(step);
+      const auto beats = app::flowStage(stage).beats;
+      cursor.flow = {stage, beats[beats.size() / 2].end};
     });
   add("mask", "biases", [](Cursor& cursor) { cursor.studio.tab = app::StudioTab::biases; });
   add("mask", "compare", [](Cursor& cursor) { cursor.studio.tab = app::StudioTab::compare; });

@@ -244,7 +244,7 @@ class BenchPainter {
       const std::uint32_t hue = groupColor(theme_, config.kvHeadOf(h));
       if (static_cast<float>(h) + 1 <= done)
         list_.AddRectFilled(slot.Min, ImVec2(slot.Max.x - 1, slot.Max.y),
-                            mixed(theme_.background, hue, 0.6f));
+                            mixed(theme_.background, hue, 0.3f));
       compat::rectOutline(list_, slot.Min, ImVec2(slot.Max.x - 1, slot.Max.y), hue, 0, 1);
       const std::string text = std::to_string(h);
       if (textWidth(mono(), text) < slot.GetWidth() - 2)
