@@ -70,7 +70,6 @@ bool nextOfFlow(HeadlessApp& headless) {
   FlowCursor& at = headless.session().scene().cursor.flow;
   const FlowCursor before = at;
   at = laterBy(flowStages(headless), at, kFlowSeconds);
-  headless.draw(0);
   return at != before;
 }
 
@@ -168,7 +167,9 @@ void beginFilm(Film& film, FilmKind kind, HeadlessApp& headless) {
       failWith("this scene can't be decoded step by step: expected causal self-attention");
     film.steps = decodedTokens(headless) - session.scene().cursor.step + 1;
   }
-  if (kind == FilmKind::flow) film.steps = std::lround(flowSeconds(flowStages(headless)) / kFlowSeconds);
+  if (kind == FilmKind::flow)
+    film.steps =
+        std::lround((flowSeconds(flowStages(headless)) + 1) / kFlowSeconds);  // the end stays for a second
   if (kind == FilmKind::generation && session.scene().setup.subject.model.empty())
     failWith("the scene has no model that generates: name a model, or learned");
 }
@@ -276,7 +277,7 @@ Command recordCommand() {
       Option("--size", "Pixels, as WIDTHxHEIGHT; default 1280x720", &o->size),
       Option("--fps", "Frames per second; default 30", &o->framesPerSecond),
       Option("--seconds",
-             "Length of the film; default: 0.8 per token, 52 in all for flow, 3 per pipeline step, 6 per "
+             "Length of the film; default: 0.8 per token, about 54 for flow, 3 per pipeline step, 6 per "
              "lesson step",
              &o->seconds),
       Option("--theme", "dark or light; default dark", &o->theme, {.words = {"dark", "light"}}),

@@ -99,7 +99,7 @@ class WiringPainter {
     drift();
     notes();
     bytes();
-    track("wiring.area", area_.Min, area_.Max);
+
     return pointAtHeads();
   }
 
@@ -283,18 +283,16 @@ class WiringPainter {
     list_.AddRectFilled(bar.Min, ImVec2(half, bar.Max.y), theme_.key);
     list_.AddRectFilled(ImVec2(half, bar.Min.y), ImVec2(end, bar.Max.y), theme_.value);
     track("wiring.bytes", bar.Min, ImVec2(end, bar.Max.y));
-    const std::string text =
-        config_.kvHeads == config_.heads
-            ? fourDigitBytes(own)
-            : fmt::format("{} in place of {}, {}", fourDigitBytes(own), fourDigitBytes(mha),
-                          fractionText(static_cast<std::uint64_t>(own), static_cast<std::uint64_t>(mha)));
+    const std::string text = config_.kvHeads == config_.heads
+                                 ? fourDigitBytes(own)
+                                 : fmt::format("{} in place of {}", fourDigitBytes(own), fourDigitBytes(mha));
     const ImRect& words = layout_.bytesText;
     const float y = words.GetCenter().y;
     paintFitted(view_, list_, view_.fonts->mono, ImVec2(words.Min.x, y), words.GetWidth(), theme_.text, text);
     const float used = textWidth(view_.fonts->mono, text) + view_.px(24);
-    if (used + textWidth(view_.fonts->small, subject_.note) <= words.GetWidth())
-      paintText(list_, view_.fonts->small, ImVec2(words.Max.x, y), theme_.secondary, subject_.note,
-                Align::right);
+    ImFont* const font = view_.present ? view_.fonts->text : view_.fonts->small;
+    if (used + textWidth(font, subject_.note) <= words.GetWidth())
+      paintText(list_, font, ImVec2(words.Max.x, y), theme_.secondary, subject_.note, Align::right);
   }
 
   WiringHit pointAtHeads() const {

@@ -42,7 +42,7 @@ void paintCard(const View& view, const ImRect& area, float x) {
   list.AddLine(tip, right, theme.line);
 }
 
-/// "256 numbers: 3 flags, 32 position, 221 word".
+/// "256 numbers, 221 of them for the word" in several wordings, longest first.
 std::vector<std::string> numbersWords(const WordCardSubject& subject) {
   const Index dims = subject.values.cols();
   const std::string count = countedText(dims, "number");

@@ -93,10 +93,12 @@ void paintWords(const View& view, const WordCardState& state, const WordCardSubj
                 const PlaneView& plane, const attention::Matrix& points, PointNames& names) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
+  const std::vector<MixTerm>& mix = state.derived.mix;
+  const Index other = mix.empty() ? subject.word : mix.back().word;
   std::vector<Index> order{subject.word};
-  if (!state.derived.mix.empty()) order.push_back(state.derived.mix.back().word);
+  if (other != subject.word) order.push_back(other);
   for (Index i = 0; i < points.rows(); ++i)
-    if (std::find(order.begin(), order.end(), i) == order.end()) order.push_back(i);
+    if (i != subject.word && i != other) order.push_back(i);
   std::erase_if(order, [&](Index i) { return !points.row(i).allFinite(); });
   const auto at = [&](Index i) { return plane.pixel(points(i, 0), points(i, 1)); };
   for (auto i = order.rbegin(); i != order.rend(); ++i) {

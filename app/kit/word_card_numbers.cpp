@@ -62,8 +62,7 @@ void paintStrip(const View& view, const WordCardSubject& subject, const ImRect& 
 }
 
 void openCell(WordCardState& state, Index dim, float value) {
-  std::string text = fixedText(value, 4);
-  if (text.rfind("−", 0) == 0) text = "-" + text.substr(std::string_view("−").size());
+  const std::string text = numberText(static_cast<double>(value), 6);
   state.typing = {dim, text, text, true};
 }
 

@@ -134,8 +134,8 @@ constexpr Field kSetupRows[] = {
      Slider{"gain", "Gain", {0.1, 100, kLog}, "weights.source=random"}, "Factor on random weights."},
     {"weights.merged", kWeights<&WeightSetup::merged>, kYesOrNo, Selection{"merged", kMergedLabels},
      "Start with a kv head for each head and merge them to kv_heads, each the mean of its heads' W_K and "
-     "W_V, "
-     "as checkpoints are converted; if off, weights are made for kv_heads. A file's layer stays as it is.",
+     "W_V, as checkpoints are converted; if off, weights are made for kv_heads. A file's layer stays as it "
+     "is.",
      "convert a checkpoint, merge heads, uptraining, mean of kv heads"},
     {"weights.planted", kWeights<&WeightSetup::planted>,
      Anything{

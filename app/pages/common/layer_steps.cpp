@@ -117,10 +117,8 @@ void paintPicture(View& view, MatrixTextures& kept, const MatrixPicture& picture
   tile.range = {picture.low, picture.high > picture.low ? picture.high : picture.low + 1};
   tile.view.target = {area.Min.x, area.Min.y, area.Max.x, area.Max.y};
   tile.view.clip = tile.view.target;
-  const auto cols = static_cast<float>(values.cols());
   tile.view.rows = static_cast<float>(values.rows());
-  tile.view.firstCol = picture.from * cols;
-  tile.view.cols = (picture.to - picture.from) * cols;
+  tile.view.cols = static_cast<float>(values.cols());
   Canvas list = *ImGui::GetWindowDrawList();
   view.heatmaps->draw(list, textures, style, {tile});
   if (picture.fade < 1) list.AddRectFilled(area.Min, area.Max, faded(theme.background, 1 - picture.fade));
@@ -129,6 +127,26 @@ void paintPicture(View& view, MatrixTextures& kept, const MatrixPicture& picture
 float largestOf(const StagePicture& picture) {
   const float most = std::max(std::abs(picture.low), std::abs(picture.high));
   return most > 0 ? most : 1;
+}
+
+std::vector<Action> cellActions(const std::string& page, const std::string& where) {
+  const auto move = [&](const char* id, const char* name, KeyPress keys, Index Cell::*place, Index by) {
+    return Action{.id = page + "." + id,
+                  .name = name + (" in " + where),
+                  .shortcut = keys,
+                  .repeats = true,
+                  .run = [page, place, by](Scene& scene) {
+                    scene.cursor.page = page;
+                    // The cursor fit brings cells beyond the last one back inside.
+                    scene.cursor.cell.*place = std::max<Index>(0, scene.cursor.cell.*place + by);
+                    if (place == &Cell::key) scene.cursor.keyChosen = true;
+                  }};
+  };
+  const Mods shift{.shift = true};
+  return {move("query_down", "Next query", {Key::down, {}}, &Cell::query, 1),
+          move("query_up", "Previous query", {Key::up, {}}, &Cell::query, -1),
+          move("key_right", "Next key", {Key::right, shift}, &Cell::key, 1),
+          move("key_left", "Previous key", {Key::left, shift}, &Cell::key, -1)};
 }
 
 std::string withIndex(const std::string& letter, Index index) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/compute/layer/layer_parts.h"
+#include "app/widgets/actions.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/view.h"
@@ -30,8 +31,7 @@ struct MatrixPicture {
   Ink ink = Ink::map;
   float low = 0, high = 1;
   float fade = 1;
-  float gap = 0;           ///< in pixels, between cells
-  float from = 0, to = 1;  ///< the columns drawn, as shares of all
+  float gap = 0;  ///< in pixels, between cells
 };
 /// The textures of a page's matrices, by MatrixPicture::name.
 using MatrixTextures = std::map<std::string, EasedTextures>;
@@ -39,6 +39,10 @@ void paintPicture(View& view, MatrixTextures& kept, const MatrixPicture& picture
                   const attention::Matrix& values, const ImRect& area, const Look& look);
 /// The largest magnitude in a picture, for a signed ramp.
 float largestOf(const StagePicture& picture);
+
+/// The actions of a page of that key that move the selected cell by arrow keys; `where` as in "Next query in
+/// Flow".
+std::vector<Action> cellActions(const std::string& page, const std::string& where);
 
 /// A letter with a subscript: "x₇".
 std::string withIndex(const std::string& letter, Index index);

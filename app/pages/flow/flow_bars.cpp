@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "app/pages/flow/flow_page.h"
+#include "app/pages/flow/shot_painter.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
@@ -22,20 +22,12 @@ struct Turned {
 
 /// The selected row through the steps between a product and a weight: a bar for each key. The same bars stay
 /// through division, bias, mask and softmax; there they lie down on a ruler.
-class BarPainter {
+class BarPainter : ShotPainter {
  public:
   BarPainter(State& page, const Shot& shot, const ImRect& area)
-      : view_(page.view),
-        theme_(*page.view.theme),
-        fonts_(*page.view.fonts),
-        list_(*ImGui::GetWindowDrawList()),
-        shot_(shot),
-        area_(area),
-        t_(shot.at.t),
-        query_(shot.cell.query),
-        line_(view_.px(20)) {
+      : ShotPainter(page, shot), area_(area), t_(shot.at.t), line_(view_.px(20)) {
     chooseKeys();
-    const float names = view_.px(60), ruler = view_.px(30);
+    const float names = view_.px(72), ruler = view_.px(30);
     // Without a ruler, the bars get its room.
     const bool ruled = shot.at.stage == Step::scale || shot.at.stage == Step::softmax;
     const float under = names + (ruled ? ruler + line_ * 1.6f : 0);
@@ -58,21 +50,13 @@ class BarPainter {
   }
 
  private:
-  const View& view_;
-  const Theme& theme_;
-  const Fonts& fonts_;
-  Canvas list_;
-  const Shot& shot_;
   const ImRect area_;
   const double t_;
-  const Index query_;
   const float line_;
   ImRect chart_, ruler_;
   std::vector<Index> keys_;
   Index left_ = 0;  ///< keys without a bar
 
-  ImFont* small() const { return view_.present ? fonts_.text : fonts_.small; }
-  ImFont* mono() const { return view_.present ? fonts_.mono : fonts_.monoSmall; }
   double score(Step step, Index j) const { return shot_.score(step, query_, j); }
   bool visible(Index j) const { return shot_.visible(query_, j); }
 
@@ -129,7 +113,7 @@ class BarPainter {
     if (textWidth(mono(), text) <= slot() - view_.px(2))
       paintText(list_, mono(), ImVec2(x, under + view_.px(2)), color, text, Align::center);
     else if (chosen || slot() >= lineHeight(mono()) * 0.8f)
-      paintRotated(list_, mono(), ImVec2(x, under), 62, color, fitted(mono(), text, view_.px(76)));
+      paintRotated(list_, mono(), ImVec2(x, under), 62, color, fitted(mono(), text, view_.px(66)));
     if (!number.empty() && (textWidth(mono(), number) <= slot() - 1 || chosen))
       paintText(list_, mono(), ImVec2(x, y - view_.px(9)), chosen ? theme_.text : theme_.secondary, number,
                 Align::center);
@@ -189,28 +173,23 @@ class BarPainter {
     if (t_ >= 0.6 && shot_.head.steps.factor != 1) shares(passed(t_, 0.6, 0.8));
   }
 
-  /// One whole shared out by softmax, without the division and with it. Visible keys alone take part.
+  /// One whole shared out by softmax, without the scaling and with it. Visible keys alone take part.
   void shares(double share) {
     const float high = view_.px(20);
     const auto row = [&](Step step, float top, const std::string& words) {
-      double most = -INFINITY, sum = 0;
-      for (Index j = 0; j < shot_.m(); ++j)
-        if (visible(j)) most = std::max(most, score(step, j));
-      for (Index j = 0; j < shot_.m(); ++j)
-        if (visible(j)) sum += std::exp(score(step, j) - most);
+      const SoftmaxSum sum = shot_.softmax(step);
       paintText(list_, small(), ImVec2(chart_.Min.x, top - view_.px(9)), theme_.secondary, words);
       float x = chart_.Min.x;
-      for (Index j = 0; j < shot_.m() && sum > 0; ++j) {
+      for (Index j = 0; j < shot_.m() && sum.whole > 0; ++j) {
         if (!visible(j)) continue;
-        const auto part =
-            static_cast<float>(std::exp(score(step, j) - most) / sum * share) * chart_.GetWidth();
-        piece(ImRect(x, top, x + part, top + high), j,
-              weightText(static_cast<float>(std::exp(score(step, j) - most) / sum)));
+        const double own = std::exp(score(step, j) - sum.largest) / sum.whole;
+        const float part = static_cast<float>(own * share) * chart_.GetWidth();
+        piece(ImRect(x, top, x + part, top + high), j, weightText(static_cast<float>(own)));
         x += part;
       }
     };
     const float gap = view_.px(40);
-    row(Step::dot, area_.Max.y - high - gap, "shares without the division");
+    row(Step::dot, area_.Max.y - high - gap, std::string("shares without the ") + shot_.scaling());
     row(Step::scale, area_.Max.y - high, "and with it");
   }
 
@@ -251,31 +230,17 @@ class BarPainter {
 
   // Softmax.
 
-  /// The head's sink takes part in the sum like a key's score.
-  double sink() const {
-    return static_cast<double>(shot_.config.sinkOf(shot_.cell.head).value_or(-INFINITY));
-  }
-  double largest() const {
-    double most = sink();
-    for (Index j = 0; j < shot_.m(); ++j) most = std::max(most, score(Step::mask, j));
-    return most;
-  }
-  double wholeOf(double most) const {
-    double sum = std::exp(sink() - most);
-    for (Index j = 0; j < shot_.m(); ++j) sum += std::exp(score(Step::mask, j) - most);
-    return sum;
-  }
-
   void softmax() {
     heading("w = e^{s − max} ÷ Σ",
             t_ < 0.34 ? "the largest becomes 0, then 1" : "laid end to end, then renamed");
-    const double most = largest();
-    if (most == -INFINITY)
+    const SoftmaxSum sum = shot_.softmax(Step::mask);
+    const double most = sum.largest;
+    if (sum.key < 0)
       return void(paintText(list_, small(), chart_.GetCenter(), theme_.secondary,
                             "No visible key: all weights are 0.", Align::center));
     if (t_ < 0.18) return drop(most);
     grow(most);
-    if (t_ >= 0.34) lie(most);
+    if (t_ >= 0.34) lie(most, sum.whole);
   }
 
   /// All scores drop by the largest.
@@ -321,8 +286,7 @@ class BarPainter {
   }
 
   /// The bars lie down on the ruler one after the other; then only the ruler's numbers change.
-  void lie(double most) {
-    const double sum = wholeOf(most);
+  void lie(double most, double sum) {
     const double renamed = passed(t_, 0.535, 0.65);
     list_.AddRectFilled(ruler_.Min, ruler_.Max, mixed(theme_.background, theme_.panel, 0.8f));
     float x = ruler_.Min.x;
@@ -341,7 +305,7 @@ class BarPainter {
       x += wide;
     }
     if (running < sum && t_ >= 0.535) {  // the keys without a bar
-      list_.AddRectFilled(ImVec2(x, ruler_.Min.y), ruler_.Max, mixed(theme_.background, theme_.key, 0.25f));
+      list_.AddRectFilled(ImVec2(x, ruler_.Min.y), ruler_.Max, mixed(theme_.background, theme_.text, 0.25f));
       running = sum;
     }
     const float under = ruler_.Max.y + view_.px(11);

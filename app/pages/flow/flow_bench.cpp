@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "app/pages/flow/flow_page.h"
+#include "app/pages/flow/shot_painter.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
@@ -11,17 +11,10 @@ namespace headscope::app::flow_page {
 namespace {
 
 /// The selected numbers' arithmetic, next to the matrices.
-class BenchPainter {
+class BenchPainter : ShotPainter {
  public:
   BenchPainter(State& page, const Shot& shot, const ImRect& area)
-      : page_(page),
-        view_(page.view),
-        theme_(*page.view.theme),
-        fonts_(*page.view.fonts),
-        list_(*ImGui::GetWindowDrawList()),
-        shot_(shot),
-        area_(area),
-        line_(view_.px(20)) {}
+      : ShotPainter(page, shot), area_(area), line_(view_.px(20)) {}
 
   void paint() {
     switch (shot_.at.stage) {
@@ -38,17 +31,8 @@ class BenchPainter {
   }
 
  private:
-  State& page_;
-  const View& view_;
-  const Theme& theme_;
-  const Fonts& fonts_;
-  Canvas list_;
-  const Shot& shot_;
   ImRect area_;
   const float line_;
-
-  ImFont* small() const { return view_.present ? fonts_.text : fonts_.small; }
-  ImFont* mono() const { return view_.present ? fonts_.mono : fonts_.monoSmall; }
 
   /// A title with secondary words; returns where the rest begins.
   float heading(const std::string& title, const std::vector<std::string>& after) {
@@ -209,12 +193,12 @@ class BenchPainter {
         heading(countedText(config.heads, "head") + ", " + countedText(config.kvHeads, "kv head"),
                 {"which head reads which keys and values"});
     const auto room = static_cast<Index>(std::max(1.0f, (area_.Max.y - top) / (line_ * 1.5f)));
-    const Index shown = std::min(config.kvHeads, room);
+    const Index shown = std::min(config.kvHeads, room - (config.kvHeads > room ? 1 : 0));
     const Index first = std::clamp<Index>(shot_.kvHead() - shown / 2, 0, config.kvHeads - shown);
     for (Index i = 0; i < shown; ++i) {
       const Index g = first + i;
       ImVec2 at(area_.Min.x, top + line_ * 1.5f * (static_cast<float>(i) + 0.5f));
-      at.x += paintBadge(view_, list_, at, groupColor(theme_, g), fmt::format("KV {}", g)) + view_.px(14);
+      at.x += paintBadge(view_, list_, at, groupColor(theme_, g), kvName(g)) + view_.px(14);
       for (Index h = g * config.groupSize(); h < (g + 1) * config.groupSize(); ++h) {
         const std::string text = std::to_string(h);
         if (at.x + view_.px(60) > area_.Max.x && h + 1 < (g + 1) * config.groupSize()) {
@@ -227,6 +211,9 @@ class BenchPainter {
             view_.px(12);
       }
     }
+    if (shown < config.kvHeads)
+      paintText(list_, small(), ImVec2(area_.Min.x, top + line_ * 1.5f * (static_cast<float>(shown) + 0.5f)),
+                theme_.secondary, "and " + countedText(config.kvHeads - shown, "more kv head"));
   }
 
   /// The heads' slots in the row of all heads.
@@ -236,9 +223,7 @@ class BenchPainter {
         heading(fmt::format("{} · {} = {}", config.heads, config.headDim, config.heads * config.headDim),
                 {"numbers of each token, head after head"});
     const ImRect bar(area_.Min.x, top + line_, area_.Max.x, top + line_ * 2.6f);
-    const auto heads = static_cast<float>(config.heads);
-    const auto done =
-        static_cast<float>(std::clamp((shot_.into(Step::concat) - 0.05) / 0.9, 0.0, 1.0)) * heads;
+    const auto done = static_cast<float>(shot_.headsMoved());
     for (Index h = 0; h < config.heads; ++h) {
       const ImRect slot = FlowPlan::columnOf(bar, h, config.heads);
       const std::uint32_t hue = groupColor(theme_, config.kvHeadOf(h));

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "app/pages/flow/flow_page.h"
+#include "app/pages/flow/shot_painter.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/heat_parts.h"
@@ -15,18 +15,10 @@ constexpr float kDone = 0.5f, kWaiting = 0.34f;  ///< light of what isn't worked
 
 /// Draws the film's matrices at rest: those that exist in full light where the stage works on them, the rest
 /// as outlines with the number of their stage.
-class MapPainter {
+class MapPainter : ShotPainter {
  public:
   MapPainter(Scene& scene, State& page, const Shot& shot, const FlowPlan& plan)
-      : scene_(scene),
-        page_(page),
-        view_(page.view),
-        theme_(*page.view.theme),
-        fonts_(*page.view.fonts),
-        list_(*ImGui::GetWindowDrawList()),
-        shot_(shot),
-        plan_(plan),
-        chosen_(shot.cell.query) {}
+      : ShotPainter(page, shot), scene_(scene), plan_(plan) {}
 
   void paint() {
     if (!plan_.mapOnly) {
@@ -43,29 +35,18 @@ class MapPainter {
 
  private:
   Scene& scene_;
-  State& page_;
-  View& view_;
-  const Theme& theme_;
-  const Fonts& fonts_;
-  Canvas list_;
-  const Shot& shot_;
   const FlowPlan& plan_;
-  const Index chosen_;
 
-  bool at(Step step) const { return shot_.at.stage == step; }
-  double into(Step step) const { return shot_.into(step); }
-  bool begun(Step step) const { return shot_.at.stage >= step; }
   /// The light of something that is used from `first` to `last`.
   float light(Step first, Step last) const {
     return shot_.at.stage >= first && shot_.at.stage <= last ? 1 : kDone;
   }
 
-  void picture(const std::string& name, const ImRect& box, const StagePicture& picture, Ink ink, float fade,
-               float from = 0, float to = 1) {
+  void picture(const std::string& name, const ImRect& box, const StagePicture& picture, Ink ink, float fade) {
     if (box.GetWidth() < 1 || box.GetHeight() < 1) return;
     const float most = largestOf(picture);
-    paintPicture(view_, page_.textures, {"flow." + name, ink, -most, most, fade, 0, from, to}, picture.values,
-                 box, scene_.look);
+    paintPicture(view_, page_.textures, {"flow." + name, ink, -most, most, fade}, picture.values, box,
+                 scene_.look);
     track("flow." + name, box.Min, box.Max);
   }
 
@@ -96,7 +77,7 @@ class MapPainter {
     if (plan_.x.GetWidth() < 1) return;
     if (at(Step::input) || at(Step::project)) {
       const double t = into(Step::input);
-      const RowsDone done = rowsDone(shot_.n(), chosen_, passed(t, 0.7, 1), t >= 0.7, passed(t, 0.7, 1));
+      const RowsDone done = rowsDone(shot_.n(), query_, passed(t, 0.7, 1), t >= 0.7, passed(t, 0.7, 1));
       picture("x", plan_.x, shot_.head.picture(Stage::x), Ink::stream, light(Step::input, Step::project));
       coverRows(view_, shot_, plan_.x, done, shot_.n());
       outline(plan_.x);
@@ -108,7 +89,7 @@ class MapPainter {
 
   RowsDone projected() const {
     const double t = into(Step::project);
-    return rowsDone(shot_.n(), chosen_, passed(t, 0, 0.15), t >= 0.75, passed(t, 0.75, 1));
+    return rowsDone(shot_.n(), query_, passed(t, 0, 0.15), t >= 0.75, passed(t, 0.75, 1));
   }
 
   void projections() {
@@ -130,7 +111,7 @@ class MapPainter {
                                    ofQueries ? shot_.config.heads : shot_.config.kvHeads),
                 *weights[i].second, kInks[i], 0.8f);
         title(*weights[i].first, kNames[i], inkColor(theme_, kInks[i]),
-              fmt::format("of head {}", i == 0 ? shot_.cell.head : shot_.kvHead()), true);
+              i == 0 ? fmt::format("of head {}", shot_.cell.head) : "of " + kvName(shot_.kvHead()), true);
       }
     }
     if (floor) {
@@ -161,11 +142,10 @@ class MapPainter {
   void caps(const ImRect& box) {
     if (box.GetWidth() < 1) return;
     const Index heads = shot_.config.heads;
-    const float each = box.GetWidth() / static_cast<float>(heads);
     for (Index h = 0; h < heads; ++h) {
-      const float from = box.Min.x + each * static_cast<float>(h);
-      list_.AddRectFilled(ImVec2(from, box.Min.y - view_.px(6)),
-                          ImVec2(from + std::max(each - 1, 1.0f), box.Min.y - view_.px(3)),
+      const ImRect slot = FlowPlan::columnOf(box, h, heads);
+      list_.AddRectFilled(ImVec2(slot.Min.x, box.Min.y - view_.px(6)),
+                          ImVec2(std::max(slot.Max.x - 1, slot.Min.x + 1), box.Min.y - view_.px(3)),
                           groupColor(theme_, shot_.config.kvHeadOf(h)));
     }
   }
@@ -239,10 +219,13 @@ class MapPainter {
       picture("o", plan_.o, shot_.head.picture(Stage::headOutput), Ink::value,
               light(Step::mix, Step::concat));
       coverRows(view_, shot_, plan_.o,
-                rowsDone(shot_.n(), chosen_, passed(t, 0, 0.12), own, passed(t, 0.8, 1)), shot_.n());
+                rowsDone(shot_.n(), query_, passed(t, 0, 0.12), own, passed(t, 0.8, 1)), shot_.n());
       outline(plan_.o);
     }
-    title(plan_.o, fmt::format("O_{{{}}}", at(Step::concat) ? movingHead(shot_) : shot_.cell.head),
+    title(plan_.o,
+          fmt::format("O_{{{}}}", at(Step::concat) ? std::min(static_cast<Index>(shot_.headsMoved()),
+                                                              shot_.config.heads - 1)
+                                                   : shot_.cell.head),
           theme_.value, shapeText(shot_.n(), shot_.config.headDim), false);
     concat();
     written();
@@ -252,11 +235,9 @@ class MapPainter {
     if (!begun(Step::concat)) {
       waiting(plan_.concat, Step::concat);
     } else {
-      const double t = into(Step::concat);
       picture("concat", plan_.concat, shot_.head.picture(Stage::concat), Ink::value,
               light(Step::concat, Step::output));
-      const auto heads = static_cast<double>(shot_.config.heads);
-      const double done = std::clamp(std::floor((t - 0.05) / 0.9 * heads), 0.0, heads);
+      const auto heads = static_cast<double>(shot_.config.heads), done = std::floor(shot_.headsMoved());
       list_.AddRectFilled(
           ImVec2(plan_.concat.Min.x + static_cast<float>(done / heads) * plan_.concat.GetWidth(),
                  plan_.concat.Min.y),
@@ -276,7 +257,7 @@ class MapPainter {
       title(plan_.wo, "W_O", theme_.text, "", true);
       picture("y", plan_.y, shot_.head.picture(Stage::output), Ink::stream, 1);
       coverRows(view_, shot_, plan_.y,
-                rowsDone(shot_.n(), chosen_, passed(t, 0, 0.1), t >= 0.8, passed(t, 0.9, 1)), shot_.n());
+                rowsDone(shot_.n(), query_, passed(t, 0, 0.1), t >= 0.8, passed(t, 0.9, 1)), shot_.n());
       outline(plan_.y);
     }
     title(plan_.y, "Y", theme_.text, shapeText(shot_.n(), shot_.config.modelDim), false);
@@ -372,10 +353,10 @@ class MapPainter {
       if (box.GetWidth() > 0)
         compat::rectOutline(list_, box.Min, box.Max, color, 0, std::max(1.0f, view_.px(1.4f)));
     };
-    mark(FlowPlan::rowOf(plan_.x, chosen_, shot_.n()), theme_.query);
+    mark(FlowPlan::rowOf(plan_.x, query_, shot_.n()), theme_.query);
     if (begun(Step::project) && into(Step::project) >= 0.15)
-      mark(FlowPlan::rowOf(plan_.q, chosen_, shot_.n()), theme_.query);
-    if (begun(Step::mix)) mark(FlowPlan::rowOf(plan_.o, chosen_, shot_.n()), theme_.value);
+      mark(FlowPlan::rowOf(plan_.q, query_, shot_.n()), theme_.query);
+    if (begun(Step::mix)) mark(FlowPlan::rowOf(plan_.o, query_, shot_.n()), theme_.value);
     if (keysShown() && into(Step::split) >= 0.8)
       mark(FlowPlan::columnOf(plan_.keys, shot_.cell.key, shot_.m()), theme_.key);
   }

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "app/pages/flow/flow_page.h"
+#include "app/pages/flow/shot_painter.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app::flow_page {
@@ -38,17 +38,10 @@ Basis basisOf(const ImRect& box) {
   return {box.Min, ImVec2(box.GetWidth(), 0), ImVec2(0, box.GetHeight())};
 }
 
-class MovePainter {
+class MovePainter : ShotPainter {
  public:
   MovePainter(State& page, const Shot& shot, const FlowPlan& plan)
-      : page_(page),
-        view_(page.view),
-        theme_(*page.view.theme),
-        list_(*ImGui::GetWindowDrawList()),
-        shot_(shot),
-        plan_(plan),
-        t_(shot.at.t),
-        query_(shot.cell.query) {}
+      : ShotPainter(page, shot), plan_(plan), t_(shot.at.t) {}
 
   void paint() {
     switch (shot_.at.stage) {
@@ -72,14 +65,8 @@ class MovePainter {
   }
 
  private:
-  State& page_;
-  const View& view_;
-  const Theme& theme_;
-  Canvas list_;
-  const Shot& shot_;
   const FlowPlan& plan_;
   const double t_;
-  const Index query_;
 
   void paintStrip(const Strip& strip, const Basis& at, float alpha = 1) {
     const render::Tint tint = inkTint(theme_, strip.ink);
@@ -261,14 +248,9 @@ class MovePainter {
 
   /// A head's output goes to its slot, narrowing.
   void concat() {
-    const auto heads = static_cast<double>(shot_.config.heads);
-    const double place = passed(t_, 0.05, 0.95) * heads;
-    const double head = std::floor(place);
-    if (t_ < 0.05 || head >= heads) return;
-    const auto slot = static_cast<float>(head / heads), each = static_cast<float>(1 / heads);
-    const float wide = plan_.concat.GetWidth();
-    const ImRect to(plan_.concat.Min.x + slot * wide, plan_.concat.Min.y,
-                    plan_.concat.Min.x + (slot + each) * wide, plan_.concat.Max.y);
+    const double place = shot_.headsMoved(), head = std::floor(place);
+    if (place <= 0 || head >= static_cast<double>(shot_.config.heads)) return;
+    const ImRect to = FlowPlan::columnOf(plan_.concat, static_cast<Index>(head), shot_.config.heads);
     const ImRect box = between(plan_.o, to, easeBoth(place - head));
     paintStrip(stripOf(shot_.sequence.attention.headOutput[static_cast<Index>(head)],
                        shot_.head.picture(Stage::concat), Ink::value),

@@ -15,7 +15,7 @@ constexpr double kStillSeconds = 1.2;  ///< per beat, with reduced motion
 constexpr double kMostSeconds = 0.1;   ///< that a frame advances the film
 
 /// What is shown instead of the film while the layer can't be taken apart.
-void missing(const Scene& scene, State& page, const ImRect& area) {
+void missing(const State& page, const ImRect& area) {
   const Snapshot* snapshot = page.snapshot.get();
   if (snapshot && snapshot->empty && !snapshot->error)
     return emptyMessage(page.view, area, "Nothing to compute yet", "Type a sentence on Heads.",
@@ -24,15 +24,11 @@ void missing(const Scene& scene, State& page, const ImRect& area) {
   const std::string problem = error ? *error : page.problem();
   if (!problem.empty())
     paintMessage(page.view, area, "Can't compute this layer", problem, page.view.theme->error);
-  (void)scene;
 }
 
 /// The share of the width that the matrices get, next to the bench.
 float mapShare(const Shot& shot, bool poster) {
-  const bool row =
-      shot.at.stage == Step::scale || shot.at.stage == Step::bias || shot.at.stage == Step::softmax;
-  if (poster) return row || shot.at.stage == Step::mask ? 0.3f : 0.58f;
-  return 0.7f;
+  return !poster ? 0.7f : shot.ofRow() ? 0.3f : 0.58f;
 }
 
 /// The stage's title with the head's name, and a sentence; on posters the caption says the sentence.
@@ -83,9 +79,13 @@ void Page::prepare(Scene& scene) {
     fit_.apply(scene.cursor, *page_.snapshot, false);
     fitHover(services_.view.hover, scene, *page_.snapshot);
   }
-  if (page_.missing() || !page_.film || !page_.problem().empty()) page_.playing = false;
+  if (page_.missing()) page_.playing = false;
   if (!page_.playing) return;
   const double now = services_.view.time, since = now - page_.playedAt;
+  if (!page_.film) {  // it begins once there is something to show
+    page_.playedAt = now;
+    return;
+  }
   const std::vector<Step> steps = shotOf(scene, page_).steps;
   FlowCursor& at = scene.cursor.flow;
   if (services_.view.preferences.reducedMotion) {
@@ -95,12 +95,10 @@ void Page::prepare(Scene& scene) {
     at = laterBy(steps, within(steps, at), std::min(since, kMostSeconds));
   }
   page_.playedAt = now;
-  if (page_.stopAt &&
-      (at.stage > page_.stopAt->stage || (at.stage == page_.stopAt->stage && at.t >= page_.stopAt->t))) {
-    at = *page_.stopAt;
+  if (std::pair(at.stage, at.t) >= std::pair(page_.stopAt.stage, page_.stopAt.t)) {
+    at = page_.stopAt;
     page_.playing = false;
   }
-  page_.playing = page_.playing && at != FlowCursor{steps.back(), 1};
 }
 
 void Page::draw(Scene& scene, const Layout& layout) {
@@ -108,8 +106,8 @@ void Page::draw(Scene& scene, const Layout& layout) {
   ImRect area = layout.center;
   area.Min.x = layout.left.Min.x;  // the page has no left panel
   if (beginPanel(view, "flow", area, 0, 0)) {
-    if (page_.missing() || !page_.film || !page_.problem().empty()) {
-      missing(scene, page_, area);
+    if (!page_.ready()) {
+      missing(page_, area);
     } else {
       const Shot shot = shotOf(scene, page_);
       const ShotWords words = shotWords(shot, *view.theme);
@@ -169,7 +167,7 @@ void Page::reset() {
 }
 
 FigureLegend Page::legend(const Scene& scene) const {
-  if (!page_.film || page_.missing() || !page_.problem().empty()) return {};
+  if (!page_.ready()) return {};
   const Shot shot = shotOf(scene, page_);
   const Theme& theme = *services_.view.theme;
   FigureLegend legend;
@@ -193,7 +191,7 @@ FigureLegend Page::legend(const Scene& scene) const {
 }
 
 std::vector<CaptionPart> Page::caption(const Scene& scene) const {
-  if (!page_.film || page_.missing() || !page_.problem().empty()) return {};
+  if (!page_.ready()) return {};
   return shotWords(shotOf(scene, page_), *services_.view.theme).sentence;
 }
 
@@ -208,11 +206,13 @@ std::optional<std::string> Page::error(const Scene&) const {
 }
 
 double Page::nextFrameIn() const {
-  if (page_.playing)
-    return services_.view.preferences.reducedMotion
+  double next = std::numeric_limits<double>::infinity();
+  if (page_.playing && page_.film)
+    next = services_.view.preferences.reducedMotion
                ? std::max(0.0, page_.playedAt + kStillSeconds - services_.view.time)
                : 0;
-  return services_.layer.busySeconds() > 0 ? 0.2 : std::numeric_limits<double>::infinity();
+  if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
+  return next;
 }
 
 std::size_t Page::gpuBytes() const {
@@ -223,10 +223,13 @@ std::size_t Page::gpuBytes() const {
 
 void Page::play(Scene& scene) {
   scene.cursor.page = "flow";
-  page_.playing = !page_.playing;
-  page_.stopAt.reset();
-  page_.playedAt = services_.view.time;
-  if (page_.playing && scene.cursor.flow == FlowCursor{Step::output, 1}) scene.cursor.flow = {Step::input, 0};
+  constexpr FlowCursor kEnd{Step::output, 1};
+  if (page_.playing) {
+    page_.playing = false;
+    return;
+  }
+  page_.playTo(kEnd);
+  if (scene.cursor.flow == kEnd) scene.cursor.flow = {Step::input, 0};
 }
 
 /// Plays to the end of the beat; while playing, jumps there. Back, jumps to its start.
@@ -242,9 +245,7 @@ void Page::step(Scene& scene, bool forward) {
     return;
   }
   scene.cursor.flow = now;
-  page_.stopAt = nextBeat(steps, now);
-  page_.playing = *page_.stopAt != now;
-  page_.playedAt = services_.view.time;
+  if (const FlowCursor end = nextBeat(steps, now); end != now) page_.playTo(end);
 }
 
 std::vector<Action> Page::actions() {
@@ -264,16 +265,7 @@ std::vector<Action> Page::actions() {
       page_.playing = false;
     };
   };
-  // The cursor fit brings cells beyond the last one back inside.
-  const auto moves = [](Index Cell::*place, Index by) {
-    return [place, by](Scene& scene) {
-      scene.cursor.page = "flow";
-      scene.cursor.cell.*place = std::max<Index>(0, scene.cursor.cell.*place + by);
-      if (place == &Cell::key) scene.cursor.keyChosen = true;
-    };
-  };
-  const Mods shift{.shift = true};
-  return {
+  std::vector<Action> actions{
       action(
           "play", "Play or pause the computation", {Key::space, {}}, [this](Scene& scene) { play(scene); },
           false, "flow animation film how attention is computed step by step"),
@@ -284,11 +276,9 @@ std::vector<Action> Page::actions() {
           "previous", "Previous beat of the computation", {Key::left, {}},
           [this](Scene& scene) { step(scene, false); }, true),
       action("first", "Beginning of the computation", {Key::home, {}}, moment({Step::input, 0})),
-      action("last", "End of the computation", {Key::end, {}}, moment({Step::output, 1})),
-      action("query_down", "Next query in Flow", {Key::down, {}}, moves(&Cell::query, 1), true),
-      action("query_up", "Previous query in Flow", {Key::up, {}}, moves(&Cell::query, -1), true),
-      action("key_right", "Next key in Flow", {Key::right, shift}, moves(&Cell::key, 1), true),
-      action("key_left", "Previous key in Flow", {Key::left, shift}, moves(&Cell::key, -1), true)};
+      action("last", "End of the computation", {Key::end, {}}, moment({Step::output, 1}))};
+  for (Action& move : cellActions("flow", "Flow")) actions.push_back(std::move(move));
+  return actions;
 }
 
 }  // namespace headscope::app::flow_page

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,11 +43,25 @@ struct State {
   Shown<std::shared_ptr<const HeadParts>, FlowPictures> film{shown, flowPictures};
   std::size_t terms = 14;  ///< of a sum that fit on the bench, as drawn
   bool playing = false;
-  std::optional<FlowCursor> stopAt;  ///< where playing stops; nothing: at the end
-  double playedAt = 0;               ///< time of the frame that was drawn last while playing
+  FlowCursor stopAt;    ///< where playing stops
+  double playedAt = 0;  ///< time of the frame that was drawn last while playing
 
-  bool missing() const { return snapshot && (snapshot->error || snapshot->empty); }
   std::string problem() const { return parts.problem() + head.problem(); }
+  /// Whether the layer can't be taken apart.
+  bool missing() const { return (snapshot && (snapshot->error || snapshot->empty)) || !problem().empty(); }
+  bool ready() const { return film && !missing(); }
+  /// Plays from now on to that moment.
+  void playTo(const FlowCursor& end) {
+    playing = true;
+    stopAt = end;
+    playedAt = view.time;
+  }
+};
+
+/// A softmax's sum. A head's sink takes part like a key's score.
+struct SoftmaxSum {
+  Index key = -1;                 ///< with the largest score; −1 = none is visible
+  double largest = 0, whole = 0;  ///< score; Σ exp(score − largest), 0 if there is nothing to sum
 };
 
 /// What one frame of the film shows: a head, a cell of it, and a moment.
@@ -71,14 +84,20 @@ struct Shot {
   bool biased() const { return head.steps.biased.size() > 0; }
   const std::string& query(Index i) const { return sequence.queries[static_cast<std::size_t>(i)].text; }
   const std::string& key(Index j) const { return sequence.keys[static_cast<std::size_t>(j)].text; }
-  bool visible(Index i, Index j) const {
-    return !(sequence.attention.scores.at(cell.head, i, j) == -INFINITY);
-  }
+  bool visible(Index i, Index j) const { return sequence.attention.scores.at(cell.head, i, j) != -INFINITY; }
   /// A cell's score after the step, before masking for steps before the mask.
   double score(Step step, Index i, Index j) const;
   double weight(Index i, Index j) const {
     return static_cast<double>(sequence.probabilities().at(cell.head, i, j));
   }
+  /// Softmax over the keys that the selected query sees, of the step's scores.
+  SoftmaxSum softmax(Step step) const;
+  /// How many heads have moved to their slots, the last perhaps in part.
+  double headsMoved() const;
+  /// Whether the stage is about the selected row: a bar for each key.
+  bool ofRow() const { return at.stage >= Step::scale && at.stage <= Step::softmax; }
+  /// What the step `scale` does, in a word.
+  const char* scaling() const { return head.steps.factor < 1 ? "division" : "factor"; }
   /// How far the moment is into a stage: 0 before it, 1 after it.
   double into(Step step) const { return at.stage < step ? 0 : at.stage > step ? 1 : at.t; }
 };
@@ -103,7 +122,7 @@ struct GrowingSum {
   std::string a, b, product;  ///< what the columns hold; a or b may be empty
   std::uint32_t aColor = 0, bColor = 0;
   std::vector<Term> terms;
-  std::string rest;      ///< what the last term combines: "112 more"; "" = nothing
+
   std::size_t done = 0;  ///< terms that have been added
   double falling = 0;    ///< how much of the next one's way to the sum has passed
   std::string note;      ///< below the sum
@@ -115,8 +134,6 @@ GrowingSum growingSum(const Eigen::Ref<const Eigen::RowVectorXf>& a,
                       const Eigen::Ref<const Eigen::RowVectorXf>& b, std::size_t most, double share);
 /// The sum that a moment of the stages Q·Kᵀ, ·V and ·W_O works on, and of Q, K, V.
 GrowingSum sumOf(const Shot& shot, const Theme& theme, std::size_t most);
-/// The head that moves to its slot at this moment of concat.
-Index movingHead(const Shot& shot);
 
 /// The places of the film's matrices, in pixels; empty where the stage can do without one and room is short.
 /// Rows of tokens lie on the floor; what can be read stands on a shelf above: row from the left × column from

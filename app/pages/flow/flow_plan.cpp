@@ -142,9 +142,11 @@ FlowPlan planFlow(const View& view, const Shot& shot, const ImRect& area) {
   plan.wq = over(plan.q);
   plan.wk = over(plan.floorK);
   plan.wv = over(plan.floorV);
-  const float corner = (stage == Step::project ? plan.deck : stage == Step::mix ? plan.s : plan.q).Max.x;
-  plan.formula = {area.Min.x, shelfTop, stage == Step::mix && plan.poster ? plan.values.Min.x - gap : corner,
-                  shelfTop + shelf};
+  // The corner that stays free.
+  const float corner = stage == Step::project              ? plan.deck.Max.x
+                       : stage == Step::mix && plan.poster ? plan.values.Min.x - gap
+                                                           : plan.q.Max.x;
+  plan.formula = {area.Min.x, shelfTop, corner, shelfTop + shelf};
   return plan;
 }
 

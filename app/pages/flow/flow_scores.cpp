@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "app/pages/flow/flow_page.h"
+#include "app/pages/flow/shot_painter.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/heat_parts.h"
@@ -11,18 +11,10 @@ namespace headscope::app::flow_page {
 namespace {
 
 /// Draws S: products, scores and weights in turn, with the names of its rows and columns.
-class ScorePainter {
+class ScorePainter : ShotPainter {
  public:
   ScorePainter(Scene& scene, State& page, const Shot& shot, const FlowPlan& plan)
-      : scene_(scene),
-        page_(page),
-        view_(page.view),
-        theme_(*page.view.theme),
-        fonts_(*page.view.fonts),
-        list_(*ImGui::GetWindowDrawList()),
-        shot_(shot),
-        plan_(plan),
-        chosen_(shot.cell.query) {}
+      : ShotPainter(page, shot), scene_(scene), plan_(plan) {}
 
   void paint() {
     if (plan_.s.GetWidth() < 1) return rowNames();
@@ -34,17 +26,7 @@ class ScorePainter {
 
  private:
   Scene& scene_;
-  State& page_;
-  View& view_;
-  const Theme& theme_;
-  const Fonts& fonts_;
-  Canvas list_;
-  const Shot& shot_;
   const FlowPlan& plan_;
-  const Index chosen_;
-
-  bool at(Step step) const { return shot_.at.stage == step; }
-  bool begun(Step step) const { return shot_.at.stage >= step; }
 
   /// S in one step's numbers, on the scale of the scores before the mask until there are weights.
   void cells(Step step) {
@@ -59,11 +41,13 @@ class ScorePainter {
     MatrixPicture look{fmt::format("flow.s.{}", static_cast<int>(stage)), Ink::map, range.low, range.high};
     look.gap = plan_.cell.x >= view_.px(8) ? std::max(1.0f, view_.px(1)) : 0;
     look.fade = shot_.at.stage > Step::mix ? 0.5f : 1;
-    paintPicture(view_, page_.textures, look,
-                 weights              ? shot_.film.weights
-                 : step == Step::mask ? shot_.film.scores
-                                      : picture.values,
-                 plan_.s, scene_.look);
+    // The snapshot's pictures of all heads mark masked cells.
+    const PictureLevel& marked = shot_.sequence.pictures.levelFor(200);
+    if (weights || step == Step::mask)
+      paintPicture(view_, page_.textures, look, (weights ? marked.weights : marked.scores)[shot_.cell.head],
+                   plan_.s, scene_.look);
+    else
+      paintPicture(view_, page_.textures, look, picture.values, plan_.s, scene_.look);
   }
 
   /// Writes a step's numbers into the cells that have them, if cells are large enough.
@@ -101,11 +85,11 @@ class ScorePainter {
       list_.PopClipRect();
     };
     rows(0, done.above);
-    if (done.selected) rows(chosen_, chosen_ + 1);
-    rows(chosen_ + 1, done.below);
+    if (done.selected) rows(query_, query_ + 1);
+    rows(query_ + 1, done.below);
     const auto has = [&](Step step, bool changed) {
       numbers(step, [&, step, changed](Index i, Index j) {
-        return done.has(i, chosen_) == changed && (step < Step::mask || shot_.visible(i, j));
+        return done.has(i, query_) == changed && (step < Step::mask || shot_.visible(i, j));
       });
     };
     has(before, false);
@@ -121,22 +105,21 @@ class ScorePainter {
     switch (shot_.at.stage) {
       case Step::dot: {
         cells(Step::dot);
-        const RowsDone done = rowsDone(n, chosen_, passed(t, 0, 0.15), true, passed(t, 0.88, 1));
+        const RowsDone done = rowsDone(n, query_, passed(t, 0, 0.15), true, passed(t, 0.88, 1));
         coverRows(view_, shot_, plan_.s, done, n);
         hideRest();
-        numbers(Step::dot,
-                [&](Index i, Index j) { return done.has(i, chosen_) && (i != chosen_ || made(j)); });
+        numbers(Step::dot, [&](Index i, Index j) { return done.has(i, query_) && (i != query_ || made(j)); });
         compat::rectOutline(list_, plan_.s.Min, plan_.s.Max, theme_.line, 0, 1);
         break;
       }
       case Step::scale: {
         const bool own = t >= 0.6;
-        changing(Step::dot, Step::scale, rowsDone(n, chosen_, own ? 1 : 0, own, passed(t, 0.8, 1)));
+        changing(Step::dot, Step::scale, rowsDone(n, query_, own ? 1 : 0, own, passed(t, 0.8, 1)));
         break;
       }
       case Step::bias: {
         const bool own = t >= 0.6;
-        changing(Step::scale, Step::bias, rowsDone(n, chosen_, own ? 1 : 0, own, passed(t, 0.7, 1)));
+        changing(Step::scale, Step::bias, rowsDone(n, query_, own ? 1 : 0, own, passed(t, 0.7, 1)));
         break;
       }
       case Step::mask:
@@ -148,7 +131,7 @@ class ScorePainter {
         break;
       case Step::softmax: {
         const double rest = passed(t, 0.8, 1);
-        changing(Step::mask, Step::softmax, rowsDone(n, chosen_, passed(t, 0, 0.08), t >= 0.72, rest));
+        changing(Step::mask, Step::softmax, rowsDone(n, query_, passed(t, 0, 0.08), t >= 0.72, rest));
         break;
       }
       default:
@@ -169,7 +152,7 @@ class ScorePainter {
   /// Covers the others.
   void hideRest() {
     for (Index j = 0; j < shot_.m(); ++j)
-      if (const ImRect cell = plan_.cellAt(chosen_, j); !made(j))
+      if (const ImRect cell = plan_.cellAt(query_, j); !made(j))
         list_.AddRectFilled(cell.Min, cell.Max, theme_.background);
   }
 
@@ -181,8 +164,9 @@ class ScorePainter {
   /// The mask's front: of the cells that it hides, those farthest from the diagonal come first.
   void sweep(double share) {
     const Index n = shot_.n(), m = shot_.m(), nearest = front(share);
-    // Rows are runs of cells, so that long texts take few rectangles.
-    for (Index i = 0; i < n; ++i) {
+    // Rows are runs of cells, and one row a pixel is enough, so that long texts take few rectangles.
+    const Index step = std::max<Index>(1, static_cast<Index>(1 / plan_.cell.y));
+    for (Index i = 0; i < n; i += step) {
       Index from = -1;
       for (Index j = 0; j <= m; ++j) {
         const bool hides = j < m && !shot_.visible(i, j) && std::abs(j - i) >= nearest;
@@ -196,12 +180,12 @@ class ScorePainter {
 
   void hidden(const ImRect& box) {
     list_.AddRectFilled(box.Min, box.Max, mixed(theme_.background, theme_.panel, 0.7f));
-    const float space = view_.px(6);
+    const float space = view_.px(12);
     if (box.GetHeight() < space) return;
     list_.PushClipRect(box.Min, box.Max, true);
     for (float x = box.Min.x - box.GetHeight(); x < box.Max.x; x += space)
       list_.AddLine(ImVec2(x, box.Max.y), ImVec2(x + box.GetHeight(), box.Min.y),
-                    mixed(theme_.background, theme_.line, 0.9f));
+                    mixed(theme_.background, theme_.line, 0.8f));
     list_.PopClipRect();
   }
 

@@ -35,12 +35,7 @@ FlowPictures flowPictures(const std::shared_ptr<const HeadParts>& head, Resource
   film.wk = stagePicture(Stage::k, head->k.weight.transpose());
   film.wv = stagePicture(Stage::v, head->v.weight.transpose());
   film.wo = stagePicture(Stage::output, head->wo.transpose());
-  const SequenceSnapshot& sequence = question.layer->sequence();
-  int factor = 1;
-  while (std::max(result.scores.rows(), result.scores.cols()) > 200 * factor) factor *= 2;
-  film.scores = drawHead(result, result.scores, question.head, factor);
-  film.weights = drawHead(result, sequence.probabilities(), question.head, factor);
-  Index numbers = film.scores.size() + film.weights.size();
+  Index numbers = 0;
   for (const StagePicture* picture :
        {&film.q, &film.k, &film.v, &film.keys, &film.wq, &film.wk, &film.wv, &film.wo})
     numbers += picture->values.size();
@@ -115,8 +110,7 @@ GrowingSum growingSum(const Eigen::Ref<const Eigen::RowVectorXf>& a,
     sum.terms.push_back({term.at, std::to_string(term.at), static_cast<double>(term.a),
                          static_cast<double>(term.b), term.product});
   if (worked.omitted > 0 && !worked.nothingOmitted) {
-    sum.rest = fmt::format("{} more", worked.omitted);
-    sum.terms.push_back({-1, sum.rest, 0, 0, worked.rest});
+    sum.terms.push_back({-1, fmt::format("{} more", worked.omitted), 0, 0, worked.rest});
   }
   if (worked.omitted > 0 && worked.nothingOmitted)
     sum.note = fmt::format("{} of {} products are 0", worked.omitted, all);
@@ -135,9 +129,8 @@ GrowingSum dotSum(const Shot& shot, const Theme& theme, std::size_t most) {
   GrowingSum sum =
       growingSum(result.q[shot.cell.head].row(shot.cell.query), result.k[shot.kvHead()].row(shot.cell.key),
                  most, passed(shot.into(Step::dot), 0.38, 0.72));
-  sum.formula = fmt::format("s_{{{},{}}} = Σ q_{}[c] · k_{}[c]", shot.cell.query, shot.cell.key,
-                            shot.cell.query, shot.cell.key);
   sum.a = withIndex("q", shot.cell.query), sum.b = withIndex("k", shot.cell.key), sum.product = "q · k";
+  sum.formula = fmt::format("s_{{{},{}}} = Σ {}[c] · {}[c]", shot.cell.query, shot.cell.key, sum.a, sum.b);
   sum.aColor = theme.query, sum.bColor = theme.key;
   return sum;
 }
@@ -152,8 +145,9 @@ GrowingSum projectSum(const Shot& shot, const Theme& theme, std::size_t most) {
     sum.terms.push_back({-1, "bias", 0, 0, bias});
     if (shot.into(Step::project) >= 0.4) sum.done = sum.terms.size();
   }
-  sum.formula = fmt::format("q_{}[{}] = Σ x_{}[c] · W_Q[c, {}]", shot.cell.query, dim, shot.cell.query, dim);
   sum.a = withIndex("x", shot.cell.query), sum.b = "W_Q", sum.product = "x · W";
+  sum.formula =
+      fmt::format("{}[{}] = Σ {}[c] · W_Q[c, {}]", withIndex("q", shot.cell.query), dim, sum.a, dim);
   sum.aColor = theme.text, sum.bColor = theme.query;
   double whole = 0;
   for (const GrowingSum::Term& term : sum.terms) whole += term.product;
@@ -172,14 +166,20 @@ GrowingSum mixSum(const Shot& shot, const Theme& theme, std::size_t most) {
   GrowingSum sum = growingSum(weights, values, most, passed(shot.into(Step::mix), 0.22, 0.72));
   for (GrowingSum::Term& term : sum.terms)
     if (term.at >= 0) term.label = shot.key(term.at);
-  sum.formula = fmt::format("o_{}[{}] = Σ w_{{{},j}} · v_j[{}]", shot.cell.query, dim, shot.cell.query, dim);
-  sum.a = "weight", sum.b = fmt::format("v[{}]", dim), sum.product = "w · v";
+  // Dropped weights are 0, and the others larger: other numbers than those in S.
+  const bool drops = shot.config.dropout.probability > 0;
+  const char* const letter = drops ? "a" : "w";
+  sum.formula = fmt::format("{}[{}] = Σ {}_{{{},j}} · v_j[{}]", withIndex("o", shot.cell.query), dim, letter,
+                            shot.cell.query, dim);
+  sum.a = drops ? "a" : "weight", sum.b = fmt::format("v[{}]", dim),
+  sum.product = letter + std::string(" · v");
+  if (drops) sum.note = "a is the weight after dropout";
   sum.aColor = theme.query, sum.bColor = theme.value;
   return sum;
 }
 
 /// Each head's share of one number that the layer writes.
-GrowingSum outputSum(const Shot& shot, const Theme& theme, std::size_t most) {
+GrowingSum outputSum(const Shot& shot, std::size_t most) {
   const attention::AttentionResult& result = shot.sequence.attention;
   const Index first = shot.head.question.firstColumn, rows = shot.head.outputRows.rows();
   const Index row = shot.column - first;
@@ -197,9 +197,10 @@ GrowingSum outputSum(const Shot& shot, const Theme& theme, std::size_t most) {
     sum.terms.push_back({-1, "bias", 0, 0, bias});
     if (shot.into(Step::output) >= 0.72) sum.done = sum.terms.size();
   }
-  sum.formula = fmt::format("y_{}[{}] = Σ concat · W_O[c, {}]", shot.cell.query, shot.column, shot.column);
+  sum.formula = fmt::format("{}[{}] = Σ concat · W_O[c, {}]", withIndex("y", shot.cell.query), shot.column,
+                            shot.column);
   sum.product = "each head's share";
-  sum.aColor = sum.bColor = theme.value;
+
   double whole = 0;
   for (const GrowingSum::Term& term : sum.terms) whole += term.product;
   const auto written = static_cast<double>(result.output(shot.cell.query, shot.column));
@@ -210,10 +211,23 @@ GrowingSum outputSum(const Shot& shot, const Theme& theme, std::size_t most) {
 
 }  // namespace
 
-Index movingHead(const Shot& shot) {
-  const auto heads = static_cast<double>(shot.config.heads);
-  const double place = passed(shot.into(Step::concat), 0.05, 0.95) * heads;
-  return std::min(static_cast<Index>(place), shot.config.heads - 1);
+double Shot::headsMoved() const {
+  return passed(into(Step::concat), 0.05, 0.95) * static_cast<double>(config.heads);
+}
+
+SoftmaxSum Shot::softmax(Step step) const {
+  const auto sink = static_cast<double>(config.sinkOf(cell.head).value_or(-INFINITY));
+  SoftmaxSum sum{-1, sink, 0};
+  for (Index j = 0; j < m(); ++j)
+    if (visible(cell.query, j) &&
+        (sum.key < 0 || score(step, cell.query, j) > score(step, cell.query, sum.key)))
+      sum.key = j;
+  if (sum.key >= 0) sum.largest = std::max(sink, score(step, cell.query, sum.key));
+  if (sum.largest == -INFINITY) return sum;
+  sum.whole = std::exp(sink - sum.largest);
+  for (Index j = 0; j < m(); ++j)
+    if (visible(cell.query, j)) sum.whole += std::exp(score(step, cell.query, j) - sum.largest);
+  return sum;
 }
 
 GrowingSum sumOf(const Shot& shot, const Theme& theme, std::size_t most) {
@@ -223,7 +237,7 @@ GrowingSum sumOf(const Shot& shot, const Theme& theme, std::size_t most) {
     case Step::mix:
       return mixSum(shot, theme, most);
     case Step::output:
-      return outputSum(shot, theme, most);
+      return outputSum(shot, most);
     default:
       return dotSum(shot, theme, most);
   }

@@ -145,9 +145,7 @@ void flowControls(Scene& scene, State& page, const Shot& shot, const ImRect& are
       const Theme& theme = *view.theme;
       if (hitArea(fmt::format("flow.beat.{}.name", i), box)) {
         scene.cursor.flow = {shot.at.stage, view.preferences.reducedMotion ? beats[i].end : start};
-        page.stopAt = FlowCursor{shot.at.stage, beats[i].end};
-        page.playing = !view.preferences.reducedMotion;
-        page.playedAt = view.time;
+        if (!view.preferences.reducedMotion) page.playTo({shot.at.stage, beats[i].end});
       }
       const bool lit = i == now || ImGui::IsItemHovered();
       paintText(list, view.fonts->text, ImVec2(box.Min.x, box.Min.y + view.px(10)),

@@ -17,7 +17,6 @@ struct Words {
   CaptionPart key() const { return {shot.key(shot.cell.key), theme.key}; }
   CaptionPart number(double value) const { return {cellText(value), theme.text}; }
   double score(Step step) const { return shot.score(step, shot.cell.query, shot.cell.key); }
-  bool hidden() const { return !shot.visible(shot.cell.query, shot.cell.key); }
   bool seesNone() const {
     return shot.sequence.attention.scores[shot.cell.head].row(shot.cell.query).maxCoeff() == -INFINITY;
   }
@@ -54,8 +53,8 @@ struct Words {
     if (group == 1)
       return {plain("Each head has its own keys and values. They step up to where they can be read.")};
     return {
-        plain(fmt::format("Head {} reads KV {}, as {} do. Keys and values step up to where they can be read.",
-                          shot.cell.head, shot.kvHead(), countedText(group, "head")))};
+        plain(fmt::format("Head {} reads {}, as {} do. Keys and values step up to where they can be read.",
+                          shot.cell.head, kvName(shot.kvHead()), countedText(group, "head")))};
   }
   std::vector<CaptionPart> dot(std::size_t beat) const {
     if (beat == 0) return {plain("Row from the left, column from above: each cell is a query times a key.")};
@@ -63,7 +62,8 @@ struct Words {
       return {plain("The row of "), query(), plain(" swings onto the column of "), key(),
               plain(": multiply pair by pair, then add.")};
     if (beat == 2) return {query(), plain(" goes on over the other keys: one score for each.")};
-    return {plain(fmt::format("All {} queries do the same with all {} keys.", shot.n(), shot.m()))};
+    return {plain(fmt::format("So it goes on: {} times {}.", countedText(shot.n(), "query"),
+                              countedText(shot.m(), "key")))};
   }
   std::vector<CaptionPart> scale(std::size_t beat) const {
     if (shot.head.steps.factor == 1) return {plain("The scores aren't scaled.")};
@@ -71,25 +71,17 @@ struct Words {
     return {plain("The score of "),     key(),     plain(": "), number(score(Step::dot)), plain(" becomes "),
             number(score(Step::scale)), plain(".")};
   }
-  /// Softmax over the keys that the query sees, of that step's scores: the key with the largest share.
-  std::pair<Index, double> largestShare(Step step) const {
-    Index largest = -1;
-    const auto score = [&](Index j) { return shot.score(step, shot.cell.query, j); };
-    for (Index j = 0; j < shot.m(); ++j)
-      if (shot.visible(shot.cell.query, j) && (largest < 0 || score(j) > score(largest))) largest = j;
-    double sum = 0;
-    for (Index j = 0; j < shot.m() && largest >= 0; ++j)
-      if (shot.visible(shot.cell.query, j)) sum += std::exp(score(j) - score(largest));
-    return {largest, 1 / sum};
-  }
   std::vector<CaptionPart> withoutDivision() const {
-    const auto [largest, share] = largestShare(Step::dot);
-    if (largest < 0) return {query(), plain(" sees no key.")};
-    return {{shot.key(largest), theme.key},
+    const SoftmaxSum before = shot.softmax(Step::dot), after = shot.softmax(Step::scale);
+    if (before.key < 0) return {query(), plain(" sees no key.")};
+    const auto share = [&](const SoftmaxSum& sum, Step step) {
+      return std::exp(shot.score(step, shot.cell.query, before.key) - sum.largest) / sum.whole;
+    };
+    return {{shot.key(before.key), theme.key},
             plain(" would get "),
-            number(share),
-            plain(" of the weight without the factor; with it, "),
-            number(largestShare(Step::scale).second),
+            number(share(before, Step::dot)),
+            plain(fmt::format(" of the weight without the {}; with it, ", shot.scaling())),
+            number(share(after, Step::scale)),
             plain(".")};
   }
   std::vector<CaptionPart> bias() const {
@@ -110,7 +102,7 @@ struct Words {
   }
   std::vector<CaptionPart> softmax(std::size_t beat) const {
     if (seesNone()) return {query(), plain(" sees no key: all its weights are 0.")};
-    const double sum = shares();
+    const double sum = shot.softmax(Step::mask).whole;
     if (beat == 0) return {plain("The largest score moves to 0; the others keep their distance.")};
     if (beat == 1) return {plain("e to the power of each: none is negative, and the largest is 1.")};
     if (beat == 2)
@@ -146,16 +138,6 @@ struct Words {
             plain(" for "),
             query(),
             plain(", which are added to its row.")};
-  }
-
-  /// Σ exp(score − largest) of the selected row.
-  double shares() const {
-    const auto row = shot.sequence.attention.scores[shot.cell.head].row(shot.cell.query);
-    const auto sink = static_cast<double>(shot.config.sinkOf(shot.cell.head).value_or(-INFINITY));
-    const double largest = std::max(static_cast<double>(row.maxCoeff()), sink);
-    double sum = std::exp(sink - largest);
-    for (Index j = 0; j < shot.m(); ++j) sum += std::exp(static_cast<double>(row[j]) - largest);
-    return sum;
   }
 };
 

@@ -155,14 +155,6 @@ std::vector<Action> Page::keyActions() {
       moveStep(scene, page_, by);
     };
   };
-  // The cursor fit brings cells beyond the last one back inside.
-  const auto moves = [](Index Cell::*place, Index by) {
-    return [place, by](Scene& scene) {
-      scene.cursor.page = "lab";
-      scene.cursor.cell.*place = std::max<Index>(0, scene.cursor.cell.*place + by);
-      if (place == &Cell::key) scene.cursor.keyChosen = true;
-    };
-  };
   const auto key = [](std::string id, std::string name, KeyPress shortcut, std::function<void(Scene&)> run,
                       bool repeats = false, std::string words = "") {
     return Action{.id = "lab." + std::move(id),
@@ -179,22 +171,20 @@ std::vector<Action> Page::keyActions() {
     page_.playedAt = services_.view.time;
     if (page_.playing && scene.cursor.lab.step == stepsOf(page_).back()) scene.cursor.lab.step = Step::input;
   };
-  const Mods shift{.shift = true};
-  return {key("next", "Next step or mistake", {Key::right, {}}, steps(1), true),
-          key("previous", "Previous step or mistake", {Key::left, {}}, steps(-1), true),
-          key("first", "First step or mistake", {Key::home, {}}, steps(-100)),
-          key("last", "Last step or mistake", {Key::end, {}}, steps(100)),
-          key("play", "Play or pause the pipeline", {Key::space, {}}, play),
-          key("query_down", "Next query in the lab", {Key::down, {}}, moves(&Cell::query, 1), true),
-          key("query_up", "Previous query in the lab", {Key::up, {}}, moves(&Cell::query, -1), true),
-          key("key_right", "Next key in the lab", {Key::right, shift}, moves(&Cell::key, 1), true),
-          key("key_left", "Previous key in the lab", {Key::left, shift}, moves(&Cell::key, -1), true),
-          key(
-              "switch", "Switch the selected head off or on (Ablation)", {Key::del, {}},
-              [this](Scene& scene) { shown(scene).switchHead(scene); }, false,
-              "ablate ablation prune knock out disable"),
-          key("paste", "Paste a table of embeddings (Embeddings)", {Key::v, {.ctrl = true}},
-              [this](Scene& scene) { shown(scene).paste(scene); })};
+  std::vector<Action> actions{
+      key("next", "Next step or mistake", {Key::right, {}}, steps(1), true),
+      key("previous", "Previous step or mistake", {Key::left, {}}, steps(-1), true),
+      key("first", "First step or mistake", {Key::home, {}}, steps(-100)),
+      key("last", "Last step or mistake", {Key::end, {}}, steps(100)),
+      key("play", "Play or pause the pipeline", {Key::space, {}}, play),
+      key(
+          "switch", "Switch the selected head off or on (Ablation)", {Key::del, {}},
+          [this](Scene& scene) { shown(scene).switchHead(scene); }, false,
+          "ablate ablation prune knock out disable"),
+      key("paste", "Paste a table of embeddings (Embeddings)", {Key::v, {.ctrl = true}},
+          [this](Scene& scene) { shown(scene).paste(scene); })};
+  for (Action& move : cellActions("lab", "the lab")) actions.push_back(std::move(move));
+  return actions;
 }
 
 std::vector<Action> Page::actions() {

@@ -332,8 +332,12 @@ void sentencePart(Board& board, Scene& scene, State& page, const SequenceSnapsho
               units = scene.cursor.wordCard ? std::min(share, std::max(share * 0.75f, 118.0f)) : share;
   const float width = view.px(board.width()), most = view.px(units);
   const float height = low || !wide || view.figure ? 0 : sentenceHeight(view, subject, width, most);
-  page.showsSentence = height > 0;
-  page.showsWiring = height > 0 && wiringPart(board, scene, page, sequence, height / view.unit);
+  // A wiring that is switched on stands there even without room for words; held sliders show it in their
+  // place.
+  const bool roomy = wide && board.height() >= 460;
+  page.showsWiring = !view.figure && (height > 0 || (scene.cursor.wiring && roomy)) &&
+                     wiringPart(board, scene, page, sequence, height / view.unit);
+  page.showsSentence = height > 0 && !(page.showsWiring && scene.cursor.wiring);
   if (height <= 0 || page.showsWiring) return;
   board.area("", {height / view.unit}, [&scene, &page, subject](const ImRect& area) {
     const SentenceHit hit = sentence(page.view, page.sentence, subject, area);

@@ -186,8 +186,10 @@ FigureLegend Page::legend(const Scene& scene) const {
 
 PageStatus Page::status(const Scene& scene) const {
   PageStatus status = layerStatus(services_, scene);
-  if (scene.cursor.wordCard)
-    status.hint = "Drag a bar or the dot of the word  ·  click another word for its card  ·  Esc closes it";
+  const WordStudy* study = page_.word.study.newest();
+  if (scene.cursor.wordCard && study)
+    status.hint = std::string(study->fixed.empty() ? "Drag a bar or the dot of the word  ·  " : "") +
+                  "click another word for its card  ·  Esc closes it";
   else if (scene.cursor.focus >= 0)
     status.hint = "Click a cell to select it  ·  wheel zooms  ·  drag to move  ·  Esc shows all heads";
   return status;
@@ -266,7 +268,10 @@ std::vector<Action> Page::ownActions() {
     scene.setup.input.cross = true;
     scene.setup.input.contextText = kSampleContext;
   };
-  const auto wiring = [](Scene& scene) {
+  const auto wiring = [this](Scene& scene) {
+    if (page_.snapshot && page_.snapshot->config.latentDim > 0)
+      return services_.view.messages.fail(
+          "All heads of this layer read one latent: it has no kv heads to wire.");
     scene.cursor.wiring = !scene.cursor.wiring || scene.cursor.page != "heads";
     scene.cursor.page = "heads";
   };

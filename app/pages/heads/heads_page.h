@@ -65,16 +65,16 @@ struct WordPart {
   Shown<EmbeddingQuestion, WordStudy> study;
   Shown<ChangeQuestion, HeadChanges> changes;
   WordCardState card;
-  std::weak_ptr<Document> document;              ///< whose word it is: a stage shows others
-  std::shared_ptr<const attention::Plane> kept;  ///< the map's plane, kept while the vectors are edited
-  std::shared_ptr<const attention::Table> made;  ///< the scene's table as the card last set it
-  bool compares = false;                         ///< the vector is edited, and nothing else since then
+  std::weak_ptr<Document> document;  ///< whose word it is: a stage shows others
+  bool compares = false;             ///< the vector is edited, and nothing else since then
 
   struct Before {
     Index word = -1;  ///< −1 = no card is open
     std::string name;
     Eigen::RowVectorXf vector;
     InputSetup input;
+    std::shared_ptr<const WordStudy> opened;  ///< of the vectors then: the map keeps its plane
+
     std::shared_ptr<const Snapshot> snapshot;  ///< the heads' weights
     Index sequence = 0;
   } before;
@@ -97,7 +97,7 @@ struct State {
   SentenceState sentence;
   Motion motion;               ///< of the heads' pictures
   bool showsSentence = false;  ///< the words stand above the heads, so they have no chips on the left
-  bool showsWiring = false;    ///< in their place
+  bool showsWiring = false;    ///< the wiring stands there instead of the words
   Playback play;               ///< plays the decode step by step
   bool keysTurn = true;     ///< Page Up and Page Down change the head; next to a lesson they change its step
   bool catchingUp = false;  ///< the snapshot belongs to an earlier setting

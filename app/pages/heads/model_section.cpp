@@ -160,6 +160,7 @@ void mergeChoice(Rows& rows, Scene& scene) {
   choices[0].label = (setup.weights.source == WeightSource::planted ? "planted for " : "drawn for ") +
                      sizeText(setup.model.kvHeads);
   choices[1].label = "merged from " + sizeText(setup.model.heads);
+  if (setup.model.kvHeads == setup.model.heads) choices[1].disabledReason = "Every head has its own K and V.";
   int chosen = chosenIn(field, scene);
   if (!segmented(rows.view(), "merged", choices, chosen, field.help)) return;
   choose(field, scene, chosen);

@@ -19,7 +19,8 @@ bool holdsHeads(const View& view) {
 std::string shareSentence(const Snapshot& snapshot) {
   const attention::AttentionConfig& config = snapshot.config;
   if (config.kvHeads == config.heads)
-    return fmt::format("{} with a K and a V each.", countedText(config.heads, "head"));
+    return config.heads == 1 ? "One head with a K and a V."
+                             : fmt::format("{} heads with a K and a V each.", config.heads);
   const WeightSource source = snapshot.setup.weights.source;
   const bool made = !snapshot.setup.subject.opened && source != WeightSource::file;
   const char* how = !made ? "" : source == WeightSource::planted ? " planted for them" : " drawn for them";
@@ -61,13 +62,11 @@ std::vector<CaptionPart> wiringSentence(const Snapshot& snapshot, const Sequence
   const std::string upper = most < 0 ? "0 %" : wholePercentText(moved(most)),
                     lower = most < 0 ? "0 %" : wholePercentText(moved(least));
   if (upper == "0 %") {
-    parts.push_back({"no head’s weight moves.", theme.text});
+    parts.push_back({"no head’s weight moved.", theme.text});
   } else {
-    add(most, fmt::format(" moves {} of its weight{}", upper, lower == upper ? "." : ", "));
+    add(most, fmt::format(" moved {} of its weight{}", upper, lower == upper ? "." : ", "));
     if (lower != upper) add(least, fmt::format(" only {}.", lower));
   }
-  if (const std::string even = evenSentence(drift); view.present && !even.empty())
-    parts.push_back({" " + even, theme.secondary});
   return parts;
 }
 
@@ -88,7 +87,7 @@ bool wiringPart(Board& board, Scene& scene, State& page, const SequenceSnapshot&
                                 colors.value,
                                 selectedCell(scene, snapshot).head,
                                 scene.cursor.decoding ? scene.cursor.step : sequence.keyLength,
-                                page.view.present ? "" : evenSentence(sequence.drift)};
+                                evenSentence(sequence.drift)};
     const WiringHit hit = wiring(page.view, page.motion, subject, area);
     if (!hit.head) return;
     page.view.nextHover.head = *hit.head;

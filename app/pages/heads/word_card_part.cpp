@@ -18,7 +18,9 @@ bool isTyped(const Scene& scene) {
 }
 
 EmbeddingQuestion questionOf(const Scene& scene, const WordPart& word) {
-  return embeddingQuestion(scene.setup, scene.cursor.sequence, {}, word.kept);
+  const std::shared_ptr<const WordStudy>& opened = word.before.opened;
+  return embeddingQuestion(scene.setup, scene.cursor.sequence, {},
+                           opened && isTyped(scene) ? opened->plane : nullptr);
 }
 
 /// The vectors as they are now: the scene's typed ones, if the study is of as many, else the study's.
@@ -40,7 +42,7 @@ void follow(const Scene& scene, State& page, const WordStudy& study) {
   const bool same = before.word == at && before.name == name && before.vector.size() == row.size();
   const bool own = same && row == before.vector;
   if (!same || (!own && !isTyped(scene))) {
-    before = {at, name, row, scene.setup.input, nullptr, 0};
+    before = {at, name, row, scene.setup.input, page.word.study.shared(), nullptr, 0};
     page.word.card.drag = {};
     page.word.card.typing = {};
     page.word.card.mix = {};
@@ -64,24 +66,21 @@ void setVector(Scene& scene, State& page, const WordStudy& study, const WordCard
     page.view.say("The heads show this line alone; the text keeps the others.");
   table.values.row(at) = *edit.vector;
   table.names.resize(static_cast<std::size_t>(table.values.rows()));
-  if (!page.word.kept) page.word.kept = study.plane;
   takeOwnTable(scene, std::move(table));
-  page.word.made = scene.setup.input.table.pointer();
   if (!edit.drag.empty()) page.view.controls.continuousEdit = edit.drag;
 }
 
 /// Restores the vector, and the text as its source if nothing else was edited.
 void putBack(Scene& scene, State& page, const WordStudy& study) {
   const WordPart::Before& before = page.word.before;
-  if (isTyped(scene) && scene.setup.input.table.pointer() == page.word.made) {
-    scene.setup.input.source = before.input.source;
-    scene.setup.input.table = before.input.table;
-    page.word.made = scene.setup.input.table.pointer();
-    return;
-  }
   WordCardEdit edit;
   edit.vector = before.vector;
   setVector(scene, page, study, edit);
+  const bool same =
+      before.opened && isTyped(scene) && scene.setup.input.table->values == before.opened->table.values;
+  if (!same || before.input.source == EmbeddingSource::table) return;
+  scene.setup.input.source = before.input.source;
+  scene.setup.input.table = before.input.table;
 }
 
 /// Applies what was done on the card.
@@ -157,8 +156,6 @@ void askWord(const Scene& scene, State& page) {
   WordPart& word = page.word;
   word.compares = false;
   if (!scene.cursor.wordCard) return closeWord(page);
-  const bool own = isTyped(scene) && scene.setup.input.table.pointer() == word.made;
-  if (!own) word.kept.reset();
   word.study.ask(questionOf(scene, word), Lane::front);
   const WordPart::Before& before = word.before;
   word.compares = before.snapshot && page.snapshot && isEdited(scene, word) &&
@@ -172,7 +169,7 @@ void closeWord(State& page) {
   if (word.before.word < 0 && !word.study) return;
   word.before = {};
   word.card = {};
-  word.kept.reset();
+
   word.compares = false;
   word.study.forget();
   word.changes.forget();

@@ -66,8 +66,7 @@ void paintNumbers(const EmbeddingsState& embeddings, const MapView& map, const a
 }
 
 void openCell(EmbeddingsState& embeddings, const attention::Table& table, Index row, Index col) {
-  std::string text = numberText(static_cast<double>(table.values(row, col)), 6);
-  if (text.rfind("−", 0) == 0) text = "-" + text.substr(3);
+  const std::string text = numberText(static_cast<double>(table.values(row, col)), 6);
   embeddings.typing = {row, col, text, text, true};
 }
 
@@ -87,9 +86,8 @@ void takeTyped(Scene& scene, EmbeddingsState& embeddings, const EmbeddingsState:
     table.names[static_cast<std::size_t>(typing.row)] = typing.text;
     return setTable(scene, embeddings, std::move(table), "");
   }
-  char* end = nullptr;
-  const float value = std::strtof(typing.text.c_str(), &end);
-  if (end == typing.text.c_str() || *end != 0 || !std::isfinite(value))
+  const auto value = static_cast<float>(typedNumber(typing.text).value_or(INFINITY));
+  if (!std::isfinite(value))
     embeddings.problem = fmt::format("“{}” for token {}, dimension {} is not a finite number.", typing.text,
                                      typing.row, typing.col);
   else

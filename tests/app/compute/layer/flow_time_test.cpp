@@ -28,6 +28,9 @@ TEST(FlowTime, HasTwentyEightBeatsInFiftyTwoSeconds) {
     for (std::size_t i = 1; i < of.size(); ++i) EXPECT_LT(of[i - 1].end, of[i].end);
   }
   EXPECT_EQ(beats, 28u);
+  const app::FlowStage& bias = app::flowStage(PipelineStep::bias);
+  EXPECT_EQ(bias.seconds, 3);
+  EXPECT_EQ(bias.beats.back().end, 1);
   EXPECT_DOUBLE_EQ(app::flowSeconds(allSteps()), 52);
 }
 
