@@ -15,9 +15,8 @@ namespace headscope::app {
 namespace {
 
 /// What a recording shows, step by step.
-enum class FilmKind { decode, flow, generation, lesson, pipeline, talk };
-constexpr std::array<std::string_view, 6> kFilmNames{"decode", "flow",     "generation",
-                                                     "lesson", "pipeline", "talk"};
+enum class FilmKind { decode, flow, generation, lesson, talk };
+constexpr std::array<std::string_view, 5> kFilmNames{"decode", "flow", "generation", "lesson", "talk"};
 
 struct Film {
   Scene first;         ///< the scene at the start
@@ -73,12 +72,6 @@ bool nextOfFlow(HeadlessApp& headless) {
   return at != before;
 }
 
-bool nextOfPipeline(HeadlessApp& headless) {
-  const PipelineStep before = headless.session().scene().cursor.lab.step;
-  perform(headless, "lab.next");
-  return headless.session().scene().cursor.lab.step != before;
-}
-
 bool nextOfLesson(HeadlessApp& headless) {
   const LessonCursor& at = headless.session().document().scene().cursor.lesson;
   const auto last = at.step;
@@ -130,14 +123,6 @@ Film filmOf(FilmKind kind, const std::string& named) {
       cursor.flow = {PipelineStep::input, 0};
       film.stepSeconds = kFlowSeconds;
       film.next = nextOfFlow;
-      break;
-    case FilmKind::pipeline:
-      cursor.page = "lab";
-      cursor.lab.tab = "pipeline";
-      cursor.lab.step = PipelineStep::input;
-      film.steps = std::ssize(kPipelineStepNames);
-      film.stepSeconds = 3;
-      film.next = nextOfPipeline;
       break;
     case FilmKind::talk:
       if (film.first.talk->views.empty()) failWith("--what is talk, but the scene has no talk");
@@ -264,21 +249,19 @@ int runRecord(const RecordOptions& options) {
 Command recordCommand() {
   const auto o = std::make_shared<RecordOptions>();
   Command command{"record",
-                  "Record a decode, the flow of a computation, a generation, the pipeline, a lesson or a "
-                  "talk as a film, without a display"};
+                  "Record a decode, the flow of a computation, a generation, a lesson or a talk "
+                  "as a film, without a display"};
   command.options = {
       Option("FILE",
              "A scene, a lesson, a model (a folder or a GGUF file) or learned; default: the opening scene",
              &o->file, kFileName),
       Option("-o,--output", "An .mp4, .webm or .gif, which ffmpeg writes, or a new folder for PNG frames",
              &o->output, kRequiredFileName),
-      Option("--what", "decode, flow, generation, lesson, pipeline or talk; default decode", &o->what,
+      Option("--what", "decode, flow, generation, lesson or talk; default decode", &o->what,
              {.words = wordsOf(kFilmNames)}),
       Option("--size", "Pixels, as WIDTHxHEIGHT; default 1280x720", &o->size),
       Option("--fps", "Frames per second; default 30", &o->framesPerSecond),
-      Option("--seconds",
-             "Length of the film; default: 0.8 per token, about 54 for flow, 3 per pipeline step, 6 per "
-             "lesson step",
+      Option("--seconds", "Length of the film; default: 0.8 per token, about 54 for flow, 6 per lesson step",
              &o->seconds),
       Option("--theme", "dark or light; default dark", &o->theme, {.words = {"dark", "light"}}),
       Option("--panels", "Show the window's panels; default: as presented", &o->panels)};

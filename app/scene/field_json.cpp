@@ -155,6 +155,20 @@ double shortest(float value) {
 template <typename T>
 inline constexpr bool kPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
 
+/// Lab's first tab was once the steps of a head, which Flow shows now.
+bool isFormerPipeline(const std::string& tab) {
+  return tab.empty() || tab == "pipeline";
+}
+
+/// Reads the step that it showed.
+void readFormerStep(ObjectReader& lab, Cursor& cursor) {
+  (void)lab.value("map");
+  int step = static_cast<int>(cursor.flow.stage);
+  lab.read("step", kPipelineStepNames, step);
+  if (cursor.page == "lab" && isFormerPipeline(cursor.lab.tab))
+    cursor.flow = {static_cast<PipelineStep>(step), 1};
+}
+
 }  // namespace
 
 void readField(ObjectReader& reader, const char* key, const Field& field, Scene& scene) {
@@ -177,14 +191,17 @@ void readField(ObjectReader& reader, const char* key, const Field& field, Scene&
   std::string& tab = scene.cursor.lab.tab;
   if (tab == "many") tab = "head_count";
   if (tab == "wrong") tab = "mistakes";
+  if (field.path == "cursor.lab.tab") readFormerStep(reader, scene.cursor);
 }
 
 void replaceFormerTab(Cursor& cursor) {
-  if (cursor.lab.tab != "precision") return;
-  cursor.lab.tab = HeadLabCursor().tab;
+  HeadLabCursor& lab = cursor.lab;
+  const bool cached = lab.tab == "precision";
+  if (!cached && !isFormerPipeline(lab.tab)) return;
+  lab.tab.clear();
   if (cursor.page != "lab") return;
-  cursor.page = "cache";
-  cursor.cacheView = CacheView::precision;
+  cursor.page = cached ? "cache" : "flow";
+  if (cached) cursor.cacheView = CacheView::precision;
 }
 
 Json fieldJson(const Field& field, const Scene& scene) {

@@ -235,8 +235,8 @@ class ObjectReader {
 /// Reads the member `key` into a field of the scene. Leaves the field alone if the member is missing; notes
 /// errors in the reader.
 void readField(ObjectReader& reader, const char* key, const Field& field, Scene& scene);
-/// Shows Cache's precision view in place of Lab's tab Precision, which older files name. Call when the page
-/// is known.
+/// Shows Flow and Cache's precision view in place of Lab's tabs Pipeline (the default) and Precision, which
+/// older files name. Call when the page is known.
 void replaceFormerTab(Cursor& cursor);
 Json fieldJson(const Field& field, const Scene& scene);
 

@@ -26,6 +26,7 @@ bool isPlace(std::string_view path) {
 const Field* findField(std::string_view path) {
   for (const auto& [former, now] : kFormerPaths)
     if (path == former) path = now;
+  if (path == "cursor.lab.step") path = "cursor.flow.stage";  // Lab once showed these steps
   const auto& fields = allFields();
   const auto found =
       std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.path == path; });
@@ -74,6 +75,7 @@ void readPatchFields(ObjectReader& patch, const std::filesystem::path& folder, S
   }
   for (const std::string& name : names) {
     (void)patch.value(name.c_str());  // so that messages give the place of an unknown name, too
+    if (name == "cursor.lab.map") continue;  // of a former tab
     const Field* field = findField(name);
     if (!field) return patch.note(patch.at(name) + ": " + unknownField(name));
     if (name != kModelPath) readField(patch, name.c_str(), *field, scene);

@@ -142,8 +142,6 @@ struct FlowCursor {
 };
 
 /// The projection that the step `project` shows.
-enum class MapShown { q, k, v };
-inline constexpr std::array<std::string_view, 3> kMapShownNames{"q", "k", "v"};
 
 /// The layer a classic mistake is applied to: a random one that shows it, or the scene's.
 enum class MistakeSubject { random, layer };
@@ -192,9 +190,7 @@ inline constexpr std::array<std::string_view, 2> kAblationMeasureNames{"effect",
 
 /// What the Lab page shows. Its head, query and key are the cursor's cell.
 struct HeadLabCursor {
-  std::string tab = "pipeline";  ///< key of a tab, from pages/head_lab/head_lab_tabs.cpp
-  PipelineStep step = PipelineStep::dot;
-  MapShown map = MapShown::q;
+  std::string tab;  ///< key of a tab, from pages/head_lab/head_lab_tabs.cpp; "" until the page is shown
   attention::Mistake mistake = attention::Mistake::noScale;
   MistakeSubject subject = MistakeSubject::random;
   Index mistakeDim = 512;                    ///< head dim of the random layer, for mistakes about scale

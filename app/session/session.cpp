@@ -146,8 +146,9 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
   const Layout layout = windowLayout(width, height);
   if (layout.presents) stageSpotlight(view, presentation_.state());
+  const std::size_t shownAt = pages().at(own().scene().cursor.page);
   if (!layout.presents)
-    topBar(view, layout, window, actions_, pages().rows(), pages().at(own().scene().cursor.page));
+    topBar(view, layout, window, actions_, pages().rows(), pages().tabs(own().scene(), shownAt), shownAt);
   drawPages(page, stage, layout);
   if (!view.figure) offer_.draw(layout, width);
   if (layout.presents && !view.figure)

@@ -88,15 +88,12 @@ namespace {
 /// Shows the scene's picture. Returns whether there is nothing more to wait for.
 bool recoveryPicture(View& view, const RecoveryPreview& preview, std::size_t i, const ImRect& area) {
   const Canvas list = *ImGui::GetWindowDrawList();
-  list.AddRectFilled(area.Min, area.Max, view.theme->raised, view.px(4));
-  const auto texture = i < preview.scenes.size() ? view.pictures.of(preview.scenes[i]) : std::nullopt;
-  if (texture)
-    list.AddImage(compat::textureId(*texture), area.Min, area.Max, ImVec2(0, 1), ImVec2(1, 0));
-  else
-    paintText(list, view.fonts->small, area.GetCenter(), view.theme->secondary,
-              preview.refused ? "No picture" : "Drawing…", Align::center);
   track("recovery.picture." + std::to_string(i), area.Min, area.Max);
-  return texture || preview.refused;
+  if (i < preview.scenes.size()) return paintScene(view, list, preview.scenes[i], area);
+  list.AddRectFilled(area.Min, area.Max, view.theme->raised);
+  paintText(list, view.fonts->small, area.GetCenter(), view.theme->secondary,
+            preview.refused ? "No picture" : "Drawing…", Align::center);
+  return preview.refused;
 }
 
 /// Shows picture, name, page and text, so that the user recognises the scene. Returns whether the picture is

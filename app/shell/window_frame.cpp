@@ -10,29 +10,38 @@ namespace headscope::app {
 
 namespace {
 
+/// A label in the bar that requests an action.
+struct BarItem {
+  std::string name, label;
+  const Action* action;
+  bool enabled = true;
+  bool hasKey = true;  ///< shows the action's shortcut
+  std::string shortcut() const { return hasKey ? shortcutText(action->shortcut) : ""; }
+};
+
 /// Draws a quiet label with its shortcut in a box, right-aligned; a click requests the action. Returns the x
 /// for the next item to the left.
-float barItem(View& view, const std::string& name, const std::string& label, const Action& action,
-              float right, float y, bool enabled = true) {
+float barItem(View& view, const BarItem& item, float right, float y) {
   ImFont* font = view.fonts->text;
-  const std::string shortcut = shortcutText(action.shortcut);
+  const std::string shortcut = item.shortcut();
   const float keyWidth = shortcut.empty() ? 0 : textWidth(view.fonts->monoSmall, shortcut) + view.px(10);
-  const float width = textWidth(font, label) + (keyWidth > 0 ? keyWidth + view.px(7) : 0);
+  const float width = textWidth(font, item.label) + (keyWidth > 0 ? keyWidth + view.px(7) : 0);
   const float left = right - width, half = view.px(15);
   const bool clicked =
-      hitArea(name, ImVec2(left - view.px(6), y - half), ImVec2(width + view.px(12), 2 * half));
+      hitArea(item.name, ImVec2(left - view.px(6), y - half), ImVec2(width + view.px(12), 2 * half));
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  const bool lit = enabled && ImGui::IsItemHovered();
-  const std::uint32_t color = !enabled ? theme.faint : lit ? theme.text : theme.secondary;
-  paintText(list, font, ImVec2(left, y), color, label);
+  const bool lit = item.enabled && ImGui::IsItemHovered();
+  const std::uint32_t color = !item.enabled ? theme.faint : lit ? theme.text : theme.secondary;
+  paintText(list, font, ImVec2(left, y), color, item.label);
   if (keyWidth > 0) {
     const ImVec2 from(right - keyWidth, y - view.px(10)), to(right, y + view.px(10));
     compat::rectOutline(list, from, to, theme.line, view.px(4), 1);
     paintText(list, view.fonts->monoSmall, ImVec2((from.x + to.x) / 2, y), theme.faint, shortcut,
               Align::center);
   }
-  if (clicked && enabled) view.request(action.id);
+  if (ImGui::IsItemHovered() && !item.hasKey) tooltip(view, item.action->name);
+  if (clicked && item.enabled) view.request(item.action->id);
   return left - view.px(24);
 }
 
@@ -43,14 +52,15 @@ struct Tabs {
 };
 
 /// Plans as many tabs as fit, including the current page. Narrows the gaps before it drops tabs.
-Tabs planTabs(const View& view, std::span<const PageRow> rows, std::size_t current, float room) {
+Tabs planTabs(const View& view, std::span<const PageRow> rows, std::span<const std::size_t> offered,
+              std::size_t current, float room) {
   const auto widthOf = [&](std::size_t row) {
     return textWidth(view.fonts->bold, std::string(rows[row].info.name));
   };
   const float least = view.px(12);
   Tabs tabs;
   float used = widthOf(current) + least;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (const std::size_t i : offered) {
     const float more = i == current ? 0 : widthOf(i) + least;
     const bool fits = used + more <= room && tabs.inMenu.empty();
     (fits || i == current ? tabs.shown : tabs.inMenu).push_back(i);
@@ -82,12 +92,6 @@ float pages(View& view, std::span<const PageRow> rows, const Tabs& tabs, std::si
   return x + view.px(8);
 }
 
-struct BarItem {
-  std::string name, label;
-  const Action* action;
-  bool enabled = true;
-};
-
 /// Returns the bar's items, most important first; the last are left out if there is too little space.
 std::vector<BarItem> barItems(const View& view, const Layout& layout, const WindowState& window,
                               const ActionTable& actions, std::string_view side) {
@@ -99,6 +103,10 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
   if (layout.narrow && !side.empty())
     add("bar.receipt", view.drawer ? "Hide panels" : std::string(side), "look.side");
   add("bar.present", "Present", "look.present");
+  if (actions.has("talk.add")) {
+    add("bar.talk", "+ Talk", "talk.add");
+    items.back().hasKey = false;
+  }
   add("bar.undo", "Undo", "edit.undo", window.canUndo);
   add("bar.redo", "Redo", "edit.redo", window.canRedo);
   add("bar.save", "Save", "scene.save");
@@ -110,11 +118,11 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
 }
 
 /// What the menu has in every window, in this order; those that are missing, as in a browser, are left out.
-constexpr const char* kMenu[] = {"scene.open",   "model.open",   "scene.save",       "scene.save_as",
-                                 "link.copy",    "scene.reset",  "edit.undo",        "edit.redo",
-                                 "edit.history", "look.present", "look.full_screen", "appearance.theme",
-                                 "settings",     "picture.save", "film.record",      "handout.save",
-                                 "palette",      "manual",       "shortcuts",        "quit"};
+constexpr const char* kMenu[] = {
+    "scene.open",       "model.open", "scene.save",   "scene.save_as", "link.copy",    "scene.reset",
+    "edit.undo",        "edit.redo",  "edit.history", "look.present",  "talk.add",     "look.full_screen",
+    "appearance.theme", "settings",   "picture.save", "film.record",   "handout.save", "palette",
+    "manual",           "shortcuts",  "quit"};
 
 /// Draws a menu button, right-aligned at `right`. Returns whether it was clicked.
 bool menuButton(const View& view, float right, const ImRect& bar) {
@@ -135,7 +143,7 @@ void orderItems(std::span<BarItem> shown) {
 }
 
 float itemWidth(const View& view, const BarItem& item) {
-  const std::string shortcut = shortcutText(item.action->shortcut);
+  const std::string shortcut = item.shortcut();
   const float key = shortcut.empty() ? 0 : textWidth(view.fonts->monoSmall, shortcut) + view.px(17);
   return textWidth(view.fonts->text, item.label) + key + view.px(24);
 }
@@ -153,7 +161,7 @@ void paintSceneName(const View& view, Canvas list, const WindowState& window, fl
 }  // namespace
 
 void topBar(View& view, const Layout& layout, const WindowState& window, const ActionTable& actions,
-            std::span<const PageRow> rows, std::size_t shown) {
+            std::span<const PageRow> rows, std::span<const std::size_t> offered, std::size_t shown) {
   const Theme& theme = *view.theme;
   Canvas back = *ImGui::GetBackgroundDrawList();
   back.AddRectFilled(layout.top.Min, layout.top.Max, theme.panel);
@@ -172,7 +180,7 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     x += view.px(6);
     // Tabs come first; items that don't fit next to them are only in the menu.
     const float menu = view.px(54);
-    const Tabs tabs = planTabs(view, rows, shown, layout.top.Max.x - view.px(22) - menu - x);
+    const Tabs tabs = planTabs(view, rows, offered, shown, layout.top.Max.x - view.px(22) - menu - x);
     x = pages(view, rows, tabs, shown, x, layout.top);
     std::vector<BarItem> items = barItems(view, layout, window, actions, rows[shown].info.side);
     const float room = layout.top.Max.x - view.px(22) - x;
@@ -193,8 +201,7 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     }
     right -= menu;
     orderItems(std::span(items).first(fits));
-    for (const BarItem& item : std::span(items).first(fits))
-      right = barItem(view, item.name, item.label, *item.action, right, y, item.enabled);
+    for (const BarItem& item : std::span(items).first(fits)) right = barItem(view, item, right, y);
     paintSceneName(view, list, window, x, y, right);
   }
   endPanel();

@@ -21,9 +21,9 @@ struct WindowState {
   double drawSeconds = 0;  ///< duration of the last frame; 0 = not shown
 };
 
-/// Draws tabs on the left and global actions on the right. `shown` is an index into `rows`.
+/// Draws tabs on the left and global actions on the right. `tabs` and `shown` are indices into `rows`.
 void topBar(View& view, const Layout& layout, const WindowState& window, const ActionTable& actions,
-            std::span<const PageRow> rows, std::size_t shown);
+            std::span<const PageRow> rows, std::span<const std::size_t> tabs, std::size_t shown);
 /// Shows the last error or notice, otherwise what the mouse and keys do there (PageStatus).
 void statusLine(View& view, const Layout& layout, const WindowState& window, const PageStatus& page);
 

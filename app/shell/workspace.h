@@ -45,6 +45,13 @@ class PageSet {
       if (auto* found = dynamic_cast<P*>(page.get())) return *found;
     throw std::bad_cast();
   }
+  /// Indices of the pages to offer for the window's scene, which is on the page `shown`.
+  std::vector<std::size_t> tabs(const Scene& own, std::size_t shown) const {
+    std::vector<std::size_t> tabs;
+    for (std::size_t i = 0; i < pages_.size(); ++i)
+      if (i == shown || pages_[i]->hasTab(own)) tabs.push_back(i);
+    return tabs;
+  }
   std::size_t gpuBytes() const {
     std::size_t bytes = 0;
     for (const auto& page : pages_) bytes += page->gpuBytes();

@@ -4,7 +4,7 @@
 
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
-#include "attention/masks/text_parts.h"
+#include "attention/masks/patterns/definition.h"
 
 namespace headscope::app {
 

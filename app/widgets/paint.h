@@ -11,6 +11,10 @@ namespace headscope::app {
 void paintFitted(const View& view, Canvas list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
                  std::string_view text, Align align = Align::left);
 
+/// Paints the picture of a scene, as a hall sees it; the name of its page until it is painted. Returns
+/// whether it is.
+bool paintScene(View& view, Canvas list, const std::shared_ptr<const Scene>& scene, const ImRect& area);
+
 /// Shows a sentence in a small raised box next to the pointer.
 void tooltip(const View& view, std::string_view text);
 /// The same below `clear`, without covering it, or above if there is too little space below.

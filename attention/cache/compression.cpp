@@ -147,7 +147,7 @@ Matrix rotaryDirections(const Linear& queries, const Linear& keys, Index kvHeads
                    [](const Shared& a, const Shared& b) { return descends(a.gain, b.gain); });
   // The real and imaginary part of the sum over heads of conj(u)·k, as two real directions of all keys.
   for (Index i = 0; i < rotaryDim / 2; ++i) {
-    const Shared& shared = all[static_cast<std::size_t>(i)];
+    const Shared& shared = all[asSize(i)];
     for (Index g = 0; g < kvHeads; ++g) {
       const auto re = static_cast<float>(shared.heads(g).real()),
                  im = static_cast<float>(shared.heads(g).imag());

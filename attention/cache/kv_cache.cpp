@@ -20,19 +20,6 @@ const AttentionConfig& requireCacheable(const AttentionConfig& config, Index cap
   return config;
 }
 
-}  // namespace
-
-KvCache::KvCache(const AttentionConfig& config, Index capacity, CacheType type)
-    : config_(requireCacheable(config, capacity)), capacity_(capacity), type_(type) {
-  // In floats; a 16-bit number takes half of one.
-  const Index numbers = config.kvHeads * capacity * config.headDim;
-  const auto floats = static_cast<std::size_t>((numbers * cacheTypeBytes(type) + 3) / 4);
-  keys_ = kernels::Buffer(floats);
-  values_ = kernels::Buffer(floats);
-}
-
-namespace {
-
 /// An Eigen matrix of the cache's type; Eigen rounds to nearest even.
 template <typename Number>
 using Numbers = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -46,6 +33,15 @@ decltype(auto) visitNumbers(CacheType type, void* data, const Visit& visit) {
 }
 
 }  // namespace
+
+KvCache::KvCache(const AttentionConfig& config, Index capacity, CacheType type)
+    : config_(requireCacheable(config, capacity)), capacity_(capacity), type_(type) {
+  // In floats; a 16-bit number takes half of one.
+  const Index numbers = config.kvHeads * capacity * config.headDim;
+  const auto floats = asSize((numbers * cacheTypeBytes(type) + 3) / 4);
+  keys_ = kernels::Buffer(floats);
+  values_ = kernels::Buffer(floats);
+}
 
 void KvCache::write(kernels::Buffer& to, Index kvHead, const Eigen::Ref<const Matrix>& rows) {
   visitNumbers(type_, to.data(), [&]<typename Number>(Number* numbers) {
@@ -65,14 +61,6 @@ Matrix KvCache::read(const kernels::Buffer& from, Index kvHead) const {
   });
 }
 
-Matrix KvCache::keys(Index kvHead) const {
-  return read(keys_, kvHead);
-}
-
-Matrix KvCache::values(Index kvHead) const {
-  return read(values_, kvHead);
-}
-
 CacheView KvCache::view() const {
   return {type_, keys_.data(), values_.data(), length_, capacity_ * config_.headDim};
 }
@@ -86,7 +74,7 @@ void KvCache::attend(const AttentionConfig& config, const MaskInput& mask, Atten
   if (stop.stop_requested()) return;
   std::vector<Matrix> copies;
   std::vector<MatrixView> views;
-  copies.reserve(static_cast<std::size_t>(2 * config_.kvHeads));
+  copies.reserve(asSize(2 * config_.kvHeads));
   for (const kernels::Buffer* from : {&keys_, &values_})
     for (Index g = 0; g < config_.kvHeads; ++g) {
       // In 16-bit types, the buffer holds half as many floats.
@@ -95,7 +83,7 @@ void KvCache::attend(const AttentionConfig& config, const MaskInput& mask, Atten
       views.emplace_back(data, length_, config_.headDim);
     }
   const std::span<const MatrixView> all(views);
-  const auto heads = static_cast<std::size_t>(config_.kvHeads);
+  const auto heads = asSize(config_.kvHeads);
   attendHeads(config, mask, all.first(heads), all.last(heads), result, stop, keep);
 }
 
@@ -163,9 +151,7 @@ void KvCache::truncate(Index length) {
 void KvCache::reserve(Index capacity) {
   if (capacity <= capacity_) return;
   KvCache larger(config_, capacity, type_);
-  const auto bytes = [&](Index tokens) {
-    return static_cast<std::size_t>(tokens * config_.headDim * cacheTypeBytes(type_));
-  };
+  const auto bytes = [&](Index tokens) { return asSize(tokens * config_.headDim * cacheTypeBytes(type_)); };
   for (const auto& [to, from] : {std::pair(&larger.keys_, &keys_), {&larger.values_, &values_}})
     for (Index g = 0; g < config_.kvHeads && length_ > 0; ++g)
       std::memcpy(reinterpret_cast<char*>(to->data()) + bytes(g * capacity),
@@ -180,7 +166,7 @@ namespace {
 class Keeper {
  public:
   Keeper(const EvictionRules& rules, Index tokens, std::uint64_t stream)
-      : rules_(rules), accumulated_(static_cast<std::size_t>(tokens)), state_(rules.seed + 977 * stream) {}
+      : rules_(rules), accumulated_(asSize(tokens)), state_(rules.seed + 977 * stream) {}
 
   const std::vector<Index>& entries() const { return entries_; }
 
@@ -191,7 +177,7 @@ class Keeper {
     while (static_cast<Index>(entries_.size()) > rules_.budget)
       entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(victim()));
   }
-  void weigh(Index token, double weight) { accumulated_[static_cast<std::size_t>(token)] += weight; }
+  void weigh(Index token, double weight) { accumulated_[asSize(token)] += weight; }
 
  private:
   /// Returns the index of the entry to evict; never the newest.
@@ -204,7 +190,7 @@ class Keeper {
         return 0;
       case EvictionPolicy::sinks:
         // If the budget is all sinks, the newest entry replaces the last sink.
-        return std::min<std::size_t>(static_cast<std::size_t>(kSinks), older - 1);
+        return std::min<std::size_t>(asSize(kSinks), older - 1);
       case EvictionPolicy::heavy:
         return lightest(older);
       case EvictionPolicy::random:
@@ -215,14 +201,14 @@ class Keeper {
 
   /// Returns the entry with the least accumulated weight among those before the recent half of the budget.
   std::size_t lightest(std::size_t older) const {
-    const auto recent = static_cast<std::size_t>(rules_.budget / 2);
+    const auto recent = asSize(rules_.budget / 2);
     const std::size_t candidates = std::clamp<std::size_t>(older + 1 - std::min(recent, older), 1, older);
     std::size_t best = 0;
     for (std::size_t i = 1; i < candidates; ++i)
       if (weightAt(i) < weightAt(best)) best = i;
     return best;
   }
-  double weightAt(std::size_t entry) const { return accumulated_[static_cast<std::size_t>(entries_[entry])]; }
+  double weightAt(std::size_t entry) const { return accumulated_[asSize(entries_[entry])]; }
 
   /// SplitMix64 (Steele et al. 2014).
   std::uint64_t next() {
@@ -269,22 +255,22 @@ EvictionRun runEviction(const AttentionResult& full, Index kvHeads, const Evicti
   EvictionRun run;
   run.kvHeads = kvHeads;
   run.tokens = n;
-  run.kept.assign(static_cast<std::size_t>(kvHeads * n * n), 0);
+  run.kept.assign(asSize(kvHeads * n * n), 0);
   run.massLost = Matrix::Zero(heads, n);
   run.weights = Stack(heads, n, n);
-  run.outputError.resize(static_cast<std::size_t>(n));
-  run.entries.resize(static_cast<std::size_t>(n));
+  run.outputError.resize(asSize(n));
+  run.entries.resize(asSize(n));
   std::vector<Keeper> keepers;
   for (Index g = 0; g < kvHeads; ++g) keepers.emplace_back(rules, n, static_cast<std::uint64_t>(g));
   const Index group = heads / kvHeads, size = full.v.cols();
   for (Index i = 0; i < n && !stop.stop_requested(); ++i) {
     double difference = 0, whole = 0;
     for (Index g = 0; g < kvHeads; ++g) {
-      Keeper& keeper = keepers[static_cast<std::size_t>(g)];
+      Keeper& keeper = keepers[asSize(g)];
       keeper.add(i);
       const std::vector<Index> left = keeper.entries();
-      run.entries[static_cast<std::size_t>(i)] += static_cast<Index>(left.size());
-      for (const Index j : left) run.kept[static_cast<std::size_t>((g * n + i) * n + j)] = 1;
+      run.entries[asSize(i)] += static_cast<Index>(left.size());
+      for (const Index j : left) run.kept[asSize((g * n + i) * n + j)] = 1;
       for (Index h = g * group; h < (g + 1) * group; ++h) {
         float* weights = run.weights[h].row(i).data();
         run.massLost(h, i) = static_cast<float>(softmaxOver(
@@ -299,7 +285,7 @@ EvictionRun runEviction(const AttentionResult& full, Index kvHeads, const Evicti
         whole += static_cast<double>(full.headOutput[h].row(i).squaredNorm());
       }
     }
-    run.outputError[static_cast<std::size_t>(i)] = whole > 0 ? std::sqrt(difference / whole) : 0;
+    run.outputError[asSize(i)] = whole > 0 ? std::sqrt(difference / whole) : 0;
   }
   return run;
 }

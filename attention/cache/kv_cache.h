@@ -23,9 +23,9 @@ class KvCache {
   /// The memory allocated: kvCacheBytes() of the capacity, rounded up to the allocation size.
   std::uint64_t bytes() const { return sizeof(float) * (keys_.capacity() + values_.capacity()); }
   /// Returns the key rows of one kv head, [length, headDim], as rounded to the cache's type.
-  Matrix keys(Index kvHead) const;
+  Matrix keys(Index kvHead) const { return read(keys_, kvHead); }
   /// The same for values; narrower ones are padded with zeros.
-  Matrix values(Index kvHead) const;
+  Matrix values(Index kvHead) const { return read(values_, kvHead); }
   CacheView view() const;
 
   /// Processes the tokens x [n, modelDim] that follow the cached ones: projects them, appends their keys and

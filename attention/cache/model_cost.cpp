@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
-std::uint64_t unsignedOf(Index size) {
-  require(size >= 0, "a size is negative: " + std::to_string(size));
-  return static_cast<std::uint64_t>(size);
-}
-
 Index roundedUp(Index tokens, Index block) {
   const Index past = tokens % block, fill = past == 0 ? 0 : block - past;
   return tokens > std::numeric_limits<Index>::max() - fill ? std::numeric_limits<Index>::max()
@@ -29,6 +24,15 @@ LayerGroup partOf(LayerGroup group, Index gpus) {
 }
 
 }  // namespace
+
+std::uint64_t unsignedOf(Index size) {
+  require(size >= 0, "a size is negative: " + std::to_string(size));
+  return static_cast<std::uint64_t>(size);
+}
+
+void addTo(std::uint64_t& sum, std::uint64_t more) {
+  sum = saturatingSum({sum, more});
+}
 
 Index copiesOf(const LayerGroup& group, Index gpus) {
   if (group.kind == CacheKind::latent) return gpus;
@@ -153,7 +157,7 @@ std::uint64_t stateBytes(const LayerGroup& group, Index batch, NumberFormat form
 std::uint64_t cachedTokens(const ModelShape& shape, Index tokens) {
   std::uint64_t all = 0;
   for (const LayerGroup& group : layerGroups(shape))
-    all = saturatingSum({all, saturatingProduct({group.layers, keptTokens(group, tokens)})});
+    addTo(all, saturatingProduct({group.layers, keptTokens(group, tokens)}));
   return all;
 }
 
@@ -161,21 +165,24 @@ std::uint64_t cacheBytes(const ModelShape& shape, Index tokens, Index batch, Num
   require(tokens >= 0, "a size is negative: " + std::to_string(tokens));
   std::uint64_t all = 0;
   for (const LayerGroup& group : layerGroups(shape))
-    all = saturatingSum({all, groupBytes(group, keptTokens(group, tokens), batch, format)});
+    addTo(all, groupBytes(group, keptTokens(group, tokens), batch, format));
   return all;
 }
 
 std::vector<LayerGroupCost> layerCosts(const ModelShape& shape, const CostRequest& request) {
-  const Status fits = splits(shape, request.tensorParallel);
+  const Index gpus = request.tensorParallel;
+  const Status fits = splits(shape, gpus);
   require(fits.ok(), fits.ok() ? "" : fits.error().message);
   std::vector<LayerGroupCost> costs;
   for (const LayerGroup& group : layerGroups(shape)) {
-    const Index kept = keptTokens(group, request.tokens);
-    const Index pages = reservedTokens(group, request.tokens, request.block);
-    costs.push_back({group, kept, groupBytes(group, kept, request.batch, request.format),
-                     groupBytes(group, pages, request.batch, request.format),
-                     groupBytes(partOf(group, request.tensorParallel), pages, request.batch, request.format),
-                     copiesOf(group, request.tensorParallel)});
+    const Index kept = keptTokens(group, request.tokens),
+                pages = reservedTokens(group, request.tokens, request.block);
+    const auto bytesFor = [&](const LayerGroup& part, Index tokens) {
+      return groupBytes(part, tokens, request.batch, request.format);
+    };
+    const LayerGroup part = partOf(group, gpus);
+    costs.push_back({group, kept, bytesFor(group, kept), bytesFor(part, kept), bytesFor(group, pages),
+                     bytesFor(part, pages), copiesOf(group, gpus)});
   }
   return costs;
 }
@@ -201,24 +208,17 @@ Index nearestSplit(const ModelShape& shape, Index wanted) {
 }
 
 CacheCost cacheCost(const ModelShape& shape, const CostRequest& request) {
-  const Status fits = splits(shape, request.tensorParallel);
-  require(fits.ok(), fits.ok() ? "" : fits.error().message);
   const Index gpus = request.tensorParallel;
   CacheCost cost;
-  for (const LayerGroup& group : layerGroups(shape)) {
-    LayerGroup part = partOf(group, gpus);
-    const Index kept = keptTokens(group, request.tokens);
-    cost.perGpu = saturatingSum({cost.perGpu, groupBytes(part, kept, request.batch, request.format)});
-    cost.copies = std::max(cost.copies, copiesOf(group, gpus));
-    if (group.kind == CacheKind::cross) continue;
-    cost.perToken = saturatingSum(
-        {cost.perToken,
-         bytesOf(saturatingMultiply(cachedNumbers(group), unsignedOf(group.layers)), request.format)});
-  }
-  cost.total = cacheBytes(shape, request.tokens, request.batch, request.format);
   for (const LayerGroupCost& each : layerCosts(shape, request)) {
-    cost.reserved = saturatingSum({cost.reserved, each.reserved});
-    cost.reservedPerGpu = saturatingSum({cost.reservedPerGpu, each.reservedPerGpu});
+    addTo(cost.total, each.bytes);
+    addTo(cost.perGpu, each.perGpu);
+    addTo(cost.reserved, each.reserved);
+    addTo(cost.reservedPerGpu, each.reservedPerGpu);
+    cost.copies = std::max(cost.copies, each.copies);
+    if (const LayerGroup& group = each.group; group.kind != CacheKind::cross)
+      addTo(cost.perToken,
+            bytesOf(saturatingMultiply(cachedNumbers(group), unsignedOf(group.layers)), request.format));
   }
   const std::uint64_t share = cost.total / unsignedOf(gpus);
   cost.copiedPerGpu = cost.copies > 1 && cost.perGpu > share ? cost.perGpu - share : 0;

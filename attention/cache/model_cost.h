@@ -105,6 +105,15 @@ struct ModelShape {
   bool operator==(const ModelShape&) const = default;
 };
 
+/// A size of a shape, under its name in files and messages.
+struct ShapeSize {
+  const char* name;
+  Index ModelShape::*member;
+  Index least = 0;
+  bool attends = false;  ///< 0 is allowed too if no layer attends
+};
+std::span<const ShapeSize> shapeSizes();
+
 /// The layers by kind, whether the shape lists them or has sizes common to all layers.
 std::vector<LayerGroup> layerGroups(const ModelShape& shape);
 std::vector<FeedForward> feedForwards(const ModelShape& shape);
@@ -130,6 +139,9 @@ ShapeParameters parametersOf(const ModelShape& shape);
 /// attention those of its low-rank maps (DeepSeek-AI 2024, DeepSeek-V2, section 2.1).
 std::uint64_t attentionParameters(const ModelShape& shape);
 
+/// The list assets/catalogue/LIST.json of published models, types of models or machines, as its text.
+std::string_view catalogueText(std::string_view list);
+
 /// Finds a shape by name, ignoring case; null if there is none.
 const ModelShape* findShape(const std::vector<ModelShape>& shapes, std::string_view name);
 
@@ -143,6 +155,10 @@ inline constexpr std::uint64_t kTooManyBytes = std::uint64_t{1} << 63;
 std::uint64_t bytesOf(std::uint64_t values, NumberFormat format);
 /// Returns a · b, or the largest number if it overflows.
 std::uint64_t saturatingMultiply(std::uint64_t a, std::uint64_t b);
+/// Throws std::invalid_argument if a size is negative.
+std::uint64_t unsignedOf(Index size);
+/// Adds to a sum, which becomes the largest number if it overflows.
+void addTo(std::uint64_t& sum, std::uint64_t more);
 
 struct CostRequest {
   Index tokens = 1;                          ///< per sequence, prompt and answer
@@ -187,7 +203,7 @@ struct LayerGroupCost {
   Index tokens = 0;  ///< cached per layer and sequence
   /// Reserved bytes are those of whole pages. Pages that have left a window are freed, as in engines with one
   /// block table per kind of layer.
-  std::uint64_t bytes = 0, reserved = 0, reservedPerGpu = 0;
+  std::uint64_t bytes = 0, perGpu = 0, reserved = 0, reservedPerGpu = 0;
   Index copies = 1;  ///< GPUs that store each kv head, or the latent
 };
 /// Throws std::invalid_argument if the shape can't be split over the GPUs.

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <set>
-#include <tuple>
 
 #include "attention/cache/model_cost.h"
 #include "attention/text/ascii.h"
@@ -13,47 +12,43 @@ namespace {
 /// The largest size allowed. No model exceeds it, and the product of two such sizes doesn't overflow.
 constexpr Index kMaxSize = Index{1} << 31;
 
-std::string notPositive(const ModelShape& shape) {
-  // A model without attention has no heads.
-  const bool attends =
-      shape.groups.empty() || std::any_of(shape.groups.begin(), shape.groups.end(),
-                                          [](const LayerGroup& group) { return group.heads > 0; });
-  const Index least = attends ? 1 : 0;
-  const std::tuple<const char*, Index, Index> sizes[] = {
-      {"layers", shape.layers, 1},        {"model_dim", shape.modelDim, 1},   {"heads", shape.heads, least},
-      {"kv_heads", shape.kvHeads, least}, {"head_dim", shape.headDim, least}, {"context", shape.context, 1}};
-  for (const auto& [name, size, low] : sizes)
-    if (size < low || size > kMaxSize)
-      return fmt::format("{} is {}, expected {} to {}", name, size, low, kMaxSize);
-  return {};
-}
-
-std::string negative(const ModelShape& shape) {
-  const std::pair<const char*, Index> sizes[] = {{"window", shape.window},
-                                                 {"global_layers", shape.globalLayers},
-                                                 {"latent_dim", shape.latentDim},
-                                                 {"rope_dim", shape.ropeDim},
-                                                 {"query_latent", shape.queryLatent},
-                                                 {"value_dim", shape.valueDim},
-                                                 {"inner_dim", shape.innerDim},
-                                                 {"vocabulary", shape.vocabulary},
-                                                 {"embedding_dim", shape.embeddingDim},
-                                                 {"positions", shape.positions},
-                                                 {"dense_layers", shape.denseLayers},
-                                                 {"experts", shape.experts},
-                                                 {"active_experts", shape.activeExperts},
-                                                 {"shared_experts", shape.sharedExperts},
-                                                 {"expert_dim", shape.expertDim}};
-  for (const auto& [name, size] : sizes)
-    if (size < 0 || size > kMaxSize) return fmt::format("{} is {}, expected 0 to {}", name, size, kMaxSize);
-  return {};
-}
+constexpr ShapeSize kSizes[] = {{"layers", &ModelShape::layers, 1},
+                                {"model_dim", &ModelShape::modelDim, 1},
+                                {"heads", &ModelShape::heads, 1, true},
+                                {"kv_heads", &ModelShape::kvHeads, 1, true},
+                                {"head_dim", &ModelShape::headDim, 1, true},
+                                {"context", &ModelShape::context, 1},
+                                {"window", &ModelShape::window},
+                                {"global_layers", &ModelShape::globalLayers},
+                                {"latent_dim", &ModelShape::latentDim},
+                                {"rope_dim", &ModelShape::ropeDim},
+                                {"query_latent", &ModelShape::queryLatent},
+                                {"value_dim", &ModelShape::valueDim},
+                                {"inner_dim", &ModelShape::innerDim},
+                                {"vocabulary", &ModelShape::vocabulary},
+                                {"embedding_dim", &ModelShape::embeddingDim},
+                                {"positions", &ModelShape::positions},
+                                {"dense_layers", &ModelShape::denseLayers},
+                                {"experts", &ModelShape::experts},
+                                {"active_experts", &ModelShape::activeExperts},
+                                {"shared_experts", &ModelShape::sharedExperts},
+                                {"expert_dim", &ModelShape::expertDim}};
 
 }  // namespace
 
+std::span<const ShapeSize> shapeSizes() {
+  return kSizes;
+}
+
 Status validate(const ModelShape& shape) {
-  if (std::string bad = notPositive(shape); !bad.empty()) return Error{bad};
-  if (std::string bad = negative(shape); !bad.empty()) return Error{bad};
+  const bool attends = shape.groups.empty() || std::ranges::any_of(shape.groups, [](const LayerGroup& group) {
+                         return group.heads > 0;
+                       });
+  for (const ShapeSize& size : kSizes) {
+    const Index least = size.attends && !attends ? 0 : size.least, value = shape.*size.member;
+    if (value < least || value > kMaxSize)
+      return Error{fmt::format("{} is {}, expected {} to {}", size.name, value, least, kMaxSize)};
+  }
   if (shape.kvHeads > 0 && shape.heads % shape.kvHeads != 0)
     return Error{
         fmt::format("kv_heads is {}, expected a divisor of the {} heads", shape.kvHeads, shape.heads)};
@@ -142,39 +137,24 @@ bool isHybrid(const ModelShape& shape) {
   return std::find(std::begin(plain), std::end(plain), kinds) == std::end(plain);
 }
 
-namespace {
-
-/// Returns a product, saturating; `count` may exceed the range of Index.
-std::uint64_t times(std::uint64_t count, Index factor) {
-  std::uint64_t product;
-  return __builtin_mul_overflow(count, static_cast<std::uint64_t>(factor), &product)
-             ? std::numeric_limits<std::uint64_t>::max()
-             : product;
-}
-
-void addTo(std::uint64_t& sum, std::uint64_t more) {
-  sum = saturatingSum({sum, more});
-}
-
-}  // namespace
-
 ShapeParameters parametersOf(const ModelShape& shape) {
   ShapeParameters all;
   for (const LayerGroup& group : layerGroups(shape)) {
-    addTo(all.attention, times(group.parameters, group.layers));
+    addTo(all.attention, saturatingMultiply(group.parameters, unsignedOf(group.layers)));
     if (shape.decodes && group.kind == CacheKind::none)
-      addTo(all.encoder, times(group.parameters, group.layers));
+      addTo(all.encoder, saturatingMultiply(group.parameters, unsignedOf(group.layers)));
   }
   for (const FeedForward& each : feedForwards(shape)) {
     const Index matrices = each.gated ? 3 : 2, d = shape.modelDim;
     const std::uint64_t expert = saturatingProduct({each.layers, matrices, d, each.innerDim});
     const std::uint64_t always = saturatingSum({saturatingProduct({each.layers, matrices, d, each.sharedDim}),
                                                 saturatingProduct({each.layers, d, each.experts})});
-    const std::uint64_t routed = each.experts > 0 ? times(expert, each.experts) : 0;
+    const std::uint64_t routed = each.experts > 0 ? saturatingMultiply(expert, unsignedOf(each.experts)) : 0;
     addTo(all.experts, routed);
     addTo(all.feedForward, saturatingSum({always, each.experts > 0 ? routed : expert}));
     addTo(all.activeFeedForward,
-          saturatingSum({always, each.experts > 0 ? times(expert, each.activeExperts) : expert}));
+          saturatingSum({always, each.experts > 0 ? saturatingMultiply(expert, unsignedOf(each.activeExperts))
+                                                  : expert}));
     if (each.encoder) addTo(all.encoder, saturatingSum({always, expert}));
   }
   const Index width = shape.embeddingDim > 0 ? shape.embeddingDim : shape.modelDim;

@@ -16,7 +16,7 @@ PagedCache::PagedCache(Index blockTokens) : blockTokens_(blockTokens) {
 const PagedCache::Sequence& PagedCache::at(Index sequence) const {
   require(sequence >= 0 && sequence < static_cast<Index>(sequences_.size()),
           fmt::format("sequence {} of {}", sequence, sequences_.size()));
-  return sequences_[static_cast<std::size_t>(sequence)];
+  return sequences_[asSize(sequence)];
 }
 
 void PagedCache::grow(Sequence& sequence, Index tokens) {
@@ -30,7 +30,7 @@ void PagedCache::grow(Sequence& sequence, Index tokens) {
     }
     const Index block = free_.back();
     free_.pop_back();
-    owners_[static_cast<std::size_t>(block)] = 1;
+    owners_[asSize(block)] = 1;
     sequence.blocks.push_back(block);
   }
 }
@@ -47,7 +47,7 @@ Index PagedCache::add(Index tokens, Index shared, Index of) {
     const Index whole = shared / blockTokens_;
     sequence.blocks.assign(other.blocks.begin(), other.blocks.begin() + whole);
     sequence.tokens = whole * blockTokens_;
-    for (const Index block : sequence.blocks) ++owners_[static_cast<std::size_t>(block)];
+    for (const Index block : sequence.blocks) ++owners_[asSize(block)];
   }
   grow(sequence, tokens - sequence.tokens);
   sequences_.push_back(std::move(sequence));
@@ -56,14 +56,14 @@ Index PagedCache::add(Index tokens, Index shared, Index of) {
 
 void PagedCache::append(Index sequence, Index tokens) {
   require(at(sequence).alive, fmt::format("sequence {} is finished", sequence));
-  grow(sequences_[static_cast<std::size_t>(sequence)], tokens);
+  grow(sequences_[asSize(sequence)], tokens);
 }
 
 void PagedCache::finish(Index sequence) {
   require(at(sequence).alive, fmt::format("sequence {} is finished", sequence));
-  Sequence& finished = sequences_[static_cast<std::size_t>(sequence)];
+  Sequence& finished = sequences_[asSize(sequence)];
   for (const Index block : finished.blocks)
-    if (--owners_[static_cast<std::size_t>(block)] == 0) free_.push_back(block);
+    if (--owners_[asSize(block)] == 0) free_.push_back(block);
   finished.blocks.clear();
   finished.alive = false;
 }
@@ -77,7 +77,7 @@ Index PagedCache::storedTokens() const {
   for (const Sequence& sequence : sequences_)
     for (std::size_t i = 0; i < sequence.blocks.size(); ++i) {
       const Index before = static_cast<Index>(i) * blockTokens_;
-      Index& filled = fill[static_cast<std::size_t>(sequence.blocks[i])];
+      Index& filled = fill[asSize(sequence.blocks[i])];
       filled = std::max(filled, std::min(blockTokens_, sequence.tokens - before));
     }
   Index tokens = 0;
@@ -105,7 +105,7 @@ std::vector<PagedStep> runSchedule(const std::vector<PagedRequest>& requests, In
     for (std::size_t r = 0; r < requests.size(); ++r) {
       const PagedRequest& request = requests[r];
       if (request.arrives != now) continue;
-      const Index of = request.with < 0 ? -1 : all[static_cast<std::size_t>(request.with)].sequence;
+      const Index of = request.with < 0 ? -1 : all[asSize(request.with)].sequence;
       const bool there = of >= 0 && cache.alive(of);
       all[r] = {cache.add(request.prompt, there ? request.shared : 0, of), request.answer};
     }
@@ -149,7 +149,7 @@ class ScheduleLine {
     skip();
     const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), to);
     if (error != std::errc()) return false;
-    text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+    text_.remove_prefix(asSize(end - text_.data()));
     return true;
   }
   bool ends() {
@@ -177,7 +177,7 @@ std::string problemOf(const PagedRequest& request, const std::vector<PagedReques
   if (request.with < 0 || request.with >= static_cast<Index>(earlier.size()))
     return fmt::format("shares with request {}, expected one of the {} before it", request.with + 1,
                        earlier.size());
-  const PagedRequest& other = earlier[static_cast<std::size_t>(request.with)];
+  const PagedRequest& other = earlier[asSize(request.with)];
   const Index most = std::min(request.prompt, other.prompt);
   if (request.shared < 1 || request.shared > most)
     return fmt::format("shares {} tokens with request {}, expected 1 to {}, the shorter prompt",

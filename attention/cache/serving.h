@@ -17,7 +17,7 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
-/// Returns all known machines, by ascending memory.
+/// Returns the machines in assets/catalogue/machines.json, by ascending memory.
 const std::vector<Machine>& machines();
 /// Finds a machine by name, ignoring case and anything but letters and digits. If no name matches, the first
 /// that begins with `name` is used ("h100" is "H100 80 GB"). Null if there is none.

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "attention/kernels/norm.h"
-
 namespace headscope::attention {
 namespace {
 
@@ -97,29 +95,6 @@ SoftmaxRow softmaxRow(const float* scores, Index count, float* weights, std::opt
   }
   for (Index j = 0; j < count; ++j) weights[j] /= sum;
   return {max, sum, max + std::log(sum)};
-}
-
-float entropy(const float* probabilities, Index count) {
-  return kernels::entropyOf(probabilities, static_cast<std::size_t>(count));
-}
-
-void layerNorm(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
-               double epsilon, std::span<float> y) {
-  kernels::normalize(x.data(), x.size(), weight.data(), bias.data(), epsilon, true, y.data());
-}
-
-void rmsNorm(std::span<const float> x, std::span<const float> weight, double epsilon, std::span<float> y) {
-  kernels::normalize(x.data(), x.size(), weight.data(), nullptr, epsilon, false, y.data());
-}
-
-void silu(std::span<float> x) {
-  kernels::timesSigmoid(x.data(), x.size(), 1, 0);
-}
-
-void geluByTanh(std::span<float> x) {
-  // (1 + tanh u)/2 = σ(2u).
-  constexpr float kLinear = 1.595769122f;  // 2·√(2/π)
-  kernels::timesSigmoid(x.data(), x.size(), kLinear, kLinear * 0.044715f);
 }
 
 }  // namespace headscope::attention

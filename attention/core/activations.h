@@ -4,6 +4,7 @@
 #include <span>
 
 #include "attention/core/tensor.h"
+#include "attention/kernels/norm.h"
 
 namespace headscope::attention {
 
@@ -27,7 +28,9 @@ float shareLeftBySink(float sink, float lse);
 float lseWithSink(float sink, float lse);
 
 /// Returns the entropy −Σ p·ln p of `count` probabilities, in nats; NaN if any is NaN.
-float entropy(const float* probabilities, Index count);
+inline float entropy(const float* probabilities, Index count) {
+  return kernels::entropyOf(probabilities, asSize(count));
+}
 
 /// Returns exp(x) for x ≤ 0, within two units in the last place; 0 below −87.33, where the result would
 /// be subnormal; NaN for NaN. Written without branches and tables so that compilers vectorise it.
@@ -35,14 +38,25 @@ float expNonPositive(float x);
 
 /// Layer norm (Ba, Kiros and Hinton 2016): y = (x − m)/√(mean((x − m)²) + epsilon) ⊙ weight + bias, where m
 /// is the mean of x. All have the same size; y may be x. In double precision up to the weights.
-void layerNorm(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
-               double epsilon, std::span<float> y);
+inline void layerNorm(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
+                      double epsilon, std::span<float> y) {
+  kernels::normalize(x.data(), x.size(), weight.data(), bias.data(), epsilon, true, y.data());
+}
 /// RMS norm (Zhang and Sennrich 2019): the same with m = 0 and no bias.
-void rmsNorm(std::span<const float> x, std::span<const float> weight, double epsilon, std::span<float> y);
+inline void rmsNorm(std::span<const float> x, std::span<const float> weight, double epsilon,
+                    std::span<float> y) {
+  kernels::normalize(x.data(), x.size(), weight.data(), nullptr, epsilon, false, y.data());
+}
 
 /// Computes x·σ(x) in place, with σ(u) = 1/(1 + e⁻ᵘ) (Elfwing et al. 2017).
-void silu(std::span<float> x);
+inline void silu(std::span<float> x) {
+  kernels::timesSigmoid(x.data(), x.size(), 1, 0);
+}
 /// Computes x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))) in place (Hendrycks and Gimpel 2016).
-void geluByTanh(std::span<float> x);
+inline void geluByTanh(std::span<float> x) {
+  // (1 + tanh u)/2 = σ(2u).
+  constexpr float kLinear = 1.595769122f;  // 2·√(2/π)
+  kernels::timesSigmoid(x.data(), x.size(), kLinear, kLinear * 0.044715f);
+}
 
 }  // namespace headscope::attention

@@ -176,8 +176,7 @@ void ValueRows::addExceptions(const MatrixView& weights, const MatrixView& score
 
 void requireHeadShapes(const AttentionConfig& config, std::span<const MatrixView> keys,
                        std::span<const MatrixView> values, const Stack& q) {
-  const Status status = validate(config);
-  require(status.ok(), status ? "" : status.error().message);
+  requireValid(config);
   require(q.count() == config.heads && q.cols() == config.headDim,
           fmt::format("q is [{}, n, {}], expected [{}, n, {}]", q.count(), q.cols(), config.heads,
                       config.headDim));
@@ -197,8 +196,7 @@ void requireHeadShapes(const AttentionConfig& config, std::span<const MatrixView
 void requireAttendShapes(const AttentionConfig& config, const Projections& projections,
                          const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& context,
                          const MaskInput& mask) {
-  const Status status = validate(config);
-  require(status.ok(), status ? "" : status.error().message);
+  requireValid(config);
   requireProjectionShapes(config, projections);
   requireInput(projections.q, x);
   requireInput(projections.k, context);

@@ -87,5 +87,7 @@ struct AttentionConfig : ScoreSettings {
 /// numbers that their terms allow, valid T5 buckets, dropout in [0, 1), a sink for each head or none, and
 /// that no product of sizes overflows.
 Status validate(const AttentionConfig& config);
+/// Throws std::invalid_argument with that Error's message.
+void requireValid(const AttentionConfig& config);
 
 }  // namespace headscope::attention

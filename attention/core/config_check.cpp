@@ -92,4 +92,8 @@ Status validate(const AttentionConfig& config) {
   return success();
 }
 
+void requireValid(const AttentionConfig& config) {
+  if (const Status status = validate(config); !status) throw std::invalid_argument(status.error().message);
+}
+
 }  // namespace headscope::attention

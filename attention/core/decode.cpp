@@ -14,32 +14,22 @@ constexpr Index kKeys = 512;
 
 /// The visible keys and score terms of each head, computed once for all tasks.
 struct StepRules {
-  std::vector<RowRuns> runs;              ///< [kvHeads], one row per head of the group
-  std::vector<HeadTerms> terms;           ///< [heads]
-  std::vector<const float*> bias, added;  ///< [heads] or empty
+  StepRules(const AttentionConfig& config, const MaskInput& mask, Index keys) : runs(asSize(config.heads)) {
+    for (Index head = 0; head < config.heads; ++head) {
+      collectRuns(mask, head, 0, 1, keys, runs[asSize(head)]);
+      terms.push_back(headTerms(config, mask, head, 1, keys));
+    }
+    for (std::size_t head = 0; head < runs.size(); ++head)
+      rules.push_back(rulesOf(terms[head], 0, runs[head]));
+  }
+
+  std::vector<RowRuns> runs;
+  std::vector<HeadTerms> terms;
+  std::vector<kernels::ScoreRules> rules;  ///< [heads]; they point into the runs and terms
 };
 
-StepRules rulesOf(const AttentionConfig& config, const MaskInput& mask, Index keys) {
-  StepRules rules;
-  RowRuns row;
-  for (Index head = 0; head < config.heads; ++head) {
-    if (head % config.groupSize() == 0) rules.runs.emplace_back().first.push_back(0);
-    RowRuns& group = rules.runs.back();
-    collectRuns(mask, head, 0, 1, keys, row);
-    group.runs.insert(group.runs.end(), row.runs.begin(), row.runs.end());
-    group.first.push_back(group.runs.size());
-    rules.terms.push_back(headTerms(config, mask, head, 1, keys));
-  }
-  for (const HeadTerms& terms : rules.terms) {
-    if (const float* bias = terms.biasOf(0)) rules.bias.push_back(bias);
-    if (const float* added = terms.addedOf(0)) rules.added.push_back(added);
-  }
-  return rules;
-}
-
 void requireCache(const AttentionConfig& config, const CacheView& cache, const Stack& q) {
-  const Status status = validate(config);
-  require(status.ok(), status ? "" : status.error().message);
+  requireValid(config);
   require(q.count() == config.heads && q.rows() == 1 && q.cols() == config.headDim,
           fmt::format("q is [{}, {}, {}], expected [{}, 1, {}]", q.count(), q.rows(), q.cols(), config.heads,
                       config.headDim));
@@ -95,7 +85,7 @@ bool decodeHeads(const AttentionConfig& config, const MaskInput& mask, const Cac
   // If only the weights are kept, scores are converted in place.
   float* const scores = keep == Keep::scores ? result.scores.data() : result.weights.data();
 
-  const StepRules rules = rulesOf(config, mask, m);
+  const StepRules all(config, mask, m);
   kernels::Pool& pool = kernels::sharedPool();
   // So many tasks that the last one takes a small share of a thread's time, each long enough to be worth
   // starting. With 8 per thread, 8 threads were 5.3 times as fast as one; with 32, 6.9 times.
@@ -115,12 +105,7 @@ bool decodeHeads(const AttentionConfig& config, const MaskInput& mask, const Cac
     part.keyEnd = asSize(std::min((p + 1) * step, m));
     part.heads = asSize(group);
     part.q = result.q.data() + head * headDim;
-    part.scale = rules.terms[asSize(head)].factor;
-    part.softcap = rules.terms[asSize(head)].cap;
-    part.bias = rules.bias.empty() ? nullptr : rules.bias.data() + head;
-    part.added = rules.added.empty() ? nullptr : rules.added.data() + head;
-    part.runs = rules.runs[asSize(g)].runs.data();
-    part.firstRun = rules.runs[asSize(g)].first.data();
+    part.rules = all.rules.data() + head;
     part.scores = scores ? scores + head * m : nullptr;
     part.scoresRow = asSize(m);
     part.max = &partial.max(p, head);

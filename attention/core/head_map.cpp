@@ -11,7 +11,6 @@
 #include "attention/core/tensor.h"
 #include "attention/kernels/map.h"
 #include "attention/kernels/pool.h"
-#include "attention/kernels/summaries.h"
 
 namespace headscope::attention {
 namespace {
@@ -32,8 +31,7 @@ struct Rows {
 
 void requireFits(const HeadField& field) {
   const AttentionConfig& config = field.config;
-  const Status status = validate(config);
-  require(status.ok(), status ? "" : status.error().message);
+  requireValid(config);
   require(field.head >= 0 && field.head < config.heads,
           fmt::format("head is {}, expected below {}", field.head, config.heads));
   require(

@@ -7,8 +7,6 @@
 #include "attention/core/random.h"
 
 namespace headscope::attention {
-namespace {}  // namespace
-
 kernels::Columns<float> intoRows(Matrix& y) {
   return {y.data(), asSize(y.cols()), asSize(y.cols()), 0};
 }

@@ -170,8 +170,8 @@ Array negated(Evaluation& run, const Array& part) {
   });
 }
 
-Array chosen(Evaluation& run, const Array& condition, const Array& yes, const Array& no) {
-  std::vector<Array> parts{condition, yes, no};
+Array chosen(Evaluation& run, Arguments arguments) {
+  std::vector<Array> parts(arguments.begin(), arguments.end());
   ArrayShape shape = align(run, parts);
   return {std::move(shape), std::make_shared<Choice>(std::move(parts))};
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "attention/expressions/functions.h"
-#include "attention/expressions/parser.h"
+#include "attention/text/lexer.h"
 
 namespace headscope::attention {
 
@@ -116,36 +116,43 @@ Result<Expression> Expression::parse(std::string_view text) {
                  std::to_string(kMaxBytes)};
   try {
     Expression expression;
-    expression.root_ = std::make_shared<const ExpressionNode>(ExpressionParser(text).read());
+    expression.root_ = std::make_shared<const ExpressionNode>(parseExpression(text));
     expression.text_ = text;
     return expression;
-  } catch (const ExpressionFault& fault) {
+  } catch (const SyntaxError& fault) {
     return Error{columnText(fault.offset) + fault.message};
   }
 }
 
-Result<Array> Expression::evaluate(const ExpressionNames& names, const ExpressionLimits& limits,
-                                   std::stop_token stop) const {
-  Evaluation run(limits, stop);
+namespace {
+
+/// Evaluates a tree and passes its value to `use`; returns what that returns, or the fault with its column.
+template <typename Use>
+auto evaluated(const ExpressionNode& root, const ExpressionNames& names, const ExpressionLimits& limits,
+               std::stop_token stop, Use use) -> Result<decltype(use(std::declval<Evaluation&>(), Array()))> {
+  Evaluation run(limits, std::move(stop));
   Walker walker(names, run);
   try {
-    return run.kept(walker.value(*root_));
+    return use(run, walker.value(root));
   } catch (const EvaluationFault& fault) {
-    if (fault.message == "stopped") return Error{fault.message};
+    if (fault.message == stopped().message) return stopped();
     return Error{columnText(walker.offset()) + fault.message};
   }
 }
 
+}  // namespace
+
+Result<Array> Expression::evaluate(const ExpressionNames& names, const ExpressionLimits& limits,
+                                   std::stop_token stop) const {
+  return evaluated(*root_, names, limits, std::move(stop),
+                   [](Evaluation& run, const Array& value) { return run.kept(value); });
+}
+
 Result<bool> Expression::holds(const ExpressionNames& names, const ExpressionLimits& limits,
                                std::stop_token stop) const {
-  Evaluation run(limits, stop);
-  Walker walker(names, run);
-  try {
-    return folded(run, walker.value(*root_), std::nullopt, Fold::all).at(0) != 0;
-  } catch (const EvaluationFault& fault) {
-    if (fault.message == "stopped") return Error{fault.message};
-    return Error{columnText(walker.offset()) + fault.message};
-  }
+  return evaluated(*root_, names, limits, std::move(stop), [](Evaluation& run, const Array& value) {
+    return folded(run, value, std::nullopt, Fold::all).at(0) != 0;
+  });
 }
 
 std::vector<UsedName> Expression::names() const {

@@ -195,7 +195,8 @@ Array softmaxOf(Evaluation& run, const Array& of, std::size_t axis) {
   return {of.shape(), std::move(values)};
 }
 
-Array uniqueValues(Evaluation& run, const Array& of) {
+Array uniqueValues(Evaluation& run, Arguments arguments) {
+  const Array& of = arguments[0];
   std::vector<double> values = run.values(of);
   run.visit(of.size());
   for (const double value : values) refuse(value, "unique");
@@ -224,7 +225,8 @@ ArrayShape stackOf(const Array& of) {
 
 }  // namespace
 
-Array ranks(Evaluation& run, const Array& of) {
+Array ranks(Evaluation& run, Arguments arguments) {
+  const Array& of = arguments[0];
   requireMatrices(of, "rank");
   const Index rows = of.shape()[of.rank() - 2], cols = of.shape()[of.rank() - 1];
   if (std::min(rows, cols) > kMaxRankSide)
@@ -244,7 +246,8 @@ Array ranks(Evaluation& run, const Array& of) {
   return {stack, std::move(found)};
 }
 
-Array matrixProduct(Evaluation& run, const Array& a, const Array& b) {
+Array matrixProduct(Evaluation& run, Arguments arguments) {
+  const Array &a = arguments[0], &b = arguments[1];
   requireMatrices(a, "matmul");
   requireMatrices(b, "matmul");
   const Index n = a.shape()[a.rank() - 2], k = a.shape()[a.rank() - 1], m = b.shape()[b.rank() - 1];

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "attention/core/result.h"
+#include "attention/text/lexer.h"
 
 namespace headscope::attention {
 
@@ -85,8 +86,6 @@ std::size_t axisOf(const Array& number, const Array& of) {
 
 namespace {
 
-using Arguments = std::span<const Array>;
-
 /// Returns the axis given as the last argument, after `before` others; nullopt if omitted.
 std::optional<std::size_t> axisIn(Arguments arguments, std::size_t before = 1) {
   if (arguments.size() <= before) return std::nullopt;
@@ -116,19 +115,6 @@ Array softmax(Evaluation& run, Arguments arguments) {
   const auto axis = axisIn(arguments);
   return softmaxOf(run, arguments[0], axis ? *axis : lastAxis(arguments[0]));
 }
-Array rank(Evaluation& run, Arguments arguments) {
-  return ranks(run, arguments[0]);
-}
-Array unique(Evaluation& run, Arguments arguments) {
-  return uniqueValues(run, arguments[0]);
-}
-Array matmul(Evaluation& run, Arguments arguments) {
-  return matrixProduct(run, arguments[0], arguments[1]);
-}
-Array where(Evaluation& run, Arguments arguments) {
-  return chosen(run, arguments[0], arguments[1], arguments[2]);
-}
-
 Array shape(Evaluation&, Arguments arguments) {
   const ArrayShape& sizes = arguments[0].shape();
   return {{static_cast<Index>(sizes.size())}, std::vector<double>(sizes.begin(), sizes.end())};
@@ -156,25 +142,6 @@ Array range(Evaluation& run, Arguments arguments) {
   return {{count}, std::move(values)};
 }
 
-double absolute(double value) {
-  return std::abs(value);
-}
-double root(double value) {
-  return std::sqrt(value);
-}
-double power(double value) {
-  return std::exp(value);
-}
-double logarithm(double value) {
-  return std::log(value);
-}
-double down(double value) {
-  return std::floor(value);
-}
-double noNumber(double value) {
-  return std::isnan(value);
-}
-
 constexpr ExpressionFunction kFunctions[] = {
     {"sum", "x[, axis]", 1, 2, fold<Fold::sum>, "The sum."},
     {"mean", "x[, axis]", 1, 2, fold<Fold::mean>, "The mean."},
@@ -189,23 +156,23 @@ constexpr ExpressionFunction kFunctions[] = {
     {"entropy", "p[, axis]", 1, 2, entropy, "−Σ p·ln p, along the last axis if none is given."},
     {"softmax", "x[, axis]", 1, 2, softmax,
      "e^x ÷ Σe^x, along the last axis if none is given; 0 if all are −inf, NaN if any is NaN or +inf."},
-    {"abs", "x", 1, 1, map<absolute>, "The absolute value."},
-    {"sqrt", "x", 1, 1, map<root>, "The square root."},
-    {"exp", "x", 1, 1, map<power>, "e^x."},
-    {"log", "x", 1, 1, map<logarithm>, "The natural logarithm."},
-    {"floor", "x", 1, 1, map<down>, "Rounds down to a whole number."},
-    {"isnan", "x", 1, 1, map<noNumber>, "1 where the value is NaN."},
-    {"where", "condition, x, y", 3, 3, where, "x where the condition holds, y elsewhere."},
+    {"abs", "x", 1, 1, map<[](double x) { return std::abs(x); }>, "The absolute value."},
+    {"sqrt", "x", 1, 1, map<[](double x) { return std::sqrt(x); }>, "The square root."},
+    {"exp", "x", 1, 1, map<[](double x) { return std::exp(x); }>, "e^x."},
+    {"log", "x", 1, 1, map<[](double x) { return std::log(x); }>, "The natural logarithm."},
+    {"floor", "x", 1, 1, map<[](double x) { return std::floor(x); }>, "Rounds down to a whole number."},
+    {"isnan", "x", 1, 1, map<[](double x) { return double(std::isnan(x)); }>, "1 where the value is NaN."},
+    {"where", "condition, x, y", 3, 3, chosen, "x where the condition holds, y elsewhere."},
     {"range", "[begin, ]end", 1, 2, range,
      "The whole numbers from begin (default 0) up to but not including "
      "end."},
     {"shape", "x", 1, 1, shape, "The sizes of the axes."},
     {"size", "x", 1, 1, size, "The number of values."},
     {"transpose", "x", 1, 1, transpose, "The axes in reverse order."},
-    {"unique", "x", 1, 1, unique, "The values that occur, each once, ascending."},
-    {"rank", "x", 1, 1, rank,
+    {"unique", "x", 1, 1, uniqueValues, "The values that occur, each once, ascending."},
+    {"rank", "x", 1, 1, ranks,
      "The rank of the matrices in the last two axes: singular values above largest · side · 1.2e-7."},
-    {"matmul", "x, y", 2, 2, matmul, "The products of the matrices in the last two axes."}};
+    {"matmul", "x, y", 2, 2, matrixProduct, "The products of the matrices in the last two axes."}};
 
 }  // namespace
 
@@ -223,13 +190,13 @@ void checkCall(const ExpressionNode& call) {
   const ExpressionFunction& function = *call.function;
   const auto given = static_cast<int>(call.parts.size());
   if (given < function.least || given > function.most)
-    throw ExpressionFault{call.word + " has " + counted(given, "argument") + ", expected " + call.word + "(" +
-                              std::string(function.arguments) + ")",
-                          call.begin};
+    throw SyntaxError{call.word + " has " + counted(given, "argument") + ", expected " + call.word + "(" +
+                          std::string(function.arguments) + ")",
+                      call.begin};
   // The unique values may include 0, which count would skip.
   if (function.name == "count" && call.parts.front().function &&
       call.parts.front().function->name == "unique")
-    throw ExpressionFault{"count(unique(…)) leaves out 0; size(unique(…)) counts all values", call.begin};
+    throw SyntaxError{"count(unique(…)) leaves out 0; size(unique(…)) counts all values", call.begin};
 }
 
 }  // namespace headscope::attention

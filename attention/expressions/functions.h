@@ -9,48 +9,6 @@
 
 namespace headscope::attention {
 
-/// What is wrong with an expression, and the byte offset of the error.
-struct ExpressionFault {
-  std::string message;
-  std::size_t offset = 0;
-};
-
-enum class ExpressionTokenKind { end, number, name, text, symbol };
-
-struct ExpressionToken {
-  ExpressionTokenKind kind = ExpressionTokenKind::end;
-  std::size_t begin = 0, end = 0;
-  std::string word;  ///< as written; for quoted text, without the quotes
-  double number = 0;
-};
-
-/// Splits an expression into numbers, (dotted) names, quoted text, and symbols of one or two characters.
-/// Throws ExpressionFault at anything else.
-class ExpressionLexer {
- public:
-  explicit ExpressionLexer(std::string_view text) : text_(text) { read(); }
-
-  const ExpressionToken& peek() const { return next_; }
-  ExpressionToken take() {
-    ExpressionToken token = std::move(next_);
-    read();
-    return token;
-  }
-  bool sees(std::string_view symbol) const {
-    return next_.kind == ExpressionTokenKind::symbol && next_.word == symbol;
-  }
-
- private:
-  void read();
-  void readNumber();
-  void readName();
-  void readText();
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  ExpressionToken next_;
-};
-
 struct ExpressionFunction;
 
 /// How two values are combined; the operators from `equal` on are conditions.
@@ -135,8 +93,12 @@ Array joined(Evaluation& run, std::vector<Array> parts, const std::vector<Binary
 /// Applies f to every value.
 Array mapped(Evaluation& run, const Array& part, double (*f)(double));
 Array negated(Evaluation& run, const Array& part);
-/// Returns values of `yes` where the condition is nonzero, and of `no` elsewhere.
-Array chosen(Evaluation& run, const Array& condition, const Array& yes, const Array& no);
+
+/// The arguments of a function.
+using Arguments = std::span<const Array>;
+/// Returns values of the second argument where the first, a condition, is nonzero, and of the third
+/// elsewhere.
+Array chosen(Evaluation& run, Arguments arguments);
 
 /// Evaluates the brackets that follow a base; `parts` are the node's values, the base first.
 Array picked(Evaluation& run, const std::vector<AxisPick>& picks, const std::vector<Array>& parts);
@@ -155,14 +117,17 @@ struct ExpressionFunction {
   std::string_view name;
   std::string_view arguments;  ///< "x[, axis]"; those in brackets are optional
   int least, most;
-  Array (*apply)(Evaluation& run, std::span<const Array> arguments);
+  Array (*apply)(Evaluation& run, Arguments arguments);
   std::string_view help;  ///< one sentence
 };
+
+/// Parses an expression. Throws SyntaxError.
+ExpressionNode parseExpression(std::string_view text);
 
 std::span<const ExpressionFunction> functionTable();
 /// Returns null if the language has no function of that name.
 const ExpressionFunction* findFunction(std::string_view name);
-/// Throws ExpressionFault if a call has too few or too many arguments, or is the misleading count(unique(…)).
+/// Throws SyntaxError if a call has too few or too many arguments, or is the misleading count(unique(…)).
 void checkCall(const ExpressionNode& call);
 
 // The implementations of the functions. An axis is always the last argument.
@@ -173,11 +138,11 @@ Array folded(Evaluation& run, const Array& of, std::optional<std::size_t> axis, 
 
 /// Returns e^x ÷ Σ e^x along an axis; 0 where the whole axis is −inf.
 Array softmaxOf(Evaluation& run, const Array& of, std::size_t axis);
-Array uniqueValues(Evaluation& run, const Array& of);
+Array uniqueValues(Evaluation& run, Arguments arguments);
 /// Returns the ranks of the matrices in the last two axes: the number of singular values above largest ·
 /// longer side · float epsilon, as NumPy does for float matrices.
-Array ranks(Evaluation& run, const Array& of);
+Array ranks(Evaluation& run, Arguments arguments);
 /// Multiplies the matrices in the last two axes; the other axes broadcast.
-Array matrixProduct(Evaluation& run, const Array& a, const Array& b);
+Array matrixProduct(Evaluation& run, Arguments arguments);
 
 }  // namespace headscope::attention

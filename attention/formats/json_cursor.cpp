@@ -112,43 +112,27 @@ bool JsonCursor::key(std::string_view& name, std::string& buffer) {
 bool JsonCursor::string(std::string_view& value, std::string& buffer) {
   if (failed()) return false;
   if (peek() != '"') return fail("a string");
-  const std::size_t begin = ++at_;
-  bool plain = true;  // only ASCII so far
-  for (; at_ < text_.size(); ++at_) {
-    const auto c = static_cast<unsigned char>(text_[at_]);
-    if (c == '"') {
-      value = text_.substr(begin, at_++ - begin);
-      if (plain || validateUtf8(value)) return true;
-      at_ = begin;
-      return fail("UTF-8");
-    }
-    if (c == '\\') {
-      buffer.assign(text_, begin, at_ - begin);
-      return unescape(value, buffer);
-    }
-    if (c < 0x20) return fail("no control character inside a string");
-    plain = plain && c < 0x80;
-  }
-  return fail("the end of a string");
-}
-
-bool JsonCursor::unescape(std::string_view& value, std::string& buffer) {
-  const std::size_t begin = at_;
+  std::size_t begin = ++at_;
+  bool ascii = true, escaped = false;
   while (at_ < text_.size()) {
     const char c = text_[at_];
     if (c == '"') {
+      value = escaped ? std::string_view(buffer) : text_.substr(begin, at_ - begin);
       ++at_;
-      value = buffer;
-      if (validateUtf8(value)) return true;
+      if (ascii || validateUtf8(value)) return true;
       at_ = begin;
       return fail("UTF-8");
     }
     if (c == '\\') {
+      if (!escaped) buffer.assign(text_, begin, at_ - begin);
+      if (!escaped) begin = at_;
+      escaped = true;
       if (!unescapeOne(buffer)) return false;
       continue;
     }
     if (static_cast<unsigned char>(c) < 0x20) return fail("no control character inside a string");
-    buffer += c;
+    ascii = ascii && static_cast<unsigned char>(c) < 0x80;
+    if (escaped) buffer += c;
     ++at_;
   }
   return fail("the end of a string");

@@ -44,7 +44,6 @@ class JsonCursor {
   bool fail(std::string_view expected);
   void skipSpace();
   bool skipString();
-  bool unescape(std::string_view& value, std::string& buffer);
   bool unescapeOne(std::string& buffer);
   bool hexDigits(std::uint32_t& value);
 

@@ -14,31 +14,13 @@ namespace {
 
 constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 24;
 
-std::optional<DType> typeOf(std::string_view descr) {
-  constexpr std::pair<std::string_view, DType> kTypes[] = {
-      {"<f4", DType::F32},
-      {"<f2", DType::F16},
-      {"<f8", DType::F64},
-      {"<i8", DType::I64},
-      {"<i4", DType::I32},
-      {"<i2", DType::I16},
-      {"|i1", DType::I8},
-      {"|u1", DType::U8},
-      {"|b1", DType::Bool},
-      // NumPy has no bfloat16: ml_dtypes' arrays are saved as two bytes of unknown meaning.
-      {"|V2", DType::BF16},
-      {"<V2", DType::BF16}};
-  for (const auto& [name, type] : kTypes)
-    if (name == descr) return type;
-  return std::nullopt;
-}
-
 /// Converts an array's header to a tensor entry. Messages name no file.
 Result<TensorEntry> entryOf(const NpyHeader& header) {
-  const auto type = typeOf(header.descr);
-  if (!type)
-    return Error{"has values of type " + quotedText(header.descr) +
-                 ", expected little-endian floats, whole numbers or booleans (<f4, <f2, <f8, <i8, |b1, …)"};
+  constexpr DType kTypes[] = {DType::F32, DType::F16, DType::BF16, DType::F64, DType::I64,
+                              DType::I32, DType::I16, DType::I8,   DType::U8,  DType::Bool};
+  const auto type =
+      npyType(header, kTypes, "little-endian floats, whole numbers or booleans (<f4, <f2, <f8, <i8, |b1, …)");
+  if (!type) return type.error();
   if (const auto status = checkNpyExtent(header, byteSize(*type)); !status) return status.error();
   if (header.fortranOrder && header.shape.size() > 1)
     return Error{"is in Fortran order, expected C order: save numpy.ascontiguousarray(array)"};
@@ -70,111 +52,87 @@ std::string utf8Of(std::string_view descr, std::span<const std::uint8_t> codes) 
   return text;
 }
 
-/// Formats a single number as metadata.
+/// Formats a single number as metadata; "" for half precision, too coarse for any option.
 std::string numberText(DType type, std::span<const std::uint8_t> bytes) {
-  const auto whole = [&]<typename T>(T value) {
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return fmt::format("{}", value);
-  };
-  switch (type) {
-    case DType::I64:
-      return whole(std::int64_t{});
-    case DType::I32:
-      return whole(std::int32_t{});
-    case DType::I16:
-      return whole(std::int16_t{});
-    case DType::F64:
-      return whole(double{});
-    case DType::F32:
-      return whole(float{});
-    case DType::I8:
-      return fmt::format("{}", static_cast<int>(static_cast<std::int8_t>(bytes[0])));
-    case DType::U8:
-      return fmt::format("{}", static_cast<int>(bytes[0]));
-    case DType::Bool:
-      return bytes[0] ? "True" : "False";
-    default:
-      return {};  // half precision, too coarse for any option
-  }
+  if (type == DType::F16 || type == DType::BF16) return {};
+  if (type == DType::Bool) return bytes[0] ? "True" : "False";
+  std::string text;
+  withReaderOf(type, [&](auto read) { text = fmt::format("{}", +read(bytes.data())); });
+  return text;
 }
 
-}  // namespace
-
-Status NpzFile::addText(std::size_t member, const std::string& name, const NpyHeader& header) {
+/// Adds texts to the metadata.
+Status addText(const ZipArchive& archive, std::size_t member, const std::string& name,
+               const NpyHeader& header, NpzLayout& layout) {
   const std::uint64_t length = *textBytes(header.descr);
   if (length == 0) return success();
   if (const auto status = checkNpyExtent(header, length); !status) return status;
   if (header.dataSize > kMostTextBytes)
     return Error{fmt::format("takes {} bytes, expected at most {}", header.dataSize, kMostTextBytes)};
   std::vector<std::uint8_t> codes(header.dataSize);
-  if (const auto status = archive_.read(member, header.dataBegin, codes); !status) return status;
+  if (const auto status = archive.read(member, header.dataBegin, codes); !status) return status;
   if (header.shape.empty()) {
-    header_.metadata[name] = utf8Of(header.descr, codes);
+    layout.header.metadata[name] = utf8Of(header.descr, codes);
     return success();
   }
   nlohmann::json list = nlohmann::json::array();
   for (std::size_t at = 0; at < codes.size(); at += length)
     list.push_back(utf8Of(header.descr, std::span(codes).subspan(at, length)));
-  header_.metadata[name] = list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  layout.header.metadata[name] = list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return success();
 }
 
-Status NpzFile::addArray(std::size_t member, const std::string& name) {
-  const std::uint64_t size = archive_.members()[member].size;
+Status addArray(const ZipArchive& archive, std::size_t member, const std::string& name, NpzLayout& layout) {
+  const std::uint64_t size = archive.members()[member].size;
   // Headers usually take some hundred bytes; read more only if one is longer.
   std::vector<std::uint8_t> start(std::min<std::uint64_t>(size, 4096));
-  if (const auto status = archive_.read(member, 0, start); !status) return status;
+  if (const auto status = archive.read(member, 0, start); !status) return status;
   auto header = parseNpyHeader(start, size);
   if (!header && size > start.size()) {
     start.resize(std::min(size, kMaxNpyHeader));
-    if (const auto status = archive_.read(member, 0, start); !status) return status;
+    if (const auto status = archive.read(member, 0, start); !status) return status;
     header = parseNpyHeader(start, size);
   }
   if (!header) return header.error();
-  if (textBytes(header->descr)) return addText(member, name, *header);
+  if (textBytes(header->descr)) return addText(archive, member, name, *header, layout);
   // A pickled list of tokens can't be read, which is no reason to refuse the numbers beside it.
   if (header->descr == "|O" && name.ends_with("tokens")) {
-    header_.metadata[name] = "";
+    layout.header.metadata[name] = "";
     return success();
   }
   auto entry = entryOf(*header);
   if (!entry) return entry.error();
   if (entry->shape.empty() && entry->dtype != DType::F16) {
     std::vector<std::uint8_t> value(header->dataSize);
-    if (const auto status = archive_.read(member, header->dataBegin, value); !status) return status;
-    header_.metadata[name] = numberText(entry->dtype, value);
+    if (const auto status = archive.read(member, header->dataBegin, value); !status) return status;
+    layout.header.metadata[name] = numberText(entry->dtype, value);
     return success();
   }
-  header_.tensors[name] = *entry;
-  places_[name] = {member, header->dataBegin};
+  layout.header.tensors[name] = *entry;
+  layout.members[name] = member;
   return success();
 }
 
-Result<NpzFile> NpzFile::open(const std::filesystem::path& path) {
-  auto archive = ZipArchive::open(path);
-  if (!archive) return archive.error();
-  NpzFile file(*std::move(archive));
+}  // namespace
+
+Result<NpzLayout> readNpzLayout(const ZipArchive& archive, const std::filesystem::path& path) {
   constexpr std::string_view kEnding = ".npy";
-  const auto& members = file.archive_.members();
+  const auto& members = archive.members();
   for (const auto& member : members)
     if (member.name == "data.pkl" || member.name.ends_with("/data.pkl"))
       return fileError(path, "is a PyTorch pickle, " + savePickleInstead(path));
+  NpzLayout layout;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (!members[i].name.ends_with(kEnding)) continue;
     const std::string name = members[i].name.substr(0, members[i].name.size() - kEnding.size());
-    if (const auto status = file.addArray(i, name); !status)
+    if (const auto status = addArray(archive, i, name, layout); !status)
       return fileError(path, "array " + quotedText(name) + " " + status.error().message);
   }
-  if (file.header_.tensors.empty() && file.header_.metadata.empty())
+  if (layout.header.tensors.empty() && layout.header.metadata.empty())
     return fileError(path, "is a zip archive without arrays (.npy), expected safetensors or NumPy's .npz");
-  if (file.header_.tensors.empty())
+  if (layout.header.tensors.empty())
     return fileError(path, "has only texts and single numbers, expected arrays of numbers");
-  return file;
-}
-
-Status NpzFile::read(const std::string& tensor, std::uint64_t offset, std::span<std::uint8_t> to) const {
-  const Place& place = places_.at(tensor);
-  return archive_.read(place.member, place.dataBegin + offset, to);
+  return layout;
 }
 
 Result<SafetensorsLayout> readNpyLayout(const RegularFile& file, const std::string& name) {

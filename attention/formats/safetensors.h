@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,44 +11,15 @@
 
 #include "attention/core/result.h"
 #include "attention/core/tensor.h"
+#include "attention/formats/dtype.h"
 #include "attention/formats/files/file_io.h"
 
 namespace headscope::attention {
 
-/// Every number type of the format. Of those after I8, only names and sizes are known: a file may hold them,
-/// and whatever would read them refuses them.
-enum class DType {
-  F32,
-  F16,
-  BF16,
-  F64,
-  I64,
-  I32,
-  U8,
-  Bool,
-  I16,
-  I8,
-  U16,
-  U32,
-  U64,
-  C64,
-  F8_E4M3,
-  F8_E5M2,
-  F8_E8M0,
-  F8_E4M3FNUZ,
-  F8_E5M2FNUZ,
-  F6_E2M3,
-  F6_E3M2,
-  F4,
-};
-std::string_view name(DType dtype);
-/// Bytes of one number, rounded up.
-std::size_t byteSize(DType dtype);
-
 /// One named tensor; its bytes are little-endian and row-major, as in the file.
 struct NamedTensor {
   DType dtype = DType::F32;
-  std::vector<std::uint64_t> shape;
+  Shape shape;
   std::vector<std::uint8_t> bytes;
 };
 
@@ -70,7 +40,7 @@ Status writeSafetensors(const std::filesystem::path& path, const SafetensorsFile
 struct TensorPieces {
   std::string name;
   DType dtype = DType::F32;
-  std::vector<std::uint64_t> shape;
+  Shape shape;
   std::vector<std::span<const std::uint8_t>> pieces;
 };
 /// Writes the same format without copying the tensors. Throws std::invalid_argument if a tensor's pieces
@@ -78,19 +48,7 @@ struct TensorPieces {
 Status writeSafetensors(const std::filesystem::path& path, std::vector<TensorPieces> tensors,
                         const std::map<std::string, std::string>& metadata);
 
-/// Converts `bytes` of F32, F16, BF16 or F64 to float (F64 is rounded). Returns an Error for other types and
-/// for values beyond float's range, with `name`, what was found and what was expected. Throws
-/// std::invalid_argument if the counts of `bytes` and `values` differ.
-Status convertToFloats(DType dtype, std::span<const std::uint8_t> bytes, std::span<float> values,
-                       const std::string& name);
-NamedTensor fromFloats(std::span<const float> values, std::vector<std::uint64_t> shape);
-
-/// Returns the product of `shape` times the size of one value, in whole bytes; nullopt if that overflows 64
-/// bits.
-std::optional<std::uint64_t> byteExtent(DType dtype, const std::vector<std::uint64_t>& shape);
-
-/// Formats a shape: "[3, 64, 48]".
-std::string shapeText(const std::vector<std::uint64_t>& shape);
+NamedTensor fromFloats(std::span<const float> values, Shape shape);
 
 /// The number of bytes at the start of the file that give the length of its JSON header.
 inline constexpr std::uint64_t kHeaderLengthBytes = 8;
@@ -98,7 +56,7 @@ inline constexpr std::uint64_t kHeaderLengthBytes = 8;
 /// A tensor as declared in the JSON header: bytes [begin, end) of the data.
 struct TensorEntry {
   DType dtype = DType::F32;
-  std::vector<std::uint64_t> shape;
+  Shape shape;
   std::uint64_t begin = 0, end = 0;
 };
 
@@ -126,8 +84,5 @@ struct SafetensorsLayout {
 };
 /// Reads and checks only the header of a file.
 Result<SafetensorsLayout> readSafetensorsHeader(const RegularFile& file, const std::string& name);
-
-/// Returns the dtype that a name in the file stands for; name() is the inverse.
-Result<DType> dtypeFromName(std::string_view text);
 
 }  // namespace headscope::attention

@@ -2,10 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "attention/formats/files/file_io.h"
+#include "attention/formats/npy.h"
 #include "attention/formats/quote.h"
 #include "attention/text/ascii.h"
 #include "attention/text/tokenizer.h"
@@ -33,84 +35,6 @@ bool isSmall(std::string_view number) {
   return exponent < first - point;
 }
 
-}  // namespace
-
-Result<bool> CsvReader::next(std::vector<CsvField>& fields) {
-  while (at_ < text_.size()) {
-    line_ = nextLine_;
-    fields.clear();
-    bool more = true;
-    while (more) {
-      if (fields.size() == kMaxColumns) {
-        return Error{fmt::format("line {} has more than {} fields", line_, kMaxColumns)};
-      }
-      auto field = readField();
-      if (!field) return field.error();
-      fields.push_back(std::move(*field));
-      more = at_ < text_.size() && text_[at_] == separator_;
-      if (more) ++at_;
-    }
-    skipLineEnd();
-    const bool blank = fields.size() == 1 && fields[0].text.empty() && !fields[0].quoted;
-    if (!blank) return true;
-  }
-  return false;
-}
-
-bool CsvReader::atFieldEnd() const {
-  return at_ == text_.size() || text_[at_] == separator_ || text_[at_] == '\n' || text_[at_] == '\r';
-}
-
-void CsvReader::skipSpaces() {
-  while (!atFieldEnd() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
-}
-
-void CsvReader::skipLineEnd() {
-  if (at_ == text_.size()) return;
-  if (text_[at_] == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') ++at_;
-  ++at_;
-  ++nextLine_;
-}
-
-Result<CsvField> CsvReader::readField() {
-  skipSpaces();
-  if (at_ < text_.size() && text_[at_] == '"') return readQuoted();
-  const auto begin = at_;
-  while (!atFieldEnd()) ++at_;
-  auto text = text_.substr(begin, at_ - begin);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return CsvField{std::string(text), false};
-}
-
-Result<CsvField> CsvReader::readQuoted() {
-  const auto began = nextLine_;
-  CsvField field{"", true};
-  for (++at_; at_ < text_.size(); ++at_) {
-    const char c = text_[at_];
-    if (c == '"') {
-      if (at_ + 1 == text_.size() || text_[at_ + 1] != '"') break;
-      ++at_;
-    }
-    if (c == '\n') ++nextLine_;
-    field.text += c;
-  }
-  if (at_ == text_.size()) return Error{fmt::format("line {} opens a quote that is never closed", began)};
-  ++at_;
-  skipSpaces();
-  if (!atFieldEnd()) {
-    return Error{fmt::format("line {} has text after a closing quote, expected a separator", nextLine_)};
-  }
-  return field;
-}
-
-Result<std::string_view> utf8Text(std::string_view bytes) {
-  if (bytes.substr(0, 3) == kByteOrderMark) bytes.remove_prefix(3);
-  if (bytes.substr(0, 2) == "\xFF\xFE" || bytes.substr(0, 2) == "\xFE\xFF") {
-    return Error{"is UTF-16 text, expected UTF-8"};
-  }
-  return bytes;
-}
-
 char findCsvSeparator(std::string_view text) {
   bool quotes = false, tab = false, semicolon = false, any = false;
   for (const char c : text) {
@@ -122,6 +46,111 @@ char findCsvSeparator(std::string_view text) {
     semicolon = semicolon || c == ';';
   }
   return tab ? '\t' : semicolon ? ';' : ',';
+}
+
+/// Splits text into records, one record at a time.
+class CsvReader {
+ public:
+  explicit CsvReader(std::string_view text) : text_(text), separator_(findCsvSeparator(text)) {}
+
+  /// Reads the next record that isn't a blank line into `fields`. Returns false at the end of the text.
+  Result<bool> next(std::vector<std::string>& fields) {
+    while (at_ < text_.size()) {
+      line_ = nextLine_;
+      fields.clear();
+      bool more = true;
+      while (more) {
+        if (fields.size() == kMaxColumns)
+          return Error{fmt::format("line {} has more than {} fields", line_, kMaxColumns)};
+        auto field = readField();
+        if (!field) return field.error();
+        fields.push_back(std::move(*field));
+        more = at_ < text_.size() && text_[at_] == separator_;
+        if (more) ++at_;
+      }
+      skipLineEnd();
+      const bool blank = fields.size() == 1 && fields[0].empty() && !quoted_;
+      if (!blank) return true;
+    }
+    return false;
+  }
+  /// The line on which the last record began, counted from 1.
+  std::size_t line() const { return line_; }
+
+ private:
+  bool atFieldEnd() const {
+    return at_ == text_.size() || text_[at_] == separator_ || text_[at_] == '\n' || text_[at_] == '\r';
+  }
+
+  void skipSpaces() {
+    while (!atFieldEnd() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+  }
+
+  void skipLineEnd() {
+    if (at_ == text_.size()) return;
+    if (text_[at_] == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') ++at_;
+    ++at_;
+    ++nextLine_;
+  }
+
+  Result<std::string> readField() {
+    skipSpaces();
+    quoted_ = at_ < text_.size() && text_[at_] == '"';
+    if (quoted_) return readQuoted();
+    const auto begin = at_;
+    while (!atFieldEnd()) ++at_;
+    auto text = text_.substr(begin, at_ - begin);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+    return std::string(text);
+  }
+
+  Result<std::string> readQuoted() {
+    const auto began = nextLine_;
+    std::string field;
+    for (++at_; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '"') {
+        if (at_ + 1 == text_.size() || text_[at_ + 1] != '"') break;
+        ++at_;
+      }
+      if (c == '\n') ++nextLine_;
+      field += c;
+    }
+    if (at_ == text_.size()) return Error{fmt::format("line {} opens a quote that is never closed", began)};
+    ++at_;
+    skipSpaces();
+    if (!atFieldEnd())
+      return Error{fmt::format("line {} has text after a closing quote, expected a separator", nextLine_)};
+    return field;
+  }
+
+  std::string_view text_;
+  char separator_;
+  bool quoted_ = false;  ///< whether the last field is in quotes
+  std::size_t at_ = 0, line_ = 1, nextLine_ = 1;
+};
+
+}  // namespace
+
+Result<std::string_view> utf8Text(std::string_view bytes) {
+  if (bytes.substr(0, 3) == kByteOrderMark) bytes.remove_prefix(3);
+  if (bytes.substr(0, 2) == "\xFF\xFE" || bytes.substr(0, 2) == "\xFE\xFF") {
+    return Error{"is UTF-16 text, expected UTF-8"};
+  }
+  return bytes;
+}
+
+Status readCsv(std::string_view bytes,
+               const std::function<Status(std::vector<std::string>&, std::size_t)>& take) {
+  const auto text = utf8Text(bytes);
+  if (!text) return text.error();
+  CsvReader reader(*text);
+  std::vector<std::string> fields;
+  for (auto more = reader.next(fields);; more = reader.next(fields)) {
+    if (!more) return more.error();
+    if (!*more) return success();
+    if (auto status = take(fields, reader.line()); !status) return status;
+  }
 }
 
 std::optional<float> readCsvNumber(std::string_view text) {
@@ -159,12 +188,12 @@ namespace {
 /// Collects rows and decides whether the first row is a header and the first column holds names.
 class TableBuilder {
  public:
-  Status add(std::vector<CsvField>& fields, std::size_t line) {
+  Status add(std::vector<std::string>& fields, std::size_t line) {
     if (width_ == 0) {
       width_ = fields.size();
       firstLine_ = line;
       if (isHeader(fields)) {
-        const auto& first = fields[0].text;
+        const auto& first = fields[0];
         namesByHeader_ = width_ > 1 && (first.empty() || first == "name" || first == "token");
         return success();
       }
@@ -176,19 +205,19 @@ class TableBuilder {
     if (names_.size() == static_cast<std::size_t>(kMaxTableRows)) {
       return Error{fmt::format("has more than {} rows of numbers", kMaxTableRows)};
     }
-    const auto number = readCsvNumber(fields[0].text);
+    const auto number = readCsvNumber(fields[0]);
     const bool finite = number && std::isfinite(*number);
     numbersInFirst_ = numbersInFirst_ || finite;
     textInFirst_ = textInFirst_ || !number;
     if (!finite && !badLine_) {
       badLine_ = line;
-      badText_ = fields[0].text;
+      badText_ = fields[0];
     }
     firstColumn_.push_back(number.value_or(0.0F));
-    names_.push_back(std::move(fields[0].text));
+    names_.push_back(std::move(fields[0]));
     for (std::size_t column = 1; column < width_; ++column) {
-      const auto value = readCsvNumber(fields[column].text);
-      if (!value || !std::isfinite(*value)) return badCell(line, column, fields[column].text);
+      const auto value = readCsvNumber(fields[column]);
+      if (!value || !std::isfinite(*value)) return badCell(line, column, fields[column]);
       values_.push_back(*value);
     }
     return success();
@@ -215,11 +244,9 @@ class TableBuilder {
   }
 
  private:
-  static bool isHeader(const std::vector<CsvField>& fields) {
-    for (const auto& field : fields) {
-      if (readCsvNumber(field.text)) return false;
-    }
-    return true;
+  static bool isHeader(const std::vector<std::string>& fields) {
+    return std::none_of(fields.begin(), fields.end(),
+                        [](const std::string& field) { return readCsvNumber(field).has_value(); });
   }
 
   static Error badCell(std::size_t line, std::size_t column, const std::string& text) {
@@ -249,19 +276,10 @@ std::string numberText(float value) {
 }  // namespace
 
 Result<Table> parseCsv(std::string_view text, const std::string& name) {
-  const auto plain = utf8Text(text);
-  if (!plain) return Error{name + ": " + plain.error().message};
-  CsvReader reader(*plain, findCsvSeparator(*plain));
   TableBuilder builder;
-  std::vector<CsvField> fields;
-  for (;;) {
-    const auto more = reader.next(fields);
-    if (!more) return Error{name + ": " + more.error().message};
-    if (!*more) break;
-    const auto status = builder.add(fields, reader.line());
-    if (!status) return Error{name + ": " + status.error().message};
-  }
-  auto table = builder.finish();
+  const Status status = readCsv(
+      text, [&](std::vector<std::string>& fields, std::size_t line) { return builder.add(fields, line); });
+  auto table = status ? builder.finish() : status.error();
   if (!table) return Error{name + ": " + table.error().message};
   return table;
 }
@@ -288,6 +306,45 @@ std::string formatCsv(const Table& table) {
     out += '\n';
   }
   return out;
+}
+
+namespace {
+
+Result<Table> readNpyTable(std::span<const std::uint8_t> bytes) {
+  constexpr DType kTypes[] = {DType::F16, DType::F32, DType::F64, DType::I32, DType::I64};
+  const auto header = parseNpyHeader(bytes, bytes.size());
+  if (!header) return header.error();
+  const auto type = npyType(*header, kTypes, "little-endian floats or integers (<f2, <f4, <f8, <i4 or <i8)");
+  if (!type) return type.error();
+  const Shape& shape = header->shape;
+  if (shape.empty() || shape.size() > 2)
+    return Error{fmt::format("has {} dimensions, expected 1 or 2", shape.size())};
+  if (const auto status = checkNpyExtent(*header, byteSize(*type)); !status) return status.error();
+  if (shape.size() == 2 && shape[0] > kMaxTableRows)
+    return Error{fmt::format("has {} rows, expected at most {}", shape[0], kMaxTableRows)};
+  const std::size_t rows = shape.size() == 2 ? shape[0] : 1, cols = shape.back();
+  Table table;
+  table.names.resize(rows);
+  table.values.resize(static_cast<Index>(rows), static_cast<Index>(cols));
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::span<float> values(table.values.data() + row * cols, cols);
+    const std::size_t first = header->fortranOrder ? row : row * cols;
+    readNumbers(*type, bytes.data() + header->dataBegin + first * byteSize(*type),
+                header->fortranOrder ? rows : 1, values);
+    for (std::size_t col = 0; col < cols; ++col)
+      if (!std::isfinite(values[col]))
+        return Error{fmt::format("row {}, column {} is {}, expected a finite number", row + 1, col + 1,
+                                 std::isnan(values[col]) ? "NaN" : "infinite or beyond 3.4e38")};
+  }
+  return table;
+}
+
+}  // namespace
+
+Result<Table> parseNpy(std::span<const std::uint8_t> bytes, const std::string& name) {
+  auto table = readNpyTable(bytes);
+  if (!table) return Error{name + ": " + table.error().message};
+  return table;
 }
 
 }  // namespace headscope::attention

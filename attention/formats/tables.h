@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,39 +14,16 @@
 
 namespace headscope::attention {
 
-struct CsvField {
-  std::string text;
-  bool quoted = false;
-};
-
-/// Splits text into records of fields (RFC 4180), one record at a time.
-class CsvReader {
- public:
-  CsvReader(std::string_view text, char separator) : text_(text), separator_(separator) {}
-
-  /// Reads the next record that isn't a blank line into `fields`. Returns false at the end of the text.
-  Result<bool> next(std::vector<CsvField>& fields);
-  /// The line on which the last record began, counted from 1.
-  std::size_t line() const { return line_; }
-
- private:
-  bool atFieldEnd() const;
-  void skipSpaces();
-  void skipLineEnd();
-  Result<CsvField> readField();
-  Result<CsvField> readQuoted();
-
-  std::string_view text_;
-  char separator_;
-  std::size_t at_ = 0, line_ = 1, nextLine_ = 1;
-};
-
 /// Returns the text without a byte-order mark, or an Error for UTF-16.
 Result<std::string_view> utf8Text(std::string_view bytes);
 
-/// Picks the separator from the first line: a tab if there is one, else a semicolon (which spreadsheets write
-/// where the comma is the decimal sign), else a comma.
-char findCsvSeparator(std::string_view text);
+/// Splits text into records of fields (RFC 4180) and calls take(fields, line) for each that isn't a blank
+/// line; lines count from 1, and a record is on the line where it begins. The first line determines the
+/// separator: a tab if there is one, else a semicolon (which spreadsheets write where the comma is the
+/// decimal sign), else a comma. Returns an Error, without a name, for UTF-16, open quotes, and the first of
+/// `take`'s.
+Status readCsv(std::string_view bytes,
+               const std::function<Status(std::vector<std::string>&, std::size_t)>& take);
 
 /// Parses a number as from_chars does, allowing a plus sign, NaN and infinities. Values too small for a float
 /// become 0, values too large become infinite.

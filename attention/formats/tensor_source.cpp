@@ -12,40 +12,30 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::pair<std::string_view, TensorRole> kRoles[] = {
-    {"attention", TensorRole::attention},
-    {"attentions", TensorRole::attention},
-    {"attn", TensorRole::attention},
-    {"attn_weights", TensorRole::attention},
-    {"attention_weights", TensorRole::attention},
-    {"attention_probs", TensorRole::attention},
-    {"attn_probs", TensorRole::attention},
-    {"attention_weight", TensorRole::attention},
-    {"attn_weight", TensorRole::attention},
-    {"attention_probabilities", TensorRole::attention},
-    {"attention_map", TensorRole::attention},
-    {"attention_maps", TensorRole::attention},
-    {"attn_map", TensorRole::attention},
-    {"attn_maps", TensorRole::attention},
-    {"attention_pattern", TensorRole::attention},
-    {"attn_pattern", TensorRole::attention},
-    {"attention_matrix", TensorRole::attention},
-    {"attns", TensorRole::attention},
-    {"kq_soft_max", TensorRole::attention},
-    {"kq_soft_max_ext", TensorRole::attention},
-    {"weights", TensorRole::attention},
-    {"pattern", TensorRole::attention},
-    {"array", TensorRole::attention},
-    {"arr", TensorRole::attention},
-    {"q", TensorRole::queries},
-    {"query", TensorRole::queries},
-    {"queries", TensorRole::queries},
-    {"k", TensorRole::keys},
-    {"key", TensorRole::keys},
-    {"keys", TensorRole::keys},
-    {"v", TensorRole::values},
-    {"value", TensorRole::values},
-    {"values", TensorRole::values}};
+/// Of "attention" and "attn".
+constexpr std::string_view kAttentionEndings[] = {"",       "s",    "_weight", "_weights",
+                                                  "_probs", "_map", "_maps",   "_pattern"};
+constexpr std::string_view kOtherAttention[] = {"attention_probabilities",
+                                                "attention_matrix",
+                                                "kq_soft_max",
+                                                "kq_soft_max_ext",
+                                                "weights",
+                                                "pattern",
+                                                "array",
+                                                "arr"};
+
+struct RoleNames {
+  TensorRole role;
+  std::string_view names[3];
+};
+constexpr RoleNames kRoles[] = {{TensorRole::queries, {"q", "query", "queries"}},
+                                {TensorRole::keys, {"k", "key", "keys"}},
+                                {TensorRole::values, {"v", "value", "values"}}};
+
+template <typename Names>
+bool isOneOf(const Names& names, std::string_view word) {
+  return std::find(std::begin(names), std::end(names), word) != std::end(names);
+}
 
 /// Removes the leading digits from `text` and returns them without leading zeros.
 std::string_view cutDigits(std::string_view& text) {
@@ -62,8 +52,12 @@ std::string_view cutDigits(std::string_view& text) {
 std::optional<TensorRole> tensorRoleOf(std::string_view word) {
   constexpr std::string_view kStates = "_states";
   if (word.ends_with(kStates)) word.remove_suffix(kStates.size());
-  for (const auto& [name, role] : kRoles)
-    if (name == word) return role;
+  for (const RoleNames& one : kRoles)
+    if (isOneOf(one.names, word)) return one.role;
+  if (isOneOf(kOtherAttention, word)) return TensorRole::attention;
+  for (const std::string_view begin : {"attention", "attn"})
+    if (word.starts_with(begin) && isOneOf(kAttentionEndings, word.substr(begin.size())))
+      return TensorRole::attention;
   return std::nullopt;
 }
 
@@ -130,9 +124,11 @@ Result<TensorSource> TensorSource::open(const std::filesystem::path& path) {
   const auto begin = std::span(start).first(std::min<std::uint64_t>(start.size(), file->size()));
   if (const auto status = file->read(0, begin); !status) return status.error();
   if (hasZipSignature(begin)) {
-    auto archive = NpzFile::open(path);
+    auto archive = ZipArchive::open(path);
     if (!archive) return archive.error();
-    return TensorSource(*std::move(archive));
+    auto layout = readNpzLayout(*archive, path);
+    if (!layout) return layout.error();
+    return TensorSource(*std::move(layout), *std::move(archive));
   }
   if (const auto status = checkOtherFormats(begin, path); !status) return status.error();
   auto layout = beginsWith(begin, "\x93NUMPY") ? readNpyLayout(*file, shownPath(path))
@@ -147,8 +143,10 @@ Status TensorSource::read(const std::string& tensor, std::uint64_t offset, std::
   require(
       offset <= size && to.size() <= size - offset,
       fmt::format("bytes [{}, +{}] of tensor {}, which has {}", offset, to.size(), quotedText(tensor), size));
-  if (archive_) return archive_->read(tensor, offset, to);
-  return file_->read(layout_.dataBegin + entry.begin + offset, to);
+  if (!archive_) return file_->read(layout_.dataBegin + entry.begin + offset, to);
+  const std::size_t member = members_.at(tensor);
+  // An array's numbers extend to the end of its member.
+  return archive_->read(member, archive_->members()[member].size - size + offset, to);
 }
 
 Status TensorSource::readFloats(const std::string& tensor, std::uint64_t first, std::span<float> to,
@@ -165,15 +163,6 @@ Status TensorSource::readFloats(const std::string& tensor, std::uint64_t first, 
     if (const auto status = convertToFloats(dtype, bytes, part, at); !status) return status;
   }
   return success();
-}
-
-std::string positionText(std::size_t flat, const Shape& shape) {
-  Shape position(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    position[axis] = flat % shape[axis];
-    flat /= shape[axis];
-  }
-  return shapeText(position);
 }
 
 const TensorEntry* TensorReader::find(const std::string& tensor) {
@@ -220,11 +209,8 @@ Result<std::vector<float>> TensorReader::floats(const std::string& tensor, const
       std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
   if (bad == values.end()) return values;
   const auto flat = static_cast<std::size_t>(bad - values.begin());
-  return Error{at(tensor) + " is " +
-               (std::isnan(*bad) ? "NaN"
-                : *bad > 0       ? "infinite"
-                                 : "-infinite") +
-               " at " + positionText(flat, found.shape) + ", expected finite values"};
+  return Error{fmt::format("{} is {} at {}, expected finite values", at(tensor), nonFiniteName(*bad),
+                           positionText(flat, found.shape))};
 }
 
 Error TensorReader::wrongShape(const std::string& tensor, const Shape& shape,

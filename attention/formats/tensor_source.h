@@ -45,17 +45,16 @@ class TensorSource {
  private:
   TensorSource(SafetensorsLayout layout, RegularFile file)
       : layout_(std::move(layout)), file_(std::make_shared<const RegularFile>(std::move(file))) {}
-
-  explicit TensorSource(NpzFile archive)
-      : layout_{archive.header(), 0}, archive_(std::make_shared<const NpzFile>(std::move(archive))) {}
+  TensorSource(NpzLayout layout, ZipArchive archive)
+      : layout_{std::move(layout.header)},
+        archive_(std::move(archive)),
+        members_(std::move(layout.members)) {}
 
   SafetensorsLayout layout_;
-  // Exactly one of these is set.
-  std::shared_ptr<const RegularFile> file_;
-  std::shared_ptr<const NpzFile> archive_;
+  std::shared_ptr<const RegularFile> file_;  ///< null if `archive_` holds the tensors
+  std::optional<ZipArchive> archive_;
+  std::map<std::string, std::size_t> members_;  ///< of each tensor in `archive_`
 };
-
-using Shape = std::vector<std::uint64_t>;
 
 inline Index asIndex(std::uint64_t value) {
   return static_cast<Index>(value);
@@ -63,9 +62,6 @@ inline Index asIndex(std::uint64_t value) {
 
 /// The prefix of what a snapshot holds in addition to the tensors that attend reads and writes.
 inline constexpr std::string_view kSnapshotPrefix = "snapshot.";
-
-/// Returns the position of value `flat` in a tensor of this shape, as "[2, 5]".
-std::string positionText(std::size_t flat, const Shape& shape);
 
 /// Reads tensors of a file with checks and records which ones were requested. In total they may take `budget`
 /// bytes; a tensor that exceeds it is an Error before any of it is read.

@@ -20,8 +20,7 @@ constexpr std::array kDetectors{&previous,   &next,      &self,      &firstToken
 
 /// Returns the mean weight on a detector's targets.
 DetectorScore weightOnTargets(const Detector& detector, const ObservedHead& head) {
-  double weight = 0, baseline = 0;
-  Index rows = 0;
+  RowMeans means;
   std::vector<Index> keys;
   for (Index row = 0; row < head.rows(); ++row) {
     keys.clear();
@@ -30,16 +29,14 @@ DetectorScore weightOnTargets(const Detector& detector, const ObservedHead& head
     for (const Index key : keys) {
       if (key >= head.visibleEnd(row)) break;
       if (key < 0 || !head.sees(row, key)) continue;
-      weight += head.weights()(row, key);
+      means.raw += head.weights()(row, key);
       ++seen;
     }
     if (seen == 0) continue;
-    baseline += static_cast<double>(seen) / static_cast<double>(head.visible(row));
-    ++rows;
+    means.baseline += static_cast<double>(seen) / static_cast<double>(head.visible(row));
+    ++means.rows;
   }
-  if (rows == 0) return {};
-  const auto count = static_cast<double>(rows);
-  return {static_cast<float>(weight / count), static_cast<float>(baseline / count), rows};
+  return means.score();
 }
 
 /// Discounts scores from few rows, which may be chance: one row counts two thirds, many rows almost fully.

@@ -27,10 +27,8 @@ inline constexpr std::size_t kChunk = 512;
 /// Keys whose values the strips of a block read repeatedly; they fill half of the L1 cache.
 inline constexpr std::size_t kValueDepth = 192;
 
-struct AttendScratch {
-  Buffer q, scores, output, rows;
-  std::vector<std::uint8_t> active;
-  std::vector<const Run*> next;
+struct AttendScratch : ScoreScratch {
+  Buffer output, rows;
 };
 
 }  // namespace headscope::attention::kernels
@@ -41,6 +39,32 @@ namespace headscope::attention::kernels::HWY_NAMESPACE {
 
 size_t stripRows() {
   return kRows;
+}
+
+size_t widthOfPanel() {
+  return panelColumns();
+}
+
+void packKeyPanels(const float* k, size_t rowStride, size_t keys, size_t headDim, size_t first, size_t count,
+                   float* panels) {
+  const size_t panel = panelColumns();
+  for (size_t key = first; key < first + count; key += panel)
+    packPanel(k + key * rowStride, rowStride, std::min(panel, keys - key), panel, headDim,
+              panels + key * headDim);
+}
+
+void packValuePanels(const float* v, size_t rowStride, size_t keys, size_t headDim, size_t first,
+                     size_t count, float* panels) {
+  const size_t panel = panelColumns(), all = roundedUp(keys, panel);
+  // The last call also fills the padding of the last panel.
+  const size_t end = first + count == keys ? all : first + count;
+  for (size_t column = 0; column < headDim; column += panel)
+    for (size_t key = first; key < end; ++key) {
+      float* const to = panels + column * all + key * panel;
+      const size_t filled = key < keys ? std::min(panel, headDim - column) : 0;
+      std::copy_n(v + key * rowStride + column, filled, to);
+      std::fill(to + filled, to + panel, 0.0f);
+    }
 }
 
 /// The running softmax of the block's rows.
@@ -129,34 +153,35 @@ HWY_INLINE void gatherValues(const ScoreBlock& scores, const AttendBlock& block,
     }
 }
 
-/// Computes to[i] = from[i]·factor, bypassing the caches if `stream`.
+/// Stores whole(i) to each whole vector and single(i) to the numbers before and after. Vectors are aligned
+/// and bypass the caches if `stream`.
+template <typename Whole, typename Single>
+HWY_INLINE void storeEach(float* HWY_RESTRICT to, size_t count, bool stream, Whole whole, Single single) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  size_t i = 0;
+  if (stream) {
+    const size_t over = reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % n;
+    for (const size_t head = std::min(count, over ? n - over : 0); i < head; ++i) to[i] = single(i);
+    for (; i + n <= count; i += n) hn::Stream(whole(i), d, to + i);
+  }
+  for (; i + n <= count; i += n) hn::StoreU(whole(i), d, to + i);
+  for (; i < count; ++i) to[i] = single(i);
+}
+
 HWY_INLINE void storeScaled(const float* HWY_RESTRICT from, size_t count, float factor, bool stream,
                             float* HWY_RESTRICT to) {
   const Lane d;
-  const size_t n = hn::Lanes(d);
   const Lanes f = hn::Set(d, factor);
-  size_t i = 0;
-  if (stream) {
-    const size_t over = reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % n;
-    for (const size_t head = std::min(count, over ? n - over : 0); i < head; ++i) to[i] = from[i] * factor;
-    for (; i + n <= count; i += n) hn::Stream(hn::Mul(hn::LoadU(d, from + i), f), d, to + i);
-  } else {
-    for (; i + n <= count; i += n) hn::StoreU(hn::Mul(hn::LoadU(d, from + i), f), d, to + i);
-  }
-  for (; i < count; ++i) to[i] = from[i] * factor;
+  storeEach(
+      to, count, stream, [&](size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, from + i), f); },
+      [&](size_t i) HWY_ATTR { return from[i] * factor; });
 }
 
 HWY_INLINE void storeConstant(float* to, size_t count, float value, bool stream) {
-  const Lane d;
-  const size_t n = hn::Lanes(d);
-  const Lanes v = hn::Set(d, value);
-  size_t i = 0;
-  if (stream) {
-    const size_t over = reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % n;
-    for (const size_t head = std::min(count, over ? n - over : 0); i < head; ++i) to[i] = value;
-    for (; i + n <= count; i += n) hn::Stream(v, d, to + i);
-  }
-  std::fill(to + i, to + count, value);
+  const Lanes v = hn::Set(Lane(), value);
+  storeEach(
+      to, count, stream, [&](size_t) HWY_ATTR { return v; }, [&](size_t) HWY_ATTR { return value; });
 }
 
 /// Stores a row of the block's memory: active panels times `factor`, `rest` elsewhere.
@@ -213,18 +238,8 @@ void attendBlock(const AttendBlock& block, AttendScratch& scratch) {
   const bool stores = block.weights || block.scores;
   const size_t chunk = stores ? std::max(block.keys.keys, panel) : kChunk;
   const size_t strips = (block.rows + kRows - 1) / kRows;
-  ScoreBlock scores{.rows = block.rows, .headDim = headDim, .rules = &block.rules};
-  // Extra panel: rows a whole number of pages apart would compete for a few cache lines.
-  scores.stride = roundedUp(std::min(chunk, block.keys.keys), panel) + panel;
-  scores.scores = scratch.scores.atLeast(strips * kRows * scores.stride);
-  scratch.active.resize(strips * (scores.stride / panel));
-  scores.active = scratch.active.data();
-  scratch.next.resize(block.rows);
-  scores.next = scratch.next.data();
+  ScoreBlock scores = scoreBlock(block, std::min(chunk, block.keys.keys), scratch);
   findRuns(scores);
-  float* const q = scratch.q.atLeast(strips * kRows * headDim);
-  packQueries(block.q, block.qRow, block.rows, headDim, block.rules.scale, q);
-  scores.q = q;
 
   Running running;
   running.stride = block.output ? roundedUp(headDim, panel) : 0;
@@ -259,12 +274,42 @@ namespace headscope::attention::kernels {
 namespace {
 
 HWY_EXPORT(stripRows);
+HWY_EXPORT(widthOfPanel);
+HWY_EXPORT(packKeyPanels);
+HWY_EXPORT(packValuePanels);
 HWY_EXPORT(attendBlock);
+
+std::size_t wholePanels(std::size_t count) {
+  const std::size_t panel = panelWidth();
+  return (count + panel - 1) / panel * panel;
+}
 
 /// The floats of a block's scores, few enough to stay in the L2 cache.
 constexpr std::size_t kScoreFloats = std::size_t{64} << 10;
 
 }  // namespace
+
+std::size_t panelWidth() {
+  return HWY_DYNAMIC_DISPATCH(widthOfPanel)();
+}
+
+std::size_t keyPanelFloats(std::size_t keys, std::size_t headDim) {
+  return wholePanels(keys) * headDim;
+}
+
+std::size_t valuePanelFloats(std::size_t keys, std::size_t headDim) {
+  return wholePanels(keys) * wholePanels(headDim);
+}
+
+void packKeys(const float* k, std::size_t rowStride, std::size_t keys, std::size_t headDim, std::size_t first,
+              std::size_t count, float* panels) {
+  HWY_DYNAMIC_DISPATCH(packKeyPanels)(k, rowStride, keys, headDim, first, count, panels);
+}
+
+void packValues(const float* v, std::size_t rowStride, std::size_t keys, std::size_t headDim,
+                std::size_t first, std::size_t count, float* panels) {
+  HWY_DYNAMIC_DISPATCH(packValuePanels)(v, rowStride, keys, headDim, first, count, panels);
+}
 
 std::size_t attendRows(std::size_t keys, bool storesWeights) {
   const std::size_t strip = HWY_DYNAMIC_DISPATCH(stripRows)();

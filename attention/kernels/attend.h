@@ -1,21 +1,14 @@
 #pragma once
 
-#include <stop_token>
-
 #include "attention/kernels/score_rules.h"
 
 namespace headscope::attention::kernels {
 
 /// Some rows of one head: softmax(q·kᵀ…)·v in one pass. Outputs that are null aren't computed.
-struct AttendBlock {
-  const float* q = nullptr;  ///< [rows, headDim]
-  std::size_t qRow = 0;
-  std::size_t rows = 0;
-  Panels keys;               ///< [keys, headDim]
+struct AttendBlock : QueryRows {
   const float* k = nullptr;  ///< the same keys unpacked, [keys, headDim]; used for rows with NaN
   std::size_t kRow = 0;
   const float* values = nullptr;  ///< panels; must be finite, so a masked key's weight 0 cancels its value
-  ScoreRules rules;
 
   float* scores = nullptr;     ///< [rows, keys]; −inf where masked
   float* weights = nullptr;    ///< [rows, keys]; rows sum to 1, or are 0 if no key is visible
@@ -23,8 +16,7 @@ struct AttendBlock {
   float* lse = nullptr;        ///< [rows]; −inf if no key is visible
   float* output = nullptr;     ///< [rows, headDim]
   std::size_t outputRow = 0;
-  const std::stop_token* stop = nullptr;  ///< checked every few hundred keys; a stop leaves outputs undefined
-  bool stream = false;                    ///< weights and scores bypass the caches, being larger than them
+  bool stream = false;  ///< weights and scores bypass the caches, being larger than them
 };
 
 /// Returns how many rows a call should take if all rows of a head are to be computed.

@@ -12,8 +12,7 @@
 #include "hwy/foreach_target.h"
 // Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/numbers-inl.h"
-#include "attention/kernels/vector-inl.h"
-#include "hwy/contrib/math/math-inl.h"
+#include "attention/kernels/score-inl.h"
 
 #ifndef HEADSCOPE_KERNELS_DECODE_SHARED_
 #define HEADSCOPE_KERNELS_DECODE_SHARED_
@@ -167,27 +166,11 @@ HWY_INLINE void gatherRows(size_t keys, const Number* HWY_RESTRICT values, size_
 // would take half of this file's compile time.
 
 /// Applies scale, bias, soft-cap, additive mask and mask to one head's products with keys key … key+count−1.
-HWY_NOINLINE void finishScores(const DecodePart& part, size_t head, size_t key, size_t count, float* scores) {
-  const Lane d;
-  const size_t n = hn::Lanes(d);
-  const Lanes scale = hn::Set(d, part.scale), cap = hn::Set(d, part.softcap);
-  const Lanes inverse = hn::Set(d, part.softcap != 0 ? 1 / part.softcap : 0);
-  for (size_t j = 0; j < count; j += n) {
-    Lanes s = hn::Mul(hn::Load(d, scores + j), scale);
-    const size_t some = std::min(n, count - j);
-    if (part.bias) s = hn::Add(s, loadPart(part.bias[head] + key + j, some));
-    if (part.softcap != 0) s = hn::Mul(hn::CallTanh(d, hn::Mul(s, inverse)), cap);
-    if (part.added) s = hn::Add(s, loadPart(part.added[head] + key + j, some));
-    hn::Store(s, d, scores + j);
-  }
-  size_t from = key;
-  const Run* const end = part.runs + part.firstRun[head + 1];
-  for (const Run* run = part.runs + part.firstRun[head]; run != end && run->begin < key + count; ++run) {
-    if (run->end <= from) continue;
-    if (run->begin > from) std::fill(scores + (from - key), scores + (run->begin - key), kMinusInfinity);
-    from = std::min(run->end, key + count);
-  }
-  std::fill(scores + (from - key), scores + roundedUp(count, n), kMinusInfinity);
+HWY_NOINLINE void finishScores(const ScoreRules& rules, size_t key, size_t count, float* scores) {
+  transformScores<true>(rules, rules.bias ? rules.bias + key : nullptr,
+                        rules.added ? rules.added + key : nullptr, count, scores);
+  hideScores(rules.runs + rules.firstRun[0], rules.runs + rules.firstRun[1], key, key + count, scores - key);
+  std::fill(scores + count, scores + roundedUp(count, hn::Lanes(Lane())), kMinusInfinity);
 }
 
 /// Updates the running softmax of one head with some scores, which become exponentials.
@@ -230,7 +213,7 @@ HWY_INLINE void takeKeys(const DecodePart& part, size_t head, size_t key, size_t
   float* const sums = output + head * stride;
   for (size_t h = 0; h < kHeads; ++h) {
     float* const own = scores + h * kDecodeKeys;
-    finishScores(part, head + h, key, count, own);
+    finishScores(part.rules[head + h], key, count, own);
     if (part.scores) std::copy_n(own, count, part.scores + (head + h) * part.scoresRow + key);
     takeScores(part, head + h, count, stride, own, sums + h * stride);
   }
@@ -241,9 +224,10 @@ HWY_INLINE void takeKeys(const DecodePart& part, size_t head, size_t key, size_t
 
 /// Whether any head sees one of these keys.
 HWY_INLINE bool anySees(const DecodePart& part, size_t key, size_t end) {
-  const Run* const last = part.runs + part.firstRun[part.heads];
-  return std::any_of(part.runs + part.firstRun[0], last,
-                     [&](const Run& run) { return run.begin < end && run.end > key; });
+  return std::any_of(part.rules, part.rules + part.heads, [&](const ScoreRules& rules) {
+    return std::any_of(rules.runs + rules.firstRun[0], rules.runs + rules.firstRun[1],
+                       [&](const Run& run) { return run.begin < end && run.end > key; });
+  });
 }
 
 /// Returns how many keys to process from `key` on; 0 if the next ones are skipped.

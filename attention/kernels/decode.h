@@ -16,12 +16,8 @@ struct DecodePart {
   std::size_t keyBegin = 0, keyEnd = 0;
 
   std::size_t heads = 0;
-  const float* q = nullptr;  ///< [heads, headDim]
-  float scale = 1, softcap = 0;
-  const float* const* bias = nullptr;     ///< for head h and key j at bias[h][j]; null for none
-  const float* const* added = nullptr;    ///< additive mask, indexed like bias
-  const Run* runs = nullptr;              ///< the keys each head sees, as in ScoreRules
-  const std::size_t* firstRun = nullptr;  ///< [heads + 1]
+  const float* q = nullptr;           ///< [heads, headDim]
+  const ScoreRules* rules = nullptr;  ///< [heads], each for one row
 
   float* scores = nullptr;  ///< for head h and key j at [h·scoresRow + j], −inf where masked; null for none
   std::size_t scoresRow = 0;

@@ -163,32 +163,11 @@ void outputsOf(const WeightColumns& weight, size_t count, const DigitRow& x, flo
 template <typename Use>
 HWY_INLINE void withDigits(WeightType type, const Use& use) {
   switch (type) {
-    case WeightType::q8_0:
-      return use(DigitsOfQ8_0());
-    case WeightType::q4_0:
-      return use(DigitsOfQ4_0());
-    case WeightType::q4_1:
-      return use(DigitsOfQ4_1());
-    case WeightType::q5_0:
-      return use(DigitsOfQ5_0());
-    case WeightType::q5_1:
-      return use(DigitsOfQ5_1());
-    case WeightType::q2_k:
-      return use(DigitsOfQ2_K());
-    case WeightType::q3_k:
-      return use(DigitsOfQ3_K());
-    case WeightType::q4_k:
-      return use(DigitsOfQ4_K());
-    case WeightType::q5_k:
-      return use(DigitsOfQ5_K());
-    case WeightType::q6_k:
-      return use(DigitsOfQ6_K());
-    case WeightType::iq4_nl:
-      return use(DigitsOfIQ4_NL());
-    case WeightType::iq4_xs:
-      return use(DigitsOfIQ4_XS());
-    case WeightType::mxfp4:
-      return use(DigitsOfMXFP4());
+#define HEADSCOPE_USE_DIGITS(type, Name, numbers, bytes) \
+  case WeightType::type:                                 \
+    return use(DigitsOf##Name());
+    HEADSCOPE_BLOCK_TYPES(HEADSCOPE_USE_DIGITS)
+#undef HEADSCOPE_USE_DIGITS
     case WeightType::mxfp4_apart:
       return use(DigitsOfMXFP4Apart());
     default:

@@ -4,8 +4,6 @@
 #include <bit>
 #include <limits>
 
-#include "attention/kernels/digit_row.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/digits.cpp"
 #include "hwy/foreach_target.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "attention/kernels/buffer.h"
-#include "attention/kernels/linear_map.h"
 #include "attention/kernels/map_tasks.h"
+#include "attention/kernels/score_rules.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/gemm.cpp"
@@ -25,10 +25,6 @@ namespace headscope::attention::kernels::HWY_NAMESPACE {
 
 size_t rowsOfPanel() {
   return kRows;
-}
-
-size_t columnsOfPanel() {
-  return panelColumns();
 }
 
 /// Packs one panel of kRows input rows, transposed.
@@ -145,11 +141,11 @@ namespace headscope::attention::kernels {
 namespace {
 
 HWY_EXPORT(rowsOfPanel);
-HWY_EXPORT(columnsOfPanel);
 HWY_EXPORT(packInput);
 HWY_EXPORT(gemmBlock);
 HWY_EXPORT(addBias);
 HWY_EXPORT(mapRow);
+HWY_EXPORT(unpack);
 
 void perform(const MapTask& task, std::size_t in, const float* packed, std::size_t panel) {
   static thread_local Buffer panels, sums;
@@ -267,6 +263,10 @@ bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::
 
 }  // namespace
 
+void unpackWeights(WeightType type, const void* from, std::size_t count, float* to, const void* scales) {
+  HWY_DYNAMIC_DISPATCH(unpack)(type, from, count, to, scales);
+}
+
 bool applyMaps(Pool& pool, std::size_t rows, std::size_t in, const Columns<const float>& x,
                std::span<const LinearMap> maps, const std::stop_token& stop) {
   std::vector<LinearMap> others;
@@ -280,7 +280,7 @@ bool applyMaps(Pool& pool, std::size_t rows, std::size_t in, const Columns<const
   // Moved out while in use: another task running on this thread may need it too.
   Buffer buffer = std::move(kept);
   const std::size_t panelRows = HWY_DYNAMIC_DISPATCH(rowsOfPanel)();
-  const std::size_t panel = HWY_DYNAMIC_DISPATCH(columnsOfPanel)();
+  const std::size_t panel = panelWidth();
   const std::size_t rowPanels = (rows + panelRows - 1) / panelRows;
   float* const packed = buffer.atLeast(rowPanels * panelRows * in);
   // Several panels per task, since packing one takes microseconds.

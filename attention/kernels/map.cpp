@@ -21,10 +21,8 @@ namespace headscope::attention::kernels {
 /// every target's panel.
 inline constexpr std::size_t kMapChunk = 256;
 
-struct MapScratch {
-  Buffer q, scores, pooled;
-  std::vector<std::uint8_t> active;
-  std::vector<const Run*> next;
+struct MapScratch : ScoreScratch {
+  Buffer pooled;
 };
 
 }  // namespace headscope::attention::kernels
@@ -32,24 +30,6 @@ struct MapScratch {
 
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
-
-/// Sets up the rows' queries and memory for `chunk` keys.
-ScoreBlock blockFor(const MapRows& part, size_t chunk, MapScratch& scratch) {
-  const size_t panel = panelColumns(), padded = roundedUp(part.rows, kRows);
-  ScoreBlock block{.rows = part.rows, .headDim = part.keys.headDim, .rules = &part.rules};
-  // Extra panel: rows a whole number of pages apart would compete for a few cache lines.
-  block.stride = chunk + panel;
-  block.scores = scratch.scores.atLeast(padded * block.stride);
-  scratch.active.resize(padded / kRows * (chunk / panel + 1));
-  block.active = scratch.active.data();
-  scratch.next.resize(part.rows);
-  block.next = scratch.next.data();
-  block.runsPassed = part.runsPassed;
-  float* const q = scratch.q.atLeast(padded * block.headDim);
-  packQueries(part.q, part.qRow, part.rows, block.headDim, part.rules.scale, q);
-  block.q = q;
-  return block;
-}
 
 /// Marks a masked cell during pooling; less than every weight.
 inline constexpr float kUnseen = -1;
@@ -120,7 +100,8 @@ HWY_INLINE void storeCells(const MapRows& part, const ScoreBlock& scores, const 
 
 void poolRows(const MapRows& part, const float* lse, float* max, float* sum, MapScratch& scratch) {
   const size_t panel = panelColumns(), blocks = mapBlocks(part), factor = part.factor;
-  ScoreBlock scores = blockFor(part, kMapChunk, scratch);
+  ScoreBlock scores = scoreBlock(part, kMapChunk, scratch);
+  scores.runsPassed = part.runsPassed;
   float* const largest = scratch.pooled.atLeast(2 * scores.stride);
   float* const total = largest + scores.stride;
   scores.keyBegin = part.keyBegin / panel * panel;

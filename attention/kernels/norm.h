@@ -10,8 +10,8 @@ void timesSigmoid(float* x, std::size_t count, float linear, float cubic);
 /// Returns −Σ p·ln p over `count` probabilities; zeros add nothing. NaN if one is NaN.
 float entropyOf(const float* p, std::size_t count);
 
-/// Computes the norms of core/norm.h over `count` numbers; m is the mean if `centred`, else 0. `bias` may be
-/// null.
+/// Computes the norms of core/activations.h over `count` numbers; m is the mean if `centred`, else 0. `bias`
+/// may be null.
 void normalize(const float* x, std::size_t count, const float* weight, const float* bias, double epsilon,
                bool centred, float* y);
 

@@ -55,18 +55,14 @@ void packTransposed(const WeightColumns& weight, const Number*, size_t columns, 
   }
 }
 
-/// Unpacks `depth` steps of one output's weights, starting at `step`, to floats.
-HWY_INLINE void outputNumbers(const WeightColumns& weight, size_t column, size_t step, size_t depth,
-                              float* to) {
-  const WeightBlock block = weightBlock(weight.type);
-  const unsigned char* const from = weight.output(column) + step / block.numbers * block.bytes;
-  if (!isPlain(weight.type)) {
-    readBlocks<UnpackedNumbers>(weight.type, from, weight.scale(column, step), depth / block.numbers, to);
+void unpack(WeightType type, const void* from, size_t count, float* to, const void* scales) {
+  if (!isPlain(type)) {
+    readBlocks<UnpackedNumbers>(type, static_cast<const Byte*>(from), static_cast<const Byte*>(scales),
+                                count / weightBlock(type).numbers, to);
     return;
   }
-  withNumbers(weight.type, [&](const auto* number) HWY_ATTR {
-    copyNumbers(reinterpret_cast<decltype(number)>(from), depth, to);
-  });
+  withNumbers(type, [&](const auto* number)
+                        HWY_ATTR { copyNumbers(static_cast<decltype(number)>(from), count, to); });
 }
 
 /// Packs `depth` steps of the weights, starting at `step`, into panels. `rows` has space for one more panel.
@@ -85,7 +81,9 @@ void packWeights(const WeightColumns& weight, size_t columns, size_t step, size_
       packPanel(first, weight.row, count, wide, depth, panels + column * depth);
       continue;
     }
-    for (size_t c = 0; c < count; ++c) outputNumbers(weight, column + c, step, depth, rows + c * depth);
+    for (size_t c = 0; c < count; ++c)
+      unpack(weight.type, weight.output(column + c) + weightBytes(weight.type, step), depth, rows + c * depth,
+             weight.scale(column + c, step));
     packPanel(rows, depth, count, wide, depth, panels + column * depth);
   }
 }

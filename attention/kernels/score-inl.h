@@ -70,6 +70,23 @@ HWY_INLINE void findRuns(const ScoreBlock& block) {
                                          [&](const Run& run) { return run.end <= block.keyBegin; });
 }
 
+/// Sets up a block for up to `keys` keys at once, in memory of `scratch`.
+HWY_INLINE ScoreBlock scoreBlock(const QueryRows& part, size_t keys, ScoreScratch& scratch) {
+  const size_t panel = panelColumns(), padded = roundedUp(part.rows, kRows);
+  ScoreBlock block{.rows = part.rows, .headDim = part.keys.headDim, .rules = &part.rules};
+  // Extra panel: rows a whole number of pages apart would compete for a few cache lines.
+  block.stride = roundedUp(keys, panel) + panel;
+  block.scores = scratch.scores.atLeast(padded * block.stride);
+  scratch.active.resize(block.strips() * (block.stride / panel));
+  block.active = scratch.active.data();
+  scratch.next.resize(part.rows);
+  block.next = scratch.next.data();
+  float* const q = scratch.q.atLeast(padded * block.headDim);
+  packQueries(part.q, part.qRow, part.rows, block.headDim, part.rules.scale, q);
+  block.q = q;
+  return block;
+}
+
 HWY_INLINE void markActive(ScoreBlock& block) {
   const size_t panel = panelColumns(), panels = block.panels();
   std::fill_n(block.active, block.strips() * panels, std::uint8_t{0});
@@ -99,44 +116,60 @@ HWY_INLINE bool transforms(const ScoreRules& rules) {
   return rules.bias || rules.added || rules.softcap != 0;
 }
 
-/// Applies bias, soft-cap and additive mask to one row's scores in panels `range`.
-HWY_INLINE void transformRow(const ScoreBlock& block, size_t r, PanelRange range) {
-  const ScoreRules& rules = *block.rules;
-  if (!transforms(rules)) return;
+/// Applies bias, soft-cap and additive mask, and before them the scale if kScaled, to the scores of `count`
+/// keys in whole vectors. `bias` and `added` begin at the first key, aren't read beyond the last, and may be
+/// null.
+template <bool kScaled>
+HWY_INLINE void transformScores(const ScoreRules& rules, const float* bias, const float* added, size_t count,
+                                float* scores) {
   const Lane d;
-  const size_t n = hn::Lanes(d), panel = panelColumns();
-  const float* const bias = rules.bias ? rules.bias + (static_cast<std::ptrdiff_t>(block.keyBegin) -
-                                                       static_cast<std::ptrdiff_t>(r * rules.rowStep))
-                                       : nullptr;
-  const float* const added = rules.added ? rules.added + r * rules.addedRow + block.keyBegin : nullptr;
-  const size_t keys = block.keyEnd - block.keyBegin;
-  const Lanes cap = hn::Set(d, rules.softcap), part = hn::Set(d, rules.softcap != 0 ? 1 / rules.softcap : 0);
-  for (size_t j = range.begin * panel; j < range.end * panel; j += n) {
-    // Don't read beyond the last key.
-    const size_t count = j < keys ? std::min(n, keys - j) : 0;
-    if (count == 0) break;
-    Lanes s = hn::LoadU(d, block.row(r) + j);
-    if (bias) s = hn::Add(s, count == n ? hn::LoadU(d, bias + j) : loadPart(bias + j, count));
+  const size_t n = hn::Lanes(d);
+  const Lanes scale = hn::Set(d, rules.scale), cap = hn::Set(d, rules.softcap),
+              part = hn::Set(d, rules.softcap != 0 ? 1 / rules.softcap : 0);
+  for (size_t j = 0; j < count; j += n) {
+    const size_t some = std::min(n, count - j);
+    Lanes s = hn::LoadU(d, scores + j);
+    if constexpr (kScaled) s = hn::Mul(s, scale);
+    if (bias) s = hn::Add(s, some == n ? hn::LoadU(d, bias + j) : loadPart(bias + j, some));
     if (rules.softcap != 0) s = hn::Mul(hn::CallTanh(d, hn::Mul(s, part)), cap);
-    if (added) s = hn::Add(s, count == n ? hn::LoadU(d, added + j) : loadPart(added + j, count));
-    hn::StoreU(s, d, block.row(r) + j);
+    if (added) s = hn::Add(s, some == n ? hn::LoadU(d, added + j) : loadPart(added + j, some));
+    hn::StoreU(s, d, scores + j);
   }
 }
 
-/// Writes −inf between the row's runs in panels `range`.
-HWY_INLINE void hideRow(const ScoreBlock& block, size_t r, PanelRange range) {
-  const size_t panel = panelColumns();
-  const size_t begin = block.keyBegin + range.begin * panel, end = block.keyBegin + range.end * panel;
-  float* const row = block.row(r) - block.keyBegin;
+/// The same for one row of a block in panels `range`.
+HWY_INLINE void transformRow(const ScoreBlock& block, size_t r, PanelRange range) {
+  const ScoreRules& rules = *block.rules;
+  if (!transforms(rules)) return;
+  const size_t first = range.begin * panelColumns(), key = block.keyBegin + first;
+  const size_t end = std::min(range.end * panelColumns(), block.keyEnd - block.keyBegin);
+  const float* const bias =
+      rules.bias
+          ? rules.bias + (static_cast<std::ptrdiff_t>(key) - static_cast<std::ptrdiff_t>(r * rules.rowStep))
+          : nullptr;
+  const float* const added = rules.added ? rules.added + r * rules.addedRow + key : nullptr;
+  if (first < end) transformScores<false>(rules, bias, added, end - first, block.row(r) + first);
+}
+
+/// Writes −inf to the scores of keys begin … end−1 that aren't in runs run … last−1. `scores` is where the
+/// score of key 0 would be. Returns the first run beyond.
+HWY_INLINE const Run* hideScores(const Run* run, const Run* last, size_t begin, size_t end, float* scores) {
   size_t from = begin;
-  const Run* run = block.next[r];
-  const Run* const last = block.rules->runs + block.rules->firstRun[r + 1];
   for (; run != last && run->begin < end; ++run) {
     if (run->end <= from) continue;
-    if (run->begin > from) std::fill(row + from, row + run->begin, kMinusInfinity);
+    if (run->begin > from) std::fill(scores + from, scores + run->begin, kMinusInfinity);
     from = std::min(run->end, end);
   }
-  std::fill(row + from, row + end, kMinusInfinity);
+  std::fill(scores + from, scores + end, kMinusInfinity);
+  return run;
+}
+
+/// The same for one row of a block in panels `range`.
+HWY_INLINE void hideRow(const ScoreBlock& block, size_t r, PanelRange range) {
+  const size_t panel = panelColumns();
+  const Run* const last = block.rules->runs + block.rules->firstRun[r + 1];
+  const Run* const run = hideScores(block.next[r], last, block.keyBegin + range.begin * panel,
+                                    block.keyBegin + range.end * panel, block.row(r) - block.keyBegin);
   if (block.runsPassed) *block.runsPassed += static_cast<size_t>(run - block.next[r]);
 }
 

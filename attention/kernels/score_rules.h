@@ -1,6 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <stop_token>
+#include <vector>
+
+#include "attention/kernels/buffer.h"
 
 namespace headscope::attention::kernels {
 
@@ -28,6 +33,23 @@ struct ScoreRules {
 struct Panels {
   const float* data = nullptr;
   std::size_t keys = 0, headDim = 0;
+};
+
+/// Some rows of one head and the keys they attend to.
+struct QueryRows {
+  const float* q = nullptr;  ///< [rows, headDim]
+  std::size_t qRow = 0;
+  std::size_t rows = 0;
+  Panels keys;
+  ScoreRules rules;
+  const std::stop_token* stop = nullptr;  ///< checked every few hundred keys; a stop leaves outputs undefined
+};
+
+/// Memory for the scores of some rows.
+struct ScoreScratch {
+  Buffer q, scores;
+  std::vector<std::uint8_t> active;
+  std::vector<const Run*> next;
 };
 
 /// The number of columns in a panel on this processor.

@@ -1,5 +1,3 @@
-#include "attention/kernels/summaries.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "attention/kernels/buffer.h"
+#include "attention/kernels/map.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/summaries.cpp"

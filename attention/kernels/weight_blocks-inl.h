@@ -252,34 +252,12 @@ float eachBlock(const Byte* from, size_t bytes, size_t blocks, Arguments... argu
 template <typename Sink, typename... Arguments>
 float readBlocks(WeightType type, const Byte* from, const Byte* scales, size_t blocks,
                  Arguments... arguments) {
-  const size_t bytes = weightBlock(type).bytes;
   switch (type) {
-    case WeightType::q8_0:
-      return eachBlock<readQ8_0<Sink>, Sink>(from, bytes, blocks, arguments...);
-    case WeightType::q4_0:
-      return eachBlock<readQ4_0<Sink>, Sink>(from, bytes, blocks, arguments...);
-    case WeightType::q4_1:
-      return eachBlock<readQ4_1<Sink>, Sink>(from, bytes, blocks, arguments...);
-    case WeightType::q5_0:
-      return eachBlock<readQ5_0<Sink>, Sink>(from, bytes, blocks, arguments...);
-    case WeightType::q5_1:
-      return eachBlock<readQ5_1<Sink>, Sink>(from, bytes, blocks, arguments...);
-    case WeightType::q2_k:
-      return eachBlock<readQ2_K<Sink>, Sink>(from, bytes, blocks, arguments...);
-    case WeightType::q3_k:
-      return eachBlock<readQ3_K<Sink>, Sink>(from, bytes, blocks, arguments...);
-    case WeightType::q4_k:
-      return eachBlock<readQ4_K<Sink>, Sink>(from, bytes, blocks, arguments...);
-    case WeightType::q5_k:
-      return eachBlock<readQ5_K<Sink>, Sink>(from, bytes, blocks, arguments...);
-    case WeightType::q6_k:
-      return eachBlock<readQ6_K<Sink>, Sink>(from, bytes, blocks, arguments...);
-    case WeightType::iq4_nl:
-      return eachBlock<readIQ4_NL<Sink>, Sink>(from, bytes, blocks, arguments...);
-    case WeightType::iq4_xs:
-      return eachBlock<readIQ4_XS<Sink>, Sink>(from, bytes, blocks, arguments...);
-    case WeightType::mxfp4:
-      return eachBlock<readMXFP4<Sink>, Sink>(from, bytes, blocks, arguments...);
+#define HEADSCOPE_READ_BLOCKS(type, Name, numbers, bytes) \
+  case WeightType::type:                                  \
+    return eachBlock<read##Name<Sink>, Sink>(from, bytes, blocks, arguments...);
+    HEADSCOPE_BLOCK_TYPES(HEADSCOPE_READ_BLOCKS)
+#undef HEADSCOPE_READ_BLOCKS
     case WeightType::mxfp4_apart:
       return readMXFP4Apart(from, scales, blocks, Sink{arguments...});
     case WeightType::f32:

@@ -2,6 +2,23 @@
 
 #include <cstddef>
 
+/// All types stored in blocks that hold their own scales: name, name in the kernels, numbers and bytes of a
+/// block.
+#define HEADSCOPE_BLOCK_TYPES(ROW) \
+  ROW(q8_0, Q8_0, 32, 34)          \
+  ROW(q4_0, Q4_0, 32, 18)          \
+  ROW(q4_1, Q4_1, 32, 20)          \
+  ROW(q5_0, Q5_0, 32, 22)          \
+  ROW(q5_1, Q5_1, 32, 24)          \
+  ROW(q2_k, Q2_K, 256, 84)         \
+  ROW(q3_k, Q3_K, 256, 110)        \
+  ROW(q4_k, Q4_K, 256, 144)        \
+  ROW(q5_k, Q5_K, 256, 176)        \
+  ROW(q6_k, Q6_K, 256, 210)        \
+  ROW(iq4_nl, IQ4_NL, 32, 18)      \
+  ROW(iq4_xs, IQ4_XS, 256, 136)    \
+  ROW(mxfp4, MXFP4, 32, 17)
+
 namespace headscope::attention::kernels {
 
 /// How weights are stored: individually, as IEEE single, IEEE half, the upper half of a single, or IEEE
@@ -13,20 +30,10 @@ enum class WeightType {
   f16,
   bf16,
   f64,
-  q8_0,
-  q4_0,
-  q4_1,
-  q5_0,
-  q5_1,
-  q2_k,
-  q3_k,
-  q4_k,
-  q5_k,
-  q6_k,
-  iq4_nl,
-  iq4_xs,
-  mxfp4,
-  mxfp4_apart,
+#define HEADSCOPE_BLOCK_NAME(type, Name, numbers, bytes) type,
+  HEADSCOPE_BLOCK_TYPES(HEADSCOPE_BLOCK_NAME)
+#undef HEADSCOPE_BLOCK_NAME
+      mxfp4_apart,
 };
 
 /// The numbers of a single input row per precomputed sum, used for weights that add an offset.
@@ -36,9 +43,17 @@ inline constexpr std::size_t kSummed = 16;
 struct WeightBlock {
   std::size_t numbers = 1, bytes = 4;
 };
-WeightBlock weightBlock(WeightType type);
+constexpr WeightBlock weightBlock(WeightType type) {
+#define HEADSCOPE_BLOCK_SIZE(type, Name, numbers, bytes) {numbers, bytes},
+  constexpr WeightBlock kBlocks[] = {
+      {1, 4}, {1, 2}, {1, 2}, {1, 8}, HEADSCOPE_BLOCK_TYPES(HEADSCOPE_BLOCK_SIZE){32, 16}};
+#undef HEADSCOPE_BLOCK_SIZE
+  return kBlocks[static_cast<std::size_t>(type)];
+}
 /// Returns the bytes of `numbers` numbers, a whole number of blocks, without separately stored scales.
-std::size_t weightBytes(WeightType type, std::size_t numbers);
+constexpr std::size_t weightBytes(WeightType type, std::size_t numbers) {
+  return numbers / weightBlock(type).numbers * weightBlock(type).bytes;
+}
 /// Whether each number can be read individually.
 inline bool isPlain(WeightType type) {
   return type <= WeightType::f64;

@@ -84,9 +84,7 @@ void RowEvaluator::documentRow(const Rule& rule, const RowPlace& place, std::siz
 }
 
 void RowEvaluator::cellValue(const Rule& rule, const RowPlace& place, RowValue& out, Level& buffers) {
-  const CellTable& table = *rule.cells;
-  const auto at = static_cast<std::size_t>(rule.cellHead * table.queries + place.row);
-  const CellRow* row = place.row < table.queries && at < table.rows.size() ? table.rows[at].get() : nullptr;
+  const CellRow* row = rule.cells->rowOf(rule.cellHead, place.row);
   out.visible.clear();
   out.decided.clear();
   if (row) {

@@ -5,6 +5,7 @@
 
 #include "attention/core/result.h"
 #include "attention/masks/pattern.h"
+#include "attention/text/lexer.h"
 
 namespace headscope::attention {
 
@@ -60,6 +61,11 @@ struct Layer {
   PatternUse pattern;                ///< used if group is empty
   std::vector<Layer> group;
   bool isGroup() const { return !group.empty(); }
+  /// Whether the layer applies to this head of this line of the batch. Sequences have no kv heads.
+  bool appliesTo(Index head, Index kvHead, Index sequence) const {
+    return on && (!heads || heads->contains(head, kvHead)) &&
+           (!sequences || sequences->contains(sequence, -1));
+  }
   bool operator==(const Layer&) const = default;
 };
 
@@ -68,15 +74,9 @@ using MaskLayers = std::vector<Layer>;
 /// Returns a use of `kind` with the table's default arguments; those taken from the text are empty.
 PatternUse defaultUse(PatternKind kind);
 
-/// Why a text is not a mask, and the byte offset of the error.
-struct MaskTextError {
-  std::string message;
-  std::size_t offset = 0;
-};
-
 struct ParsedMask {
-  MaskLayers layers;                   ///< empty for an empty text: everything is visible
-  std::optional<MaskTextError> error;  ///< if set, there are no layers
+  MaskLayers layers;                 ///< empty for an empty text: everything is visible
+  std::optional<SyntaxError> error;  ///< if set, there are no layers
 };
 
 /// Parses the text form. "&" binds tighter than "|", which binds tighter than "then"; all group from the

@@ -99,11 +99,10 @@ class PatternFormula {
   }
 
   std::size_t indexOf(std::string_view name) const {
-    const auto found = std::find_if(info_.parameters.begin(), info_.parameters.end(),
-                                    [&](const ParameterInfo& info) { return info.name == name; });
-    require(found != info_.parameters.end(),
+    const std::size_t index = info_.indexOf(name);
+    require(index < info_.parameters.size(),
             "a formula names a parameter that its pattern lacks: " + std::string(name));
-    return static_cast<std::size_t>(found - info_.parameters.begin());
+    return index;
   }
 
   const Argument* argument(std::string_view name) const {
@@ -156,9 +155,7 @@ class MaskFormulaWriter {
 
  private:
   std::optional<Written> write(const Layer& layer, const std::string& prime) const {
-    const bool applies = layer.on && (!layer.heads || layer.heads->contains(head_, kvHead_)) &&
-                         (!layer.sequences || layer.sequences->contains(sequence_, -1));
-    if (!applies) return std::nullopt;
+    if (!layer.appliesTo(head_, kvHead_, sequence_)) return std::nullopt;
     auto formula = layer.isGroup() ? write(layer.group, prime) : write(layer.pattern, prime);
     if (formula && layer.negated) return written(operations::negation.symbols, {*formula});
     return formula;

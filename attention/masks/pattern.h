@@ -64,7 +64,7 @@ struct ParameterInfo {
   ParameterKind kind = ParameterKind::count;
   Index low = 0, high = 0;             ///< for counts: allowed range, inclusive
   Index defaultValue = 0;              ///< for counts: default value
-  const TextPart* fromText = nullptr;  ///< default taken from the text (text_parts.h); null = none
+  const TextPart* fromText = nullptr;  ///< default taken from the text (patterns/definition.h); null = none
   std::string_view meaning;            ///< one phrase for people
   std::string_view symbol = {};        ///< used in formulas if the value comes from the text
   bool fitsKeys = false;               ///< for counts: at most the number of keys

@@ -32,6 +32,11 @@ struct CellRow {
 struct CellTable {
   Index heads = 1, queries = 0, keys = 0;
   std::vector<std::shared_ptr<const CellRow>> rows;  ///< [heads · queries]; null = unset
+  /// Returns a head's row; null if it is unset or beyond the table.
+  const CellRow* rowOf(Index head, Index query) const {
+    const auto at = static_cast<std::size_t>(head * queries + query);
+    return query < queries && at < rows.size() ? rows[at].get() : nullptr;
+  }
   bool operator==(const CellTable& other) const;
 };
 

@@ -33,7 +33,7 @@ class Resolver {
   Result<MaskProgram> program(const MaskLayers& layers, Index head) {
     MaskProgram steps;
     for (const Layer& layer : layers) {
-      if (!applies(layer, head)) continue;
+      if (!layer.appliesTo(head, geometry_.kvHeadOf(head), geometry_.sequence)) continue;
       Step step{layer.combine, layer.negated, {}, {}};
       if (layer.isGroup()) {
         auto group = program(layer.group, head);
@@ -52,13 +52,6 @@ class Resolver {
   }
 
  private:
-  bool applies(const Layer& layer, Index head) const {
-    if (!layer.on) return false;
-    if (layer.heads && !layer.heads->contains(head, geometry_.kvHeadOf(head))) return false;
-    // Sequences have no kv heads.
-    return !layer.sequences || layer.sequences->contains(geometry_.sequence, -1);
-  }
-
   Result<Rule> ruleOf(const PatternUse& use, Index head) {
     const Pattern& pattern = patternOf(use.kind);
     if (insideDocuments_)
@@ -142,21 +135,13 @@ class Resolver {
   bool insideDocuments_ = false;
 };
 
-const CellRow& rowOf(const CellTable& table, Index head, Index row) {
-  static const CellRow kLeftAlone;
-  const auto at = static_cast<std::size_t>(head * table.queries + row);
-  return row < table.queries && at < table.rows.size() && table.rows[at] ? *table.rows[at] : kLeftAlone;
-}
-
 /// Whether both rules have equal cells, even if they are in different tables.
 bool sameCells(const Rule& a, const Rule& b) {
   if (!a.cells || !b.cells) return a.cells == b.cells;
   if (a.cells == b.cells && a.cellHead == b.cellHead) return true;
   const Index rows = std::max(a.cells->queries, b.cells->queries);
-  for (Index row = 0; row < rows; ++row) {
-    const CellRow &left = rowOf(*a.cells, a.cellHead, row), &right = rowOf(*b.cells, b.cellHead, row);
-    if (&left != &right && left != right) return false;
-  }
+  for (Index row = 0; row < rows; ++row)
+    if (!sameRow(a.cells->rowOf(a.cellHead, row), b.cells->rowOf(b.cellHead, row))) return false;
   return true;
 }
 

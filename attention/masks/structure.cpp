@@ -102,16 +102,9 @@ class BracketReader {
   KeyRuns runs_;
 };
 
-Positions cutPositions(Positions positions, Index end) {
-  std::erase_if(positions, [&](Index position) { return position < 0 || position >= end; });
-  std::sort(positions.begin(), positions.end());
-  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
-  return positions;
-}
-
 Positions documentsOf(const TextMarks& marks, const Positions& sentences, Index keys) {
   if (!marks.documentStarts) return sentences;
-  Positions starts = cutPositions(*marks.documentStarts, keys);
+  Positions starts = positionsBelow(keys, *marks.documentStarts);
   if (starts.empty() || starts.front() != 0) starts.insert(starts.begin(), 0);
   return starts;
 }
@@ -172,7 +165,7 @@ TextStructure build(const Positions& querySentences, const Positions& keySentenc
   const Index prefix = keySentences.size() > 1 ? keySentences[1] : keys / 2;
   structure.prefixLength = std::clamp<Index>(marks.prefixLength.value_or(prefix), 0, keys);
   structure.images = imagesOf(marks, std::move(images), keys);
-  structure.globals = cutPositions(marks.globals.value_or(Positions{0}), keys);
+  structure.globals = positionsBelow(keys, marks.globals.value_or(Positions{0}));
   structure.treePrefix = std::clamp<Index>(marks.treePrefix.value_or(prefix), 0, keys);
   structure.parents = parentsOf(marks, keySentences, structure.treePrefix, keys);
   setGrid(marks, keys, structure);
@@ -185,6 +178,13 @@ TextStructure build(const Positions& querySentences, const Positions& keySentenc
 }
 
 }  // namespace
+
+Positions positionsBelow(Index end, Positions positions) {
+  std::erase_if(positions, [&](Index position) { return position < 0 || position >= end; });
+  std::sort(positions.begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  return positions;
+}
 
 TextStructure structureOf(std::span<const Token> queries, std::span<const Token> keys,
                           const TextMarks& marks) {

@@ -50,4 +50,7 @@ TextStructure structureOf(std::span<const Token> queries, std::span<const Token>
 /// The same for `keys` positions without a text: one document, half of it prefix, first token global, …
 TextStructure structureOf(Index queries, Index keys, const TextMarks& marks);
 
+/// Returns those of the positions that are from 0 to end−1, ascending, each once.
+std::vector<Index> positionsBelow(Index end, std::vector<Index> positions);
+
 }  // namespace headscope::attention

@@ -105,14 +105,14 @@ Number at(const LookupTable& table, const Number& a, const Number& b) {
   return Number(lookedUp(table, {a.node, b.node}));
 }
 Truth holds(const LookupTable& table, const Number& a) {
-  return {lookedUp(table, {a.node})};
+  return Truth(lookedUp(table, {a.node}));
 }
 Truth holds(const LookupTable& table, const Number& a, const Number& b) {
-  return {lookedUp(table, {a.node, b.node})};
+  return Truth(lookedUp(table, {a.node, b.node}));
 }
 
 Truth called(std::string_view words, const Truth& meaning) {
-  return {{Symbolic::Kind::words, 0, words, nullptr, nullptr, {meaning.node}}};
+  return Truth({Symbolic::Kind::words, 0, words, nullptr, nullptr, {meaning.node}});
 }
 
 }  // namespace headscope::attention

@@ -70,14 +70,14 @@ struct Symbolic {
 Symbolic applied(const Operation& operation, std::vector<Symbolic> operands);
 
 struct Truth {
-  Symbolic node;
+  Symbolic node;  ///< true by default
+  Truth() = default;
+  explicit Truth(Symbolic symbolic) : node(std::move(symbolic)) {}
+  Truth(const Operation& operation, std::vector<Symbolic> operands)
+      : node(applied(operation, std::move(operands))) {}
 
-  friend Truth operator&(const Truth& a, const Truth& b) {
-    return {applied(operations::both, {a.node, b.node})};
-  }
-  friend Truth operator|(const Truth& a, const Truth& b) {
-    return {applied(operations::either, {a.node, b.node})};
-  }
+  friend Truth operator&(const Truth& a, const Truth& b) { return {operations::both, {a.node, b.node}}; }
+  friend Truth operator|(const Truth& a, const Truth& b) { return {operations::either, {a.node, b.node}}; }
 };
 
 struct Number {
@@ -103,28 +103,22 @@ struct Number {
     return {operations::clipped, {a.node, low.node, high.node}};
   }
 
-  friend Truth operator<(const Number& a, const Number& b) {
-    return {applied(operations::less, {a.node, b.node})};
-  }
-  friend Truth operator<=(const Number& a, const Number& b) {
-    return {applied(operations::atMost, {a.node, b.node})};
-  }
-  friend Truth operator==(const Number& a, const Number& b) {
-    return {applied(operations::equal, {a.node, b.node})};
-  }
+  friend Truth operator<(const Number& a, const Number& b) { return {operations::less, {a.node, b.node}}; }
+  friend Truth operator<=(const Number& a, const Number& b) { return {operations::atMost, {a.node, b.node}}; }
+  friend Truth operator==(const Number& a, const Number& b) { return {operations::equal, {a.node, b.node}}; }
   friend Truth operator!=(const Number& a, const Number& b) {
-    return {applied(operations::unequal, {a.node, b.node})};
+    return {operations::unequal, {a.node, b.node}};
   }
   friend Truth operator>=(const Number& a, const Number& b) {
-    return {applied(operations::atLeast, {a.node, b.node})};
+    return {operations::atLeast, {a.node, b.node}};
   }
   /// 0 ≤ i − j < count
   friend Truth fewerBack(const Number& i, const Number& j, const Number& count) {
-    return {applied(operations::fewerBack, {i.node, j.node, count.node})};
+    return {operations::fewerBack, {i.node, j.node, count.node}};
   }
   /// 0 ≤ i − j ≤ count
   friend Truth atMostBack(const Number& i, const Number& j, const Number& count) {
-    return {applied(operations::atMostBack, {i.node, j.node, count.node})};
+    return {operations::atMostBack, {i.node, j.node, count.node}};
   }
 };
 

@@ -31,6 +31,14 @@ void putPart(Stack& heads, const Stack& part, Index run, Index runs) {
     heads[head].middleRows(run * part.rows(), part.rows()) = part[head];
 }
 
+/// The weights of the requested heads; moves them if all are requested.
+Stack chosenHeads(Stack weights, const std::optional<std::vector<Index>>& heads) {
+  if (!heads || weights.empty()) return weights;
+  Stack some = Stack::uninitialized(std::ssize(*heads), weights.rows(), weights.cols());
+  for (Index i = 0; i < some.count(); ++i) some[i] = weights[(*heads)[asSize(i)]];
+  return some;
+}
+
 std::vector<MatrixView> viewsOf(const Stack& heads) {
   std::vector<MatrixView> views;
   for (Index head = 0; head < heads.count(); ++head) views.push_back(heads[head]);
@@ -44,97 +52,68 @@ SourceHeads sourceHeads(const ModelConfig& config, const LayerWeights& weights, 
   SourceHeads heads{Stack::uninitialized(config.kvHeads, memory.rows(), config.headDim),
                     Stack::uninitialized(config.kvHeads, memory.rows(), config.headDim)};
   std::vector<LinearMap> maps;
-  (config.cross() ? weights.k : weights.other->k).mapsInto(heads.k, maps);
-  (config.cross() ? weights.v : weights.other->v).mapsInto(heads.v, maps);
+  const AttentionWeights& cross = config.cross() ? weights : *weights.other;
+  cross.k.mapsInto(heads.k, maps);
+  cross.v.mapsInto(heads.v, maps);
   applyMaps(memory, maps, stop);
   return heads;
 }
 
-AttentionResult Block::run(Matrix& x, std::span<KvCache> caches) const {
-  AttentionResult result;
+void Block::run(Matrix& x, std::span<KvCache> caches) const {
   const LayerWeights& w = weights;
-  patchRows(x, Piece::stream);
+  applyPatches(runs, layer, Piece::stream, rows, x);
   const auto attended = [&] {
-    if (between) *between = x;
+    if (wanted && wanted->between) kept.between = x;
   };
   switch (config.order) {
     case BlockOrder::before:
       if (config.reads())
-        attendBoth(x, caches, result);
+        attendBoth(x, caches);
       else
-        x +=
-            scaled(config.residualScale * attend(norm(x, w.attentionNorm), caches, result), w.attentionScale);
+        x += scaled(config.residualScale * attend(norm(x, w.attentionNorm), caches), w.attentionScale);
       attended();
       if (config.innerDim > 0) x += added(scaled(config.residualScale * mlp(norm(x, w.mlpNorm)), w.mlpScale));
       break;
     case BlockOrder::parallel: {
       const Matrix mlpInput = norm(x, w.mlpNorm);
-      x += attend(norm(x, w.attentionNorm), caches, result);
+      x += attend(norm(x, w.attentionNorm), caches);
       attended();
       x += added(mlp(mlpInput));
       break;
     }
     case BlockOrder::after:
       if (config.reads())
-        attendBoth(x, caches, result);
+        attendBoth(x, caches);
       else
-        x = norm(x + attend(x, caches, result), w.attentionNorm);
+        x = norm(x + attend(x, caches), w.attentionNorm);
       attended();
       x = norm(x + added(mlp(x)), w.mlpNorm);
       break;
     case BlockOrder::normed:
       x = norm(x, w.attentionNorm);
-      x += attend(x, caches, result);
+      x += attend(x, caches);
       attended();
       x = norm(x, w.mlpNorm);
       x += added(mlp(x));
       break;
     case BlockOrder::around:
-      x += norm(attend(norm(x, w.attentionNorm), caches, result), w.afterAttentionNorm);
+      x += norm(attend(norm(x, w.attentionNorm), caches), w.afterAttentionNorm);
       attended();
       x += added(norm(mlp(norm(x, w.mlpNorm)), w.afterMlpNorm));
       break;
   }
-  return result;
+  if (wanted && wanted->hidden) kept.hidden = x;
 }
 
-void Block::attendBoth(Matrix& x, std::span<KvCache> caches, AttentionResult& result) const {
+void Block::attendBoth(Matrix& x, std::span<KvCache> caches) const {
   for (const bool cross : {false, true}) {
     const bool shown = cross == config.cross();
-    const NormWeights& norms = shown ? weights.attentionNorm : weights.other->norm;
-    const auto attended = [&](const Matrix& in) {
-      return shown ? attend(in, caches, result) : attendOther(in, caches);
-    };
+    const NormWeights& norms = (shown ? weights : *weights.other).attentionNorm;
     if (config.order == BlockOrder::after)
-      x = norm(x + attended(x), norms);
+      x = norm(x + attend(x, caches, shown), norms);
     else
-      x += attended(norm(x, norms));
+      x += attend(norm(x, norms), caches, shown);
   }
-}
-
-Matrix Block::attendOther(const Matrix& x, std::span<KvCache> caches) const {
-  const Index n = x.rows();
-  const OtherAttention& w = *weights.other;
-  const bool own = config.cross();  // the other attention is then self-attention
-  Matrix y = Matrix::Zero(n, config.modelDim);
-  Stack q = Stack::uninitialized(config.heads, n, config.headDim), k, v;
-  std::vector<LinearMap> maps;
-  w.q.mapsInto(q, maps);
-  if (own) {
-    k = Stack::uninitialized(config.kvHeads, n, config.headDim);
-    v = Stack::uninitialized(config.kvHeads, n, config.headDim);
-    w.k.mapsInto(k, maps);
-    w.v.mapsInto(v, maps);
-  }
-  if (!applyMaps(x, maps, stop)) return y;
-  AttentionResult heads = own ? attendRuns(*other, std::move(q), std::move(k), std::move(v), caches)
-                              : attendSource(*other, std::move(q), {});
-  if (stop.stop_requested()) return y;
-  maps.clear();
-  w.o.mapsInto(y, maps);
-  applyMaps(heads.headOutput, maps, stop);
-  if (otherOutput) *otherOutput = std::move(heads.headOutput);
-  return y;
 }
 
 void Block::patchHeads(Stack& heads, Piece piece) const {
@@ -144,25 +123,19 @@ void Block::patchHeads(Stack& heads, Piece piece) const {
       applyPatches(runs[run], layer, piece, head, rows, rowsOf(heads, head, static_cast<Index>(run), n));
 }
 
-void Block::patchRows(Matrix& all, Piece piece) const {
-  for (std::size_t run = 0; run < runs.size(); ++run)
-    applyPatches(runs[run], layer, piece, 0, rows,
-                 {all.data() + static_cast<Index>(run) * rows.count * all.cols(), rows.count, all.cols()});
-}
-
 Matrix Block::added(Matrix y) const {
-  patchRows(y, Piece::mlp);
-  if (mlpAdded) *mlpAdded = y;
+  applyPatches(runs, layer, Piece::mlp, rows, y);
+  if (wanted && wanted->mlp) kept.mlpAdded = y;
   return y;
 }
 
-bool Block::project(const Matrix& x, Stack& q, Stack& k, Stack& v) const {
+bool Block::project(const AttentionWeights& w, const Matrix& x, Stack& q, Stack& k, Stack& v) const {
   if (weights.latent) return projectLatent(x, q, k, v);
   std::vector<LinearMap> maps;
-  weights.q.mapsInto(q, maps);
-  if (!config.cross()) {
-    weights.k.mapsInto(k, maps);
-    weights.v.mapsInto(v, maps);
+  w.q.mapsInto(q, maps);
+  if (k.rows() > 0) {
+    w.k.mapsInto(k, maps);
+    w.v.mapsInto(v, maps);
   }
   return applyMaps(x, maps, stop);
 }
@@ -215,56 +188,77 @@ bool Block::fromLatent(const Matrix& latent, Stack& k, Stack& v) const {
   return true;
 }
 
-Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult& result) const {
-  if (input) *input = x;
-  const Index n = x.rows();
+Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, bool shown) const {
+  if (shown && wanted && wanted->input) kept.input = x;
+  const AttentionWeights& w = shown ? weights : *weights.other;
+  const LayerAttention& how = shown ? attention : *other;
+  const bool cross = shown == config.cross();
+  const Index n = x.rows(), keys = cross ? 0 : n;  // cross heads' keys already exist
   Stack q = Stack::uninitialized(config.heads, n, config.headDim);
-  const Index keys = config.cross() ? 0 : n;  // cross heads' keys already exist
   Stack k = Stack::uninitialized(config.kvHeads, keys, config.headDim);
   Stack v = Stack::uninitialized(config.kvHeads, keys, config.valueDim());
-  std::vector<LinearMap> maps;
   Matrix y = Matrix::Zero(n, config.modelDim);
-  if (!project(x, q, k, v)) return y;
+  if (!project(w, x, q, k, v)) return y;
+  if (shown) prepare(q, k, v);
+  const std::vector<SourceHeads> sources = shown ? patchedSources() : std::vector<SourceHeads>();
+  AttentionResult result = cross ? attendSource(how, std::move(q), sources)
+                                 : attendRuns(how, std::move(q), std::move(k), std::move(v), caches);
+  if (stop.stop_requested()) return y;
+  if (shown) {
+    patchPatterns(result, caches, sources);
+    patchHeads(result.headOutput, Piece::head);
+  }
+  std::vector<LinearMap> maps;
+  w.o.mapsInto(y, maps);
+  applyMaps(result.headOutput, maps, stop);
+  if (shown)
+    keep(std::move(result), sources);
+  else if (wanted && wanted->projections)
+    kept.otherOutput = std::move(result.headOutput);
+  return y;
+}
 
+/// What happens to the inspected attention's queries, keys and values before its heads read them.
+void Block::prepare(Stack& q, Stack& k, Stack& v) const {
   normQueriesAndKeys(q, k);
   if (config.clip)
     for (Stack* const each : {&q, &k, &v}) limit(*each, *config.clip);
   if (rotation) {
     const Matrix turns = rotation->replicate(std::ssize(runs), 1);
-    rotateHeads(q, turns, turned->interleaved, turned->first);
-    rotateHeads(k, turns, turned->interleaved, turned->first);
+    rotateHeads(q, turns, rotated->interleaved, rotated->first);
+    rotateHeads(k, turns, rotated->interleaved, rotated->first);
   }
   growQueries(q);
   patchHeads(q, Piece::queries);
-  const std::vector<SourceHeads> sources = patchedSources();
-  if (config.cross()) {
-    result = attendSource(attention, std::move(q), sources);
-    result.k = source->k;
-    result.v = source->v;
-    for (std::size_t run = 0; run < sources.size(); ++run) {
-      if (run == 0) result.k = result.v = Stack();
-      putPart(result.k, sources[run].k, static_cast<Index>(run), std::ssize(sources));
-      putPart(result.v, sources[run].v, static_cast<Index>(run), std::ssize(sources));
-    }
-  } else {
-    patchHeads(k, Piece::keys);
-    patchHeads(v, Piece::values);
-    result = attendRuns(attention, std::move(q), std::move(k), std::move(v), caches);
-  }
-  if (stop.stop_requested()) return y;
+  if (config.cross()) return;
+  patchHeads(k, Piece::keys);
+  patchHeads(v, Piece::values);
+}
 
-  patchPatterns(result, caches, sources);
-  patchHeads(result.headOutput, Piece::head);
-  weights.o.mapsInto(y, maps);
-  applyMaps(result.headOutput, maps, stop);
-  return y;
+void Block::keep(AttentionResult&& result, std::span<const SourceHeads> patched) const {
+  if (!wanted) return;
+  if (wanted->weights) kept.weights = chosenHeads(std::move(result.weights), wanted->heads);
+  if (!wanted->projections) return;
+  kept.q = std::move(result.q);
+  kept.k = std::move(result.k);
+  kept.v = std::move(result.v);
+  kept.headOutput = std::move(result.headOutput);
+  if (!config.cross()) return;
+  if (patched.empty()) {
+    kept.k = source->k;
+    kept.v = source->v;
+  }
+  for (std::size_t run = 0; run < patched.size(); ++run) {
+    putPart(kept.k, patched[run].k, static_cast<Index>(run), std::ssize(patched));
+    putPart(kept.v, patched[run].v, static_cast<Index>(run), std::ssize(patched));
+  }
 }
 
 Keep Block::keepOf(std::size_t run) const {
   // Replaced patterns are needed to recompute the heads' outputs.
   const bool patterns = std::ranges::any_of(
       runs[run], [&](const Patch& patch) { return patch.layer == layer && patch.piece == Piece::pattern; });
-  return patterns ? std::max(keep, Keep::weights) : keep;
+  return patterns || (wanted && wanted->weights) ? Keep::weights : Keep::output;
 }
 
 std::vector<SourceHeads> Block::patchedSources() const {
@@ -286,21 +280,13 @@ std::vector<SourceHeads> Block::patchedSources() const {
   return sources;
 }
 
-AttentionResult Block::attendSource(const LayerAttention& how, Stack q,
-                                    std::span<const SourceHeads> patched) const {
-  const auto attended = [&](Stack queries, std::size_t run) {
-    const SourceHeads& read = sourceOf(patched, run);
-    const std::vector<MatrixView> keys = viewsOf(read.k), values = viewsOf(read.v);
-    AttentionResult one;
-    one.q = std::move(queries);
-    attendHeads(how.config, how.mask, keys, values, one, stop, keepOf(run));
-    return one;
-  };
+template <class Attend>
+AttentionResult Block::eachRun(Stack q, const Attend& attend) const {
   const auto count = std::ssize(runs);
-  if (count == 1) return attended(std::move(q), 0);
+  if (count == 1) return attend(std::move(q), 0);
   AttentionResult result;
   for (Index run = 0; run < count && !stop.stop_requested(); ++run) {
-    const AttentionResult one = attended(partOf(q, run, rows.count), asSize(run));
+    const AttentionResult one = attend(partOf(q, run, rows.count), run);
     if (stop.stop_requested()) break;
     putPart(result.headOutput, one.headOutput, run, count);
     putPart(result.weights, one.weights, run, count);
@@ -309,24 +295,28 @@ AttentionResult Block::attendSource(const LayerAttention& how, Stack q,
   return result;
 }
 
+AttentionResult Block::attendSource(const LayerAttention& how, Stack q,
+                                    std::span<const SourceHeads> patched) const {
+  return eachRun(std::move(q), [&](Stack queries, Index run) {
+    const SourceHeads& read = sourceOf(patched, asSize(run));
+    const std::vector<MatrixView> keys = viewsOf(read.k), values = viewsOf(read.v);
+    AttentionResult one;
+    one.q = std::move(queries);
+    attendHeads(how.config, how.mask, keys, values, one, stop, keepOf(asSize(run)));
+    return one;
+  });
+}
+
 AttentionResult Block::attendRuns(const LayerAttention& how, Stack q, Stack k, Stack v,
                                   std::span<KvCache> caches) const {
-  AttentionResult result;
-  const auto count = std::ssize(runs);
-  if (count == 1) {
-    result = caches[0].appendHeads(how.config, std::move(q), k, v, how.mask, stop, keepOf(0));
-  } else {
-    for (Index run = 0; run < count && !stop.stop_requested(); ++run) {
-      const Index n = rows.count;
-      AttentionResult one =
-          caches[asSize(run)].appendHeads(how.config, partOf(q, run, n), partOf(k, run, n), partOf(v, run, n),
-                                          how.mask, stop, keepOf(asSize(run)));
-      if (stop.stop_requested()) break;
-      putPart(result.headOutput, one.headOutput, run, count);
-      putPart(result.weights, one.weights, run, count);
-    }
-    result.q = std::move(q);
-  }
+  const bool several = runs.size() > 1;
+  AttentionResult result = eachRun(std::move(q), [&](Stack queries, Index run) {
+    const auto append = [&](const Stack& keys, const Stack& values) {
+      return caches[asSize(run)].appendHeads(how.config, std::move(queries), keys, values, how.mask, stop,
+                                             keepOf(asSize(run)));
+    };
+    return several ? append(partOf(k, run, rows.count), partOf(v, run, rows.count)) : append(k, v);
+  });
   result.k = std::move(k);
   result.v = std::move(v);
   return result;
@@ -378,7 +368,7 @@ Matrix Block::mlp(const Matrix& x) const {
   if (!weights.mixture) return mlpOf(weights.mlp, x, config, stop);
   Routing chosen = routingOf(*weights.mixture, config.mixture, x, stop);
   Matrix y = mixtureOf(*weights.mixture, config, chosen, x, stop);
-  if (routing) *routing = std::move(chosen);
+  if (wanted) kept.routing = std::move(chosen);
   return y;
 }
 

@@ -2,8 +2,7 @@
 
 #include "attention/cache/kv_cache.h"
 #include "attention/models/checkpoint/model_weights.h"
-#include "attention/models/pass_result.h"
-#include "attention/models/patch.h"
+#include "attention/models/pass_request.h"
 
 namespace headscope::attention {
 
@@ -53,45 +52,43 @@ struct Block {
   Index layer;
   const LayerWeights& weights;
   const LayerAttention& attention;
-  const Matrix* rotation;  ///< table for the rows' positions; null: no rotation
-  const Rotation* turned;  ///< which dimensions `rotation` turns
-  Keep keep;
+  const Matrix* rotation;     ///< table for the rows' positions; null: no rotation
+  const Rotation* rotated;    ///< which dimensions `rotation` turns
+  const PassRequest* wanted;  ///< which pieces are kept; null: none
+  LayerResult& kept;          ///< receives them
   std::stop_token stop;
-  Matrix* input;       ///< receives the input of the inspected attention; null: not wanted
-  Stack* otherOutput;  ///< receives the outputs of the other heads; null: not wanted
-  Matrix* between;     ///< receives the stream between attention and MLP; null: not wanted
-  Matrix* mlpAdded;    ///< receives what the MLP adds; null: not wanted
-  Routing* routing;    ///< receives the experts of each row; null: not wanted
   std::span<const std::vector<Patch>> runs;  ///< patches of each run
   PatchRows rows;                            ///< of each run
   const LayerAttention* other = nullptr;  ///< the attention not inspected, in a decoder that reads an encoder
   const SourceHeads* source = nullptr;    ///< what its cross heads read
 
   /// Takes the residual stream x [runs · n, modelDim] through attention and MLP, in the order and with the
-  /// norms of the model's family, and appends each run's keys and values to its cache. Returns q, k and v of
-  /// these rows (rotated), weights as `keep` says and the heads' outputs, [heads, runs · n, …], but no
-  /// output. Undefined once `stop` is requested.
-  AttentionResult run(Matrix& x, std::span<KvCache> caches) const;
+  /// norms of the model's family, and appends each run's keys and values to its cache. Undefined once `stop`
+  /// is requested.
+  void run(Matrix& x, std::span<KvCache> caches) const;
 
  private:
   /// Computes the rows' queries, keys and values before norms and rotations. Returns false once `stop` is
   /// requested.
-  bool project(const Matrix& x, Stack& q, Stack& k, Stack& v) const;
+  bool project(const AttentionWeights& w, const Matrix& x, Stack& q, Stack& k, Stack& v) const;
   bool projectLatent(const Matrix& x, Stack& q, Stack& k, Stack& v) const;
   bool fromLatent(const Matrix& latent, Stack& k, Stack& v) const;
-  /// Returns Wo·Attn(x); stores intermediate values in `result`.
-  Matrix attend(const Matrix& x, std::span<KvCache> caches, AttentionResult& result) const;
+  /// Returns Wo·Attn(x) of the inspected attention (`shown`) or the other one, of which nothing is patched
+  /// and only the heads' outputs are kept.
+  Matrix attend(const Matrix& x, std::span<KvCache> caches, bool shown = true) const;
+  void prepare(Stack& q, Stack& k, Stack& v) const;
   /// Applies both attentions of a decoder that reads an encoder, self-attention first.
-  void attendBoth(Matrix& x, std::span<KvCache> caches, AttentionResult& result) const;
-  /// Like attend(), for the attention that isn't inspected: nothing is patched, and only head outputs are
-  /// kept.
-  Matrix attendOther(const Matrix& x, std::span<KvCache> caches) const;
+  void attendBoth(Matrix& x, std::span<KvCache> caches) const;
+  /// Calls attend(queries, run) for each run, and returns their weights and outputs together.
+  template <class Attend>
+  AttentionResult eachRun(Stack q, const Attend& attend) const;
   /// Self-attention of each run, over its cache.
   AttentionResult attendRuns(const LayerAttention& how, Stack q, Stack k, Stack v,
                              std::span<KvCache> caches) const;
   /// Attention of each run over the encoder's output.
   AttentionResult attendSource(const LayerAttention& how, Stack q,
                                std::span<const SourceHeads> patched) const;
+  void keep(AttentionResult&& result, std::span<const SourceHeads> patched) const;
   /// What each run's cross heads read, if patches replace any of it; otherwise empty.
   std::vector<SourceHeads> patchedSources() const;
   const SourceHeads& sourceOf(std::span<const SourceHeads> patched, std::size_t run) const {
@@ -102,7 +99,6 @@ struct Block {
   void patchPatterns(AttentionResult& result, std::span<const KvCache> caches,
                      std::span<const SourceHeads> patched) const;
   void patchHeads(Stack& heads, Piece piece) const;
-  void patchRows(Matrix& rows, Piece piece) const;
   /// Patches and records what the MLP adds to the stream (after its norm, if any).
   Matrix added(Matrix y) const;
   /// The output of the layer's MLP or mixture of experts.

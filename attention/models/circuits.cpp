@@ -54,14 +54,14 @@ HeadCircuits headCircuits(const Model& model, const HeadPlace& place) {
                                 std::to_string(config.layerCount()) + " layers of " +
                                 std::to_string(config.heads) + " heads");
   const LayerWeights& weights = model.weights().layers[asSize(layer)];
-  const OtherAttention* const other = group == shown.group ? nullptr : &*weights.other;
-  const NormWeights& norm = other ? other->norm : weights.attentionNorm;
+  const AttentionWeights& own = group == shown.group ? weights : *weights.other;
+  const NormWeights& norm = own.attentionNorm;
   const Index size = config.headDim, kv = head * config.kvHeads / config.heads;
   HeadCircuits maps;
-  maps.q = weightRows(other ? other->q : weights.q, head * size, size);
-  maps.k = weightRows(other ? other->k : weights.k, kv * size, size);
-  maps.v = weightRows(other ? other->v : weights.v, kv * size, size);
-  maps.o = weightColumns(other ? other->o : weights.o, head * size, size);
+  maps.q = weightRows(own.q, head * size, size);
+  maps.k = weightRows(own.k, kv * size, size);
+  maps.v = weightRows(own.v, kv * size, size);
+  maps.o = weightColumns(own.o, head * size, size);
   // Queries and keys may have another norm, whose gain has headDim entries or covers all heads together.
   const auto gain = [&](Matrix& rows, const NormWeights& of, Index at) {
     if (of.weight.size() == 0) return;
@@ -220,10 +220,10 @@ class Descent {
       Matrix stream = in.row(row_);
       for (const Attended& each : both) {
         before.push_back(stream + attended(each));
-        stream = normRows(before.back(), *each.norm, config_.norm, config_.epsilon);
+        stream = normRows(before.back(), each.weights->attentionNorm, config_.norm, config_.epsilon);
       }
       for (std::size_t i = both.size(); i-- > 0;) {
-        throughNorm(at, g, *both[i].norm, wide(before[i]));
+        throughNorm(at, g, both[i].weights->attentionNorm, wide(before[i]));
         heads(made, both[i], g);
       }
       return;
@@ -259,18 +259,15 @@ class Descent {
 
   struct Attended {
     const Stack* output;
-    const MappedLinear* o;
-    const NormWeights* norm;
+    const AttentionWeights* weights;
     bool shown;
     HeadGroup group;
   };
   /// In the order of the stream: a decoder that reads an encoder runs self-attention first.
   std::vector<Attended> attentions(const LayerResult& made, const LayerWeights& weights) const {
-    const Attended shown{&made.headOutput, &weights.o, &weights.attentionNorm, true,
-                         config_.reads() ? config_.group : HeadGroup::only};
+    const Attended shown{&made.headOutput, &weights, true, config_.reads() ? config_.group : HeadGroup::only};
     if (!config_.reads()) return {shown};
-    const Attended other{&made.otherOutput, &weights.other->o, &weights.other->norm, false,
-                         config_.withOtherHeads().group};
+    const Attended other{&made.otherOutput, &*weights.other, false, config_.withOtherHeads().group};
     return config_.cross() ? std::vector{other, shown} : std::vector{shown, other};
   }
 
@@ -279,15 +276,16 @@ class Descent {
     Matrix side(1, config_.heads * config_.valueDim());
     for (Index head = 0; head < config_.heads; ++head)
       side.middleCols(head * config_.valueDim(), config_.valueDim()) = (*each.output)[head].row(row_);
-    return each.o->apply(side, {});
+    return each.weights->o.apply(side, {});
   }
 
   void heads(const LayerResult& made, const Attended& each, const Direction& g) {
-    if (each.o->bias.size() > 0)
-      result_.parts.push_back({Writer::attentionBias, made.layer, -1, each.group,
-                               g.dot(each.o->bias.cast<double>().transpose())});
+    const MappedLinear& o = each.weights->o;
+    if (o.bias.size() > 0)
+      result_.parts.push_back(
+          {Writer::attentionBias, made.layer, -1, each.group, g.dot(o.bias.cast<double>().transpose())});
     for (Index head = config_.heads - 1; head >= 0; --head) {
-      const Matrix columns = weightColumns(*each.o, head * config_.valueDim(), config_.valueDim());
+      const Matrix columns = weightColumns(o, head * config_.valueDim(), config_.valueDim());
       Direction inHead = Direction::Zero(config_.valueDim());
       for (Index i = 0; i < columns.rows(); ++i) inHead += g[i] * columns.row(i).cast<double>();
       const double value = inHead.dot(wide((*each.output)[head].row(row_)));

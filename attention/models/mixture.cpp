@@ -6,7 +6,7 @@
 #include "attention/core/parallel.h"
 #include "attention/formats/quote.h"
 #include "attention/models/block.h"
-#include "attention/models/config/layer_plan.h"
+#include "attention/models/config/shape_parts.h"
 
 namespace headscope::attention {
 namespace {

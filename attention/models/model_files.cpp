@@ -5,8 +5,8 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/tensor_source.h"
-#include "attention/models/config/layer_plan.h"
 #include "attention/models/config/model_catalogue.h"
+#include "attention/models/config/shape_parts.h"
 #include "attention/models/gguf/gguf_source.h"
 #include "attention/models/model.h"
 #include "attention/text/ascii.h"
@@ -39,15 +39,10 @@ Result<std::shared_ptr<const Matrix>> readFeatures(const std::filesystem::path& 
   std::vector<std::uint64_t> shape = source->header().tensors.at(*name).shape;
   if (shape.size() == 3 && shape[0] == 1) shape.erase(shape.begin());
   if (shape.size() != 2 || shape[0] < 1 || shape[0] > kMostRows ||
-      shape[1] != static_cast<std::uint64_t>(width)) {
-    std::string found;
-    for (const std::uint64_t side : source->header().tensors.at(*name).shape)
-      found += (found.empty() ? "" : ", ") + std::to_string(side);
-    return Error{
-        fmt::format("{}: tensor {} is [{}], expected [1 to {}, {}], a row of the model's width for "
-                    "each frame",
-                    at, quotedText(*name), found, kMostRows, width)};
-  }
+      shape[1] != static_cast<std::uint64_t>(width))
+    return Error{fmt::format(
+        "{}: tensor {} is {}, expected [1 to {}, {}], a row of the model's width for each frame", at,
+        quotedText(*name), shapeText(source->header().tensors.at(*name).shape), kMostRows, width)};
   auto features = std::make_shared<Matrix>(static_cast<Index>(shape[0]), width);
   const std::span<float> numbers(features->data(), static_cast<std::size_t>(features->size()));
   if (const Status read = source->readFloats(*name, 0, numbers, at); !read) return read.error();

@@ -106,9 +106,24 @@ std::optional<MatrixView> whole(const Matrix* matrix) {
   return MatrixView(matrix->data(), matrix->rows(), matrix->cols());
 }
 
-std::optional<MatrixView> slice(const Stack& stack, Index head) {
-  if (head >= stack.count() || stack.empty()) return std::nullopt;
-  return stack[head];
+/// Where a layer's result has a piece that belongs to heads; null for the others.
+Stack LayerResult::*headsMember(Piece piece) {
+  switch (piece) {
+    case Piece::stream:
+    case Piece::mlp:
+      break;
+    case Piece::queries:
+      return &LayerResult::q;
+    case Piece::keys:
+      return &LayerResult::k;
+    case Piece::values:
+      return &LayerResult::v;
+    case Piece::pattern:
+      return &LayerResult::weights;
+    case Piece::head:
+      return &LayerResult::headOutput;
+  }
+  return nullptr;
 }
 
 /// What a run recorded for a piece; nothing if it wasn't kept.
@@ -116,52 +131,29 @@ std::optional<MatrixView> recordedPiece(const PassResult& run, Index layer, Piec
   if (piece == Piece::stream) return whole(recordedStream(run, layer));
   const LayerResult* const result = recordedLayer(run, layer);
   if (!result) return std::nullopt;
-  switch (piece) {
-    case Piece::stream:
-      break;
-    case Piece::queries:
-      return slice(result->q, head);
-    case Piece::keys:
-      return slice(result->k, head);
-    case Piece::values:
-      return slice(result->v, head);
-    case Piece::pattern:  // needs all heads: a subset doesn't record which they are
-      if (result->weights.count() != result->config.heads) return std::nullopt;
-      return slice(result->weights, head);
-    case Piece::head:
-      return slice(result->headOutput, head);
-    case Piece::mlp:
-      return whole(&result->mlpAdded);
-  }
-  return std::nullopt;
-}
-
-/// The number of heads that a piece has; 1 if it exists once per layer.
-Index headsOf(const ModelConfig& config, Piece piece) {
-  switch (piece) {
-    case Piece::stream:
-    case Piece::mlp:
-      return 1;
-    case Piece::keys:
-    case Piece::values:
-      return config.kvHeads;
-    case Piece::queries:
-    case Piece::pattern:
-    case Piece::head:
-      break;
-  }
-  return config.heads;
-}
-
-/// The length of a piece's row; a pattern's has one entry per token of the run.
-Index widthOf(const ModelConfig& config, Piece piece, Index tokens) {
-  if (piece == Piece::stream || piece == Piece::mlp) return config.modelDim;
-  if (piece == Piece::values || piece == Piece::head) return config.valueDim();
-  return piece == Piece::pattern ? tokens : config.headDim;
+  const auto member = headsMember(piece);
+  if (!member) return whole(&result->mlpAdded);
+  const Stack& heads = result->*member;
+  // A pattern needs all heads: a subset doesn't record which they are.
+  const bool all = piece != Piece::pattern || heads.count() == result->config.heads;
+  if (!all || head >= heads.count() || heads.empty()) return std::nullopt;
+  return heads[head];
 }
 
 bool ofKeys(Piece piece) {
   return piece == Piece::keys || piece == Piece::values;
+}
+
+/// The number of heads that a piece has; 1 if it exists once per layer.
+Index headsOf(const ModelConfig& config, Piece piece) {
+  return !headsMember(piece) ? 1 : ofKeys(piece) ? config.kvHeads : config.heads;
+}
+
+/// The length of a piece's row; a pattern's has one entry per token of the run.
+Index widthOf(const ModelConfig& config, Piece piece, Index tokens) {
+  if (!headsMember(piece)) return config.modelDim;
+  if (piece == Piece::values || piece == Piece::head) return config.valueDim();
+  return piece == Piece::pattern ? tokens : config.headDim;
 }
 
 /// Returns an Error unless `partners` maps each of `tokens` to one of the other text's `recorded` tokens or
@@ -271,6 +263,14 @@ void applyPatches(std::span<const Patch> patches, Index layer, Piece piece, Inde
         take(from, *recorded, piece, rows.first + row, numbers.row(row));
     }
   }
+}
+
+void applyPatches(std::span<const std::vector<Patch>> runs, Index layer, Piece piece, PatchRows rows,
+                  Matrix& numbers) {
+  for (std::size_t run = 0; run < runs.size(); ++run)
+    applyPatches(
+        runs[run], layer, piece, 0, rows,
+        {numbers.data() + static_cast<Index>(run) * rows.count * numbers.cols(), rows.count, numbers.cols()});
 }
 
 }  // namespace headscope::attention

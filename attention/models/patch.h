@@ -125,6 +125,9 @@ bool anyPatch(std::span<const Patch> patches, Index layer, Piece piece, Index he
 /// Applies the patches that replace this piece, in order, to one run's values: `numbers` [count, …].
 void applyPatches(std::span<const Patch> patches, Index layer, Piece piece, Index head, PatchRows rows,
                   MutableMatrixView numbers);
+/// The same for a piece that belongs to no head, in all runs: `numbers` [runs · count, …].
+void applyPatches(std::span<const std::vector<Patch>> runs, Index layer, Piece piece, PatchRows rows,
+                  Matrix& numbers);
 
 /// Returns the stream that a run recorded before a layer, or after the last one; null if it wasn't recorded.
 const Matrix* recordedStream(const PassResult& run, Index layer);

@@ -9,45 +9,6 @@ bool contains(const std::optional<std::vector<Index>>& list, Index value) {
   return !list || std::find(list->begin(), list->end(), value) != list->end();
 }
 
-/// The weights of the requested heads; moves them if all are requested.
-Stack chosenHeads(Stack weights, const std::optional<std::vector<Index>>& heads) {
-  if (!heads || weights.empty()) return weights;
-  Stack some = Stack::uninitialized(static_cast<Index>(heads->size()), weights.rows(), weights.cols());
-  for (Index i = 0; i < some.count(); ++i) some[i] = weights[(*heads)[static_cast<std::size_t>(i)]];
-  return some;
-}
-
-/// A layer's requested results other than its attention and the stream.
-struct BesideStream {
-  Matrix input, between, mlpAdded;
-  Stack otherOutput;
-  Routing routing;
-};
-
-std::shared_ptr<const LayerResult> keep(Index layer, bool asked, const PassRequest& request,
-                                        LayerAttention&& attention, AttentionResult&& computed,
-                                        BesideStream&& beside, const Matrix& stream) {
-  auto result = std::make_shared<LayerResult>();
-  result->layer = layer;
-  result->config = attention.config;
-  if (!asked) return result;
-  result->mask = std::move(attention.mask);
-  if (request.projections) {
-    result->q = std::move(computed.q);
-    result->k = std::move(computed.k);
-    result->v = std::move(computed.v);
-    result->headOutput = std::move(computed.headOutput);
-  }
-  if (request.weights) result->weights = chosenHeads(std::move(computed.weights), request.heads);
-  result->input = std::move(beside.input);
-  result->otherOutput = std::move(beside.otherOutput);
-  result->between = std::move(beside.between);
-  result->mlpAdded = std::move(beside.mlpAdded);
-  result->routing = std::move(beside.routing);
-  if (request.hidden) result->hidden = stream;
-  return result;
-}
-
 /// The patches of each run, at least one: the shared ones, then its own.
 std::vector<std::vector<Patch>> patchesOf(const PassRequest& request) {
   std::vector<std::vector<Patch>> runs(std::max<std::size_t>(1, request.runs.size()), request.patches);
@@ -62,13 +23,6 @@ Index firstChanged(const PassRequest& request, Index layers) {
   for (const std::vector<Patch>& run : request.runs)
     for (const Patch& patch : run) first = std::min(first, patch.layer);
   return first;
-}
-
-/// Patches the stream after the last layer.
-void patchEnd(Matrix& x, const std::vector<std::vector<Patch>>& runs, PatchRows rows, Index layers) {
-  for (std::size_t run = 0; run < runs.size(); ++run)
-    applyPatches(runs[run], layers, Piece::stream, 0, rows,
-                 {x.data() + static_cast<Index>(run) * rows.count * x.cols(), rows.count, x.cols()});
 }
 
 /// Row `row` of each run of n rows.
@@ -256,20 +210,13 @@ Status ModelSession::fillCaches(Index textTokens, const PassRequest& request, co
   for (KvCache& cache : caches_) cache.truncate(cached);
   rotatedFor_ = textTokens;
   if (cached == length()) return success();
-  const PassRequest unseen{.layers = std::vector<Index>(),
-                           .heads = {},
-                           .logits = LogitRows::none,
-                           .logitRow = {},
-                           .depth = {},
-                           .edits = request.edits,
-                           .patches = request.patches,
-                           .runs = {},
-                           .structure = {},
-                           .unpadded = {},
-                           .sequence = request.sequence,
-                           .sources = request.sources,
-                           .memory = {},
-                           .onLayer = {}};
+  PassRequest unseen;
+  unseen.layers = std::vector<Index>();
+  unseen.logits = LogitRows::none;
+  unseen.edits = request.edits;
+  unseen.patches = request.patches;
+  unseen.sequence = request.sequence;
+  unseen.sources = request.sources;
   const auto filled = run({cached, length() - cached}, textTokens, unseen, stop);
   return filled ? success() : Status(filled.error());
 }
@@ -314,7 +261,6 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
     std::vector<KvCache> beside;
     for (std::size_t run = 0; run < request.runs.size(); ++run)
       beside.emplace_back(attention->config, rows.count);
-    BesideStream extra;
     auto other = others.of(layer);
     if (!other) return other.error();
     if (memory_ && !sources_[i])
@@ -323,33 +269,34 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
       if (memory_) sources_[i].reset();
       return stopped();
     }
-    const Block block{config,
-                      layer,
-                      model_->weights().layers[i],
-                      *attention,
-                      rotation ? &tables[asSize(*rotation)] : nullptr,
-                      rotation ? &config.rotations[asSize(*rotation)] : nullptr,
-                      asked && request.weights ? Keep::weights : Keep::output,
-                      stop,
-                      asked && request.input ? &extra.input : nullptr,
-                      asked && request.projections ? &extra.otherOutput : nullptr,
-                      asked && request.between ? &extra.between : nullptr,
-                      asked && request.mlp ? &extra.mlpAdded : nullptr,
-                      asked ? &extra.routing : nullptr,
-                      runs,
-                      patched,
-                      config.reads() ? &*other : nullptr,
-                      memory_ ? &*sources_[i] : nullptr};
-    AttentionResult computed = block.run(x, beside.empty() ? std::span(&caches_[i], 1) : std::span(beside));
+    auto kept = std::make_shared<LayerResult>();
+    kept->layer = layer;
+    kept->config = attention->config;
+    const Block block{.config = config,
+                      .layer = layer,
+                      .weights = model_->weights().layers[i],
+                      .attention = *attention,
+                      .rotation = rotation ? &tables[asSize(*rotation)] : nullptr,
+                      .rotated = rotation ? &config.rotations[asSize(*rotation)] : nullptr,
+                      .wanted = asked ? &request : nullptr,
+                      .kept = *kept,
+                      .stop = stop,
+                      .runs = runs,
+                      .rows = patched,
+                      .other = config.reads() ? &*other : nullptr,
+                      .source = memory_ ? &*sources_[i] : nullptr};
+    block.run(x, beside.empty() ? std::span(&caches_[i], 1) : std::span(beside));
     if (stop.stop_requested()) return stopped();
     if (const Status status = model_->checkpoint().intact(); !status)
       return Error{fmt::format("{} (stopped at layer {})", status.error().message, layer)};
-    auto kept = keep(layer, asked, request, std::move(*attention), std::move(computed), std::move(extra), x);
-    if (asked) result.layers.push_back(kept);
+    if (asked) {
+      kept->mask = std::move(attention->mask);
+      result.layers.push_back(kept);
+    }
     if (request.onLayer) request.onLayer(kept);
   }
   if (depth == config.layerCount()) {
-    patchEnd(x, runs, patched, depth);
+    applyPatches(runs, depth, Piece::stream, patched, x);
     if (request.logits == LogitRows::all) result.logits = model_->logits(x, stop);
     if (request.logits == LogitRows::last)
       result.logits =

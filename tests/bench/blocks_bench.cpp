@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "attention/core/random.h"
-#include "attention/kernels/ceilings.h"
 #include "attention/kernels/gemm.h"
 #include "tests/bench/measure/bench.h"
 
@@ -55,7 +54,7 @@ void BM_BlockRow(benchmark::State& state) {
     const double product = app::secondsOf([&] {
       benchmark::DoNotOptimize(kernels::applyMaps(pool, rows, kIn, {x.data(), kIn, kIn, 0}, {&map, 1}));
     });
-    reading.push_back(app::secondsOf([&] { benchmark::DoNotOptimize(kernels::readOnce(pool, weights)); }));
+    reading.push_back(app::secondsOf([&] { benchmark::DoNotOptimize(app::readOnce(pool, weights)); }));
     shares.push_back(reading.back() / product);
     state.SetIterationTime(product);
   }

@@ -130,8 +130,9 @@ inline constexpr std::uint64_t kMaxFuzzedBytes = 1 << 18;
 
 inline void fuzzNpz(Bytes bytes) {
   using namespace attention;
+  if (!hasZipSignature(bytes)) return;
   const headscope::test::MemoryFile memory(bytes);
-  const auto file = NpzFile::open(memory.path());
+  const auto file = TensorSource::open(memory.path());
   if (!file) return hold(file.error().message.starts_with(memory.path() + ": "));
   hold(!file->header().tensors.empty());
   for (const auto& [name, entry] : file->header().tensors) {
@@ -334,8 +335,11 @@ inline void fuzzTokenizer(Bytes bytes) {
 
 inline void fuzzMaskFile(Bytes bytes) {
   using namespace attention;
+  const headscope::test::MemoryFile memory(bytes);
   for (const auto format : {MaskFormat::npy, MaskFormat::csv, MaskFormat::safetensors}) {
-    const auto values = parseMaskValues(format, {bytes.begin(), bytes.end()});
+    auto opened = RegularFile::open(memory.path());
+    if (!opened) return hold(!opened.error().message.empty());
+    const auto values = openMaskValues(format, *std::move(opened), kMaxMaskBytes);
     if (!values) {
       hold(!values.error().message.empty());
       continue;

@@ -112,6 +112,12 @@ bool UiDriver::has(const std::string& name) const {
   return app::tracked(name).has_value();
 }
 
+bool UiDriver::says(std::string_view text) const {
+  return std::ranges::any_of(app::uiState().texts, [&](const app::DrawnText& drawn) {
+    return drawn.text.find(text) != std::string::npos;
+  });
+}
+
 std::vector<std::string> UiDriver::names(const std::string& prefix) const {
   std::vector<std::string> result;
   for (const auto& [name, rect] : app::allTracked())

@@ -60,6 +60,8 @@ class UiDriver {
   /// The place of a control, after scrolling its panel until it is visible.
   ImRect find(const std::string& name);
   bool has(const std::string& name) const;
+  /// Whether a text of the last frame, which must have been watched (uiState().watches), contains this one.
+  bool says(std::string_view text) const;
   /// Whether a control lies inside the visible part of its panel, without scrolling.
   bool visible(const std::string& name);
   /// The names of this frame's controls that begin with `prefix`.

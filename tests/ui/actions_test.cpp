@@ -38,8 +38,9 @@ class Stages : public SmallLessons {
       ui.view().present = presented;
       ASSERT_NO_FATAL_FAILURE(show());
       ui.view().request(action);
-      ui.frames(2);                                      // some act in the next frame
-      if (action.starts_with("talk.ready.")) ui.draw();  // it comes when its file is read
+      ui.frames(2);  // some act in the next frame
+      if (action.starts_with("talk.ready.") || action.starts_with("talk.give."))
+        ui.draw();  // it comes when its file is read
       ui.view().dialog.reset();
       ui.view().present = ui.view().fullScreen = false;
       ui.view().preferences = preferences;

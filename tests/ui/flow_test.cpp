@@ -7,6 +7,7 @@
 #include "app/platform/ui_state.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
+#include "attention/masks/expression.h"
 #include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 
@@ -16,6 +17,7 @@ namespace {
 using app::FlowCursor;
 using app::Key;
 using app::PipelineStep;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -223,6 +225,62 @@ TEST_F(FlowPage, WithoutAMaskNothingIsHidden) {
   show(PipelineStep::mask, 0.5);
   EXPECT_THAT(said(), HasSubstr("Nothing is hidden from "));
   EXPECT_FALSE(ui.session().error());
+}
+
+/// The sentence says what acts on a score between the scale and the mask, in its order.
+TEST_F(FlowPage, BiasSaysWhatActs) {
+  app::Scene& scene = ui.session().scene();
+  scene.setup.model.softcap = 5;
+  show(PipelineStep::bias, 1);
+  EXPECT_THAT(said(), AllOf(HasSubstr("5·tanh(score ÷ 5) keeps it within ±5."), Not(HasSubstr("added"))));
+  scene.setup.model.position = app::PositionKind::alibi;
+  show(PipelineStep::bias, 1);
+  EXPECT_THAT(said(), HasSubstr("a number for their distance is added, then 5·tanh(score ÷ 5)"));
+  scene.setup.model.softcap = 0;
+  show(PipelineStep::bias, 1);
+  EXPECT_THAT(said(), AllOf(HasSubstr("distance is added."), Not(HasSubstr("tanh"))));
+}
+
+TEST_F(FlowPage, WordsFollowScalingDropoutAndDeadRows) {
+  app::Scene& scene = ui.session().scene();
+  show(PipelineStep::mix, 0.5);
+  EXPECT_THAT(said(), Not(HasSubstr("dropout")));
+  scene.setup.model.dropout = 0.3f;
+  show(PipelineStep::mix, 0.5);
+  EXPECT_THAT(said(), HasSubstr("its weight after dropout"));
+  scene.setup.model.scaled = false;
+  show(PipelineStep::scale, 0.2);
+  EXPECT_THAT(said(), HasSubstr("aren't scaled"));
+  scene.setup.mask.layers = attention::parseMask("causal & !window(1)").layers;
+  scene.cursor.cell.query = 0;
+  show(PipelineStep::softmax, 0.5);
+  EXPECT_THAT(said(), HasSubstr("sees no key"));
+  show(PipelineStep::mix, 0.5);
+  EXPECT_THAT(said(), HasSubstr("this head's output is 0"));
+}
+
+TEST_F(FlowPage, FaultSaysTheStageAndBothShapes) {
+  app::Scene& scene = ui.session().scene();
+  scene.setup.mask.additive.edit().values = attention::Matrix::Ones(3, 2);
+  for (const bool presented : {false, true}) {
+    ui.view().present = presented;
+    ui.draw().park();
+    EXPECT_THAT(written(),
+                AllOf(HasSubstr("Can't compute this layer"), HasSubstr("It stops at stage 6, + additive"),
+                      HasSubstr("found 3×2"), HasSubstr("expected 12×12")));
+    EXPECT_THAT(flaws(ui), IsEmpty());
+  }
+  ui.view().present = false;
+  scene.setup.mask.additive.edit().values = attention::Matrix::Ones(12, 12);
+  ui.draw();
+  EXPECT_THAT(written(), Not(HasSubstr("It stops at")));
+  scene.setup.input.source = app::EmbeddingSource::table;
+  attention::Table& table = scene.setup.input.table.edit();
+  table.names = {"a", "b", "c"};
+  table.values = attention::Matrix::Ones(3, 7);
+  ui.draw();
+  EXPECT_THAT(written(),
+              AllOf(HasSubstr("It stops at stage 1"), HasSubstr("found 3×7"), HasSubstr("expected 3×256")));
 }
 
 TEST_F(FlowPage, SaysWhatIsMissing) {

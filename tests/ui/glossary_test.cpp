@@ -10,13 +10,6 @@
 namespace headscope::test {
 namespace {
 
-bool says(UiDriver& ui, std::string_view text) {
-  ui.draw();
-  const auto& texts = app::uiState().texts;
-  return std::any_of(texts.begin(), texts.end(),
-                     [&](const app::DrawnText& each) { return each.text.find(text) != std::string::npos; });
-}
-
 TEST(GlossaryOnScreen, SliderHelpExplainsItsTerm) {
   UiDriver ui;
   ui.draw();
@@ -24,7 +17,7 @@ TEST(GlossaryOnScreen, SliderHelpExplainsItsTerm) {
   app::uiState().watches = true;
   const ImRect slider = ui.find("kv_heads");
   ui.moveTo(slider.Min.x + 8, (slider.Min.y + slider.Max.y) / 2).wait(1);
-  EXPECT_TRUE(says(ui, "A head's keys and values"));
+  EXPECT_TRUE(ui.draw().says("A head's keys and values"));
 }
 
 TEST_F(Lessons, ExplainBoldTerms) {
@@ -34,7 +27,7 @@ TEST_F(Lessons, ExplainBoldTerms) {
   app::uiState().watches = true;
   const ImRect term = ui.find("term.embedding");
   ui.moveTo(term.GetCenter().x, term.GetCenter().y);
-  EXPECT_TRUE(says(ui, "embedding: The vector of a token before the first layer."));
+  EXPECT_TRUE(ui.draw().says("embedding: The vector of a token before the first layer."));
 }
 
 }  // namespace

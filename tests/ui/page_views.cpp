@@ -39,9 +39,6 @@ std::vector<PageView> pageViews() {
     add("cache", std::to_string(static_cast<int>(room)), [&](Cursor& cursor) { cursor.cacheView = room; });
   for (const app::head_lab_page::TabRow& tab : app::head_lab_page::tabTable())
     add("lab", std::string(tab.key), [&](Cursor& cursor) { cursor.lab.tab = tab.key; });
-  for (std::size_t step = 0; step < app::kPipelineStepNames.size(); ++step)
-    add("lab", std::string(app::kPipelineStepNames[step]),
-        [&](Cursor& cursor) { cursor.lab.step = static_cast<app::PipelineStep>(step); });
   for (const auto room : {app::AblationView::hull, app::AblationView::patch})
     add("lab", "ablation" + std::to_string(static_cast<int>(room)), [&](Cursor& cursor) {
       cursor.lab.tab = "ablation";

@@ -100,11 +100,11 @@ TEST_F(Pictures, SavesThePageAsShown) {
     return fileText(folder / name);
   };
   EXPECT_THAT(saved("heads.svg"),
-              testing::AllOf(HasSubstr(">Head 3<"), HasSubstr(">Undo<"), HasSubstr(">Lessons<")));
-  ui.session().scene().cursor.page = "lab";
+              testing::AllOf(HasSubstr(">Head 3<"), HasSubstr(">Undo<"), HasSubstr(">Learn<")));
+  ui.session().scene().cursor.page = "flow";
   ui.draw();
-  EXPECT_THAT(saved("lab.svg"), HasSubstr(">Every query times every key<"));
-  EXPECT_THAT(saved("lab.pdf"), testing::StartsWith("%PDF"));
+  EXPECT_THAT(saved("flow.svg"), HasSubstr(">Every query meets every key<"));
+  EXPECT_THAT(saved("flow.pdf"), testing::StartsWith("%PDF"));
   // Ctrl+P saves only the page's picture.
   ui.chord(kCtrl, Key::p);
   answerAndWait("again.svg");

@@ -20,31 +20,6 @@ using attention::ModelShape;
 using attention::Result;
 using Json = nlohmann::ordered_json;
 
-struct SizeField {
-  const char* name;
-  Index ModelShape::*member;
-};
-constexpr SizeField kSizes[] = {{"layers", &ModelShape::layers},
-                                {"model_dim", &ModelShape::modelDim},
-                                {"heads", &ModelShape::heads},
-                                {"kv_heads", &ModelShape::kvHeads},
-                                {"head_dim", &ModelShape::headDim},
-                                {"context", &ModelShape::context},
-                                {"window", &ModelShape::window},
-                                {"global_layers", &ModelShape::globalLayers},
-                                {"latent_dim", &ModelShape::latentDim},
-                                {"rope_dim", &ModelShape::ropeDim},
-                                {"query_latent", &ModelShape::queryLatent},
-                                {"value_dim", &ModelShape::valueDim},
-                                {"inner_dim", &ModelShape::innerDim},
-                                {"vocabulary", &ModelShape::vocabulary},
-                                {"embedding_dim", &ModelShape::embeddingDim},
-                                {"positions", &ModelShape::positions},
-                                {"dense_layers", &ModelShape::denseLayers},
-                                {"experts", &ModelShape::experts},
-                                {"active_experts", &ModelShape::activeExperts},
-                                {"shared_experts", &ModelShape::sharedExperts},
-                                {"expert_dim", &ModelShape::expertDim}};
 struct FlagField {
   const char* name;
   bool ModelShape::*member;
@@ -56,11 +31,13 @@ Result<ModelShape> readShape(const Json& json) {
   ModelShape shape;
   shape.source = "your models.json";
   for (const auto& [key, value] : json.items()) {
-    const auto size = std::find_if(std::begin(kSizes), std::end(kSizes),
-                                   [&, &key = key](const SizeField& field) { return key == field.name; });
+    const auto sizes = attention::shapeSizes();
+    const auto size =
+        std::find_if(sizes.begin(), sizes.end(),
+                     [&, &key = key](const attention::ShapeSize& field) { return key == field.name; });
     const auto flag = std::find_if(std::begin(kFlags), std::end(kFlags),
                                    [&, &key = key](const FlagField& field) { return key == field.name; });
-    if (size != std::end(kSizes)) {
+    if (size != sizes.end()) {
       if (!value.is_number_integer()) return Error{key + " is not a whole number"};
       shape.*size->member = value.get<Index>();
     } else if (flag != std::end(kFlags)) {
@@ -176,7 +153,7 @@ CostCatalogue loadCatalogue(const std::filesystem::path& folder) {
 std::string shapeJson(const ModelShape& shape) {
   Json json;
   json["name"] = shape.name;
-  for (const SizeField& field : kSizes)
+  for (const attention::ShapeSize& field : attention::shapeSizes())
     if (shape.*field.member != 0) json[field.name] = shape.*field.member;
   for (const FlagField& field : kFlags) json[field.name] = shape.*field.member;
   json["source"] = shape.source;
@@ -185,7 +162,7 @@ std::string shapeJson(const ModelShape& shape) {
 
 std::string shapeFieldNames() {
   std::string names = "name";
-  for (const SizeField& field : kSizes) names += std::string(", ") + field.name;
+  for (const attention::ShapeSize& field : attention::shapeSizes()) names += std::string(", ") + field.name;
   for (const FlagField& field : kFlags) names += std::string(", ") + field.name;
   return names + " or source";
 }

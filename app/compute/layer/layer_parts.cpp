@@ -215,15 +215,12 @@ std::string sizeText(Index rows, Index cols) {
   return fmt::format("{}×{}", rows, cols);
 }
 
-/// Reports a typed table whose width differs from the model's. There are no tokens yet, so its rows are
-/// used as tokens.
+/// Reports a typed table whose width differs from the model's.
 void clashOfTable(const Setup& setup, LayerFault& fault) {
   const Matrix& table = setup.input.table->values;
   if (setup.input.source != EmbeddingSource::table || table.cols() == setup.model.modelDim) return;
   fault.found = sizeText(table.rows(), table.cols());
   fault.expected = sizeText(table.rows(), setup.model.modelDim);
-  for (const std::string& name : setup.input.table->names) fault.queries.push_back({name, false});
-  fault.keys = fault.queries;
 }
 
 /// Reports the first map of a file's layer whose shape differs from the scene's sizes.
@@ -247,9 +244,10 @@ bool addsWrongSize(const Setup& setup, Index queries, Index keys) {
 }
 
 /// Returns the step at which a readable text fails, as far as the error's place tells.
-PipelineStep brokenStep(const Snapshot& snapshot, LayerFault& fault, Resources& resources) {
+PipelineStep brokenStep(const Snapshot& snapshot, const LineTokens& line, LayerFault& fault,
+                        Resources& resources) {
   const Setup& setup = snapshot.setup;
-  const Index n = std::ssize(fault.queries), m = std::ssize(fault.keys);
+  const Index n = std::ssize(line.queries), m = std::ssize(line.keys);
   switch (snapshot.error->place) {
     case Place::input:
     case Place::context:
@@ -270,75 +268,39 @@ PipelineStep brokenStep(const Snapshot& snapshot, LayerFault& fault, Resources& 
   return PipelineStep::input;
 }
 
-/// Draws the steps before the scores, which don't depend on the mask, from the same layer without one.
-void drawWithoutMask(LayerFault& fault, Resources& resources, std::stop_token stop) {
-  Setup setup = fault.question.snapshot->setup;
-  setup.mask.layers = {};
-  setup.mask.compare = false;
-  if (fault.step == PipelineStep::bias) setup.mask.additive.edit().values = Matrix();
-  const auto snapshot = std::make_shared<const Snapshot>(computeSnapshot(setup, resources, stop));
-  if (snapshot->error || stop.stop_requested()) return;
-  const auto layer = layerParts({snapshot, fault.question.sequence}, resources, stop);
-  if (!layer) return;
-  const auto head = headParts({*layer, fault.question.head, 0}, resources, stop);
-  if (!head) return;
-  for (const Stage stage : {Stage::x, Stage::context, Stage::q, Stage::k, Stage::v, Stage::dots})
-    fault.pictures[static_cast<std::size_t>(stage)] = (*head)->picture(stage);
-  if (fault.step == PipelineStep::mask)
-    fault.pictures[static_cast<std::size_t>(Stage::biased)] = (*head)->picture(Stage::biased);
-}
-
-/// Draws X, and also Q, K and V if the fault comes after them. If values overflow fp32, the fault is at the
-/// first step where they do.
-void drawUntilScores(const std::vector<LineTokens>& lines, LayerFault& fault, Resources& resources,
-                     std::stop_token stop) {
-  const Setup& setup = fault.question.snapshot->setup;
-  if (setup.subject.opened) {  // the pass up to this layer is what fails
-    fault.step = PipelineStep::input;
-    return;
-  }
-  const PipelineStep broken = std::exchange(fault.step, PipelineStep::input);
+/// Returns the step at which values overflow fp32, at the latest `broken`.
+PipelineStep firstOverflow(const Setup& setup, const std::vector<LineTokens>& lines, std::size_t at,
+                           PipelineStep broken, Resources& resources, const std::stop_token& stop) {
+  if (setup.subject.opened) return PipelineStep::input;  // the pass up to this layer is what fails
   const auto inputs = shownInputs(setup, lines, resources, stop);
-  if (!inputs) return;
-  const LineInput& line = (**inputs)[static_cast<std::size_t>(fault.question.sequence)];
-  const Matrix& source = line.context.size() ? line.context : line.x;
-  const auto draw = [&](Stage stage, const Matrix& values) {
-    fault.pictures[static_cast<std::size_t>(stage)] = stagePicture(stage, values);
-    return values.allFinite();
-  };
-  if (!draw(Stage::x, line.x) || !draw(Stage::context, source)) return;
-  fault.step = PipelineStep::project;
-  if (broken == PipelineStep::project) return;
-  const auto maps = resources.inputs.projections(setup, std::max(line.x.rows(), source.rows()));
-  if (!maps) return;
-  const bool finite = draw(Stage::q, (*maps)->q.apply(line.x, stop)) &&
-                      draw(Stage::k, (*maps)->k.apply(source, stop)) &&
-                      draw(Stage::v, (*maps)->v.apply(source, stop));
-  if (finite) fault.step = broken;
+  if (!inputs) return PipelineStep::input;
+  const Matrix& x = (**inputs)[at].x;
+  const Matrix& source = (**inputs)[at].context.size() ? (**inputs)[at].context : x;
+  if (!x.allFinite() || !source.allFinite()) return PipelineStep::input;
+  if (broken == PipelineStep::project) return broken;
+  const auto maps = resources.inputs.projections(setup, std::max(x.rows(), source.rows()));
+  const bool finite = maps && (*maps)->q.apply(x, stop).allFinite() &&
+                      (*maps)->k.apply(source, stop).allFinite() &&
+                      (*maps)->v.apply(source, stop).allFinite();
+  return finite ? broken : PipelineStep::project;
 }
 
 }  // namespace
 
-Result<std::shared_ptr<const LayerFault>> layerFault(const FaultQuestion& question, Resources& resources,
-                                                     std::stop_token stop) {
-  auto fault = std::make_shared<LayerFault>();
-  fault->question = question;
-  const Snapshot& snapshot = *question.snapshot;
-  TokenBatch batch = tokenizeBatch(snapshot.setup);
+LayerFault layerFault(const PartsQuestion& question, Resources& resources, std::stop_token stop) {
+  LayerFault fault;
+  const Setup& setup = question.snapshot->setup;
+  const TokenBatch batch = tokenizeBatch(setup);
   if (batch.error || batch.lines.empty()) {
-    clashOfTable(snapshot.setup, *fault);
-    return std::shared_ptr<const LayerFault>(std::move(fault));
+    clashOfTable(setup, fault);
+    return fault;
   }
-  fault->question.sequence = std::clamp<Index>(question.sequence, 0, std::ssize(batch.lines) - 1);
-  const LineTokens& line = batch.lines[static_cast<std::size_t>(fault->question.sequence)];
-  fault->queries = line.queries;
-  fault->keys = line.keys;
-  fault->step = brokenStep(snapshot, *fault, resources);
-  if (fault->step == PipelineStep::mask || fault->step == PipelineStep::bias)
-    drawWithoutMask(*fault, resources, stop);
-  else
-    drawUntilScores(batch.lines, *fault, resources, stop);
-  return std::shared_ptr<const LayerFault>(std::move(fault));
+  const auto at =
+      static_cast<std::size_t>(std::clamp<Index>(question.sequence, 0, std::ssize(batch.lines) - 1));
+  fault.step = brokenStep(*question.snapshot, batch.lines[at], fault, resources);
+  if (fault.step != PipelineStep::mask && fault.step != PipelineStep::bias)
+    fault.step = firstOverflow(setup, batch.lines, at, fault.step, resources, stop);
+  return fault;
 }
 
 using attention::Index;

@@ -155,6 +155,8 @@ class Page {
 
   /// The number of heads to choose from.
   virtual Index heads(const Scene& scene) const { return scene.setup.model.heads; }
+  /// Whether the scene has anything for this page. Otherwise it has no tab unless it is shown.
+  virtual bool hasTab(const Scene&) const { return true; }
   /// Whether the scene shows the strip below the page.
   virtual bool showsStrip(const Scene&) const { return false; }
   /// Whether the scene shows the right panel, if the page has one.

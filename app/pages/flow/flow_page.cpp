@@ -22,8 +22,27 @@ void missing(const State& page, const ImRect& area) {
                         "Start with a sentence", "input.sample");
   const auto error = layerError(snapshot);
   const std::string problem = error ? *error : page.problem();
-  if (!problem.empty())
-    paintMessage(page.view, area, "Can't compute this layer", problem, page.view.theme->error);
+  if (problem.empty()) return;
+  const View& view = page.view;
+  paintMessage(view, area, "Can't compute this layer", problem, view.theme->error);
+  if (!page.fault || page.fault.request().snapshot != page.snapshot) return;
+  // An additive matrix is a term of the score, whether its size fits or not.
+  attention::MaskInput mask;
+  if (page.fault->step == Step::bias) mask.additive = attention::Stack(1, 1, 1);
+  const std::vector<Step> steps = stepsOf(snapshot->config, mask);
+  const auto at = std::ranges::find(steps, page.fault->step) - steps.begin();
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 above = area.GetCenter() - ImVec2(0, view.px(66));
+  paintText(
+      list, view.fonts->title, above - ImVec2(0, view.px(28)), view.theme->text,
+      fmt::format("It stops at stage {}, {}", at + 1, stepTitle(snapshot->config, mask, page.fault->step)),
+      Align::center);
+  if (page.fault->found.empty()) return;
+  const std::string found = "found " + page.fault->found, expected = "   expected " + page.fault->expected;
+  ImFont* const font = view.fonts->monoTitle;
+  ImVec2 from = above - ImVec2(textWidth(font, found + expected) / 2, 0);
+  from.x += paintText(list, font, from, view.theme->error, found);
+  paintText(list, font, from, view.theme->text, expected);
 }
 
 /// The share of the width that the matrices get, next to the bench.
@@ -122,15 +141,21 @@ void Page::draw(Scene& scene, const Layout& layout) {
                     [&](const ImRect& box) { flowTrack(scene, page_, shot, box); });
       titles(board, scene, shot, words);
       const float share = mapShare(shot, view.present);
-      const PartWidth widths[] = {{0, share}, {0, 1 - share}};
-      board.columns(widths, 28, [&](std::size_t i, Board& column) {
-        column.picture(i == 0 ? "flow.map" : "flow.bench", {300, 420, 1}, [&, i](const ImRect& box) {
-          if (i == 1) return flowBench(page_, shot, box);
+      const auto part = [&](Board& to, bool bench) {
+        to.picture(bench ? "flow.bench" : "flow.map", {300, 420, 1}, [&, bench](const ImRect& box) {
+          if (bench) return flowBench(page_, shot, box);
           const FlowPlan plan = planFlow(view, shot, box);
           flowMap(scene, page_, shot, plan);
           flowMoves(page_, shot, plan);
         });
-      });
+      };
+      // Next to a lesson's words, a stage has room for what it is about.
+      constexpr float kBoth = 640;
+      const PartWidth widths[] = {{0, share}, {0, 1 - share}};
+      if (view.present && board.width() < kBoth)
+        part(board, shot.ofRow());
+      else
+        board.columns(widths, 28, [&](std::size_t i, Board& column) { part(column, i == 1); });
       board.area("", {30}, [&](const ImRect& box) { flowControls(scene, page_, shot, box); }).inWindow();
       board.show();
     }
@@ -141,6 +166,10 @@ void Page::draw(Scene& scene, const Layout& layout) {
 void Page::ask(const Scene& scene) {
   services_.layer.ask(scene.setup, Lane::front);
   const std::shared_ptr<const Snapshot>& snapshot = services_.layer.snapshot();
+  if (snapshot && snapshot->error && !snapshot->error->waits)
+    page_.fault.ask({snapshot, scene.cursor.sequence}, Lane::front);
+  else
+    page_.fault.forget();
   if (!snapshot || snapshot->sequences.empty()) return;
   const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
   page_.parts.ask({snapshot, std::clamp<Index>(scene.cursor.sequence, 0, last)}, Lane::front);

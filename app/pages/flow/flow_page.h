@@ -22,8 +22,6 @@ struct FlowPictures {
   StagePicture q, k, v;         ///< [n or m, headDim] of the head and the kv head it reads
   StagePicture keys;            ///< k transposed
   StagePicture wq, wk, wv, wo;  ///< [modelDim, headDim] three times, and [headDim, modelDim]
-  attention::Matrix scores,
-      weights;  ///< of the head, with masked cells and dead rows marked as in render/heatmap.h
   MemoryShare memory;
 };
 FlowPictures flowPictures(const std::shared_ptr<const HeadParts>& head, Resources& resources,
@@ -41,6 +39,7 @@ struct State {
   Shown<PartsQuestion, LayerParts> parts{shown, layerParts};
   Shown<HeadPartsQuestion, HeadParts> head{shown, headParts};
   Shown<std::shared_ptr<const HeadParts>, FlowPictures> film{shown, flowPictures};
+  Shown<PartsQuestion, LayerFault> fault{shown, layerFault};  ///< why the layer can't be computed
   std::size_t terms = 14;  ///< of a sum that fit on the bench, as drawn
   bool playing = false;
   FlowCursor stopAt;    ///< where playing stops

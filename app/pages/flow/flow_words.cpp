@@ -93,7 +93,24 @@ struct Words {
             number(score(Step::scale)),
             plain(" to "),
             number(score(Step::bias)),
-            plain(".")};
+            plain(": " + whatActs() + ".")};
+  }
+  /// What acts on a score between the scale and the mask, in its order.
+  std::string whatActs() const {
+    bool distance = false, cell = false;
+    for (const attention::ScoreTerm& term : attention::scoreTerms())
+      if (term.applies(shot.config, shot.sequence.mask)) {
+        distance |= term.kind == attention::TermKind::distance;
+        cell |= term.kind == attention::TermKind::cell;
+      }
+    const std::string added = distance && cell ? "numbers for their distance and for this cell are added"
+                              : distance       ? "a number for their distance is added"
+                              : cell           ? "a number for this cell is added"
+                                               : "";
+    if (shot.config.softcap == 0) return added;
+    const std::string cap = roundedText(shot.config.softcap, 3);
+    const std::string capped = fmt::format("{0}·tanh(score ÷ {0}) keeps it within ±{0}", cap);
+    return added.empty() ? capped : distance ? added + ", then " + capped : capped + ", then " + added;
   }
   std::vector<CaptionPart> mask() const {
     if (visibleKeys() == shot.m()) return {plain("Nothing is hidden from "), query(), plain(".")};
@@ -124,7 +141,9 @@ struct Words {
     if (beat == 0) return {plain("Each weight lights the value of its key.")};
     if (beat == 1)
       return {plain("Values fall into the row of "), query(),
-              plain(", each as strong as its weight, and add up.")};
+              plain(shot.config.dropout.probability > 0
+                        ? ", each as strong as its weight after dropout, and add up."
+                        : ", each as strong as its weight, and add up.")};
     return {plain("Every row is an average of values.")};
   }
   std::vector<CaptionPart> concat() const {

@@ -35,7 +35,7 @@ bool Page::take(const Scene& scene) {
 }
 
 void Page::prepare(Scene& scene) {
-  page_.playing = page_.playing && scene.cursor.lab.tab == "pipeline";
+  if (scene.cursor.lab.tab.empty()) scene.cursor.lab.tab = tabTable().front().key;
   shown(scene).prepare(scene);
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot, false);
@@ -75,11 +75,9 @@ void Page::askHead(const Scene& scene) {
   const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
   page_.parts.ask({snapshot, std::clamp<Index>(scene.cursor.sequence, 0, last)}, Lane::front);
   if (!page_.parts || page_.parts.request().snapshot != snapshot) return;
-  HeadPartsQuestion question{page_.parts.shared(),
-                             std::clamp<Index>(scene.cursor.cell.head, 0, snapshot->config.heads - 1), 0};
-  if (page_.head && page_.layer == question.layer)
-    question.firstColumn = selectedSpot(scene, page_).column / kOutputRows * kOutputRows;
-  page_.head.ask(std::move(question), Lane::front);
+  page_.head.ask(
+      {page_.parts.shared(), std::clamp<Index>(scene.cursor.cell.head, 0, snapshot->config.heads - 1), 0},
+      Lane::front);
 }
 
 void Page::ask(const Scene& scene) {
@@ -89,7 +87,6 @@ void Page::ask(const Scene& scene) {
 }
 
 void Page::leave() {
-  page_.playing = false;
   page_.shown.forget();  // a hidden page must not keep a snapshot alive
   for (const auto& tab : tabs_) tab->leave();
   page_.layer.reset();
@@ -98,8 +95,6 @@ void Page::leave() {
 }
 
 void Page::reset() {
-  page_.playing = false;
-  page_.dim = page_.column = -1;
   fit_.reset();
 }
 
@@ -121,10 +116,7 @@ std::optional<std::string> Page::error(const Scene& scene) const {
 }
 
 double Page::nextFrameIn() const {
-  double next = std::numeric_limits<double>::infinity();
-  if (page_.playing) next = std::max(0.0, page_.playedAt + kPlayInterval - services_.view.time);
-  if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
-  return next;
+  return services_.layer.busySeconds() > 0 ? 0.2 : std::numeric_limits<double>::infinity();
 }
 
 std::size_t Page::gpuBytes() const {
@@ -149,10 +141,7 @@ std::vector<Action> Page::keyActions() {
   const auto steps = [this](int by) {
     return [this, by](Scene& scene) {
       scene.cursor.page = "lab";
-      page_.playing = false;
-      if (shown(scene).move(scene, by)) return;
-      scene.cursor.lab.tab = "pipeline";
-      moveStep(scene, page_, by);
+      shown(scene).move(scene, by);
     };
   };
   const auto key = [](std::string id, std::string name, KeyPress shortcut, std::function<void(Scene&)> run,
@@ -164,19 +153,11 @@ std::vector<Action> Page::keyActions() {
                   .words = std::move(words),
                   .run = std::move(run)};
   };
-  const auto play = [this](Scene& scene) {
-    scene.cursor.page = "lab";
-    scene.cursor.lab.tab = "pipeline";
-    page_.playing = !page_.playing;
-    page_.playedAt = services_.view.time;
-    if (page_.playing && scene.cursor.lab.step == stepsOf(page_).back()) scene.cursor.lab.step = Step::input;
-  };
   std::vector<Action> actions{
-      key("next", "Next step or mistake", {Key::right, {}}, steps(1), true),
-      key("previous", "Previous step or mistake", {Key::left, {}}, steps(-1), true),
-      key("first", "First step or mistake", {Key::home, {}}, steps(-100)),
-      key("last", "Last step or mistake", {Key::end, {}}, steps(100)),
-      key("play", "Play or pause the pipeline", {Key::space, {}}, play),
+      key("next", "Next view, size or mistake", {Key::right, {}}, steps(1), true),
+      key("previous", "Previous view, size or mistake", {Key::left, {}}, steps(-1), true),
+      key("first", "First view, size or mistake", {Key::home, {}}, steps(-100)),
+      key("last", "Last view, size or mistake", {Key::end, {}}, steps(100)),
       key(
           "switch", "Switch the selected head off or on (Ablation)", {Key::del, {}},
           [this](Scene& scene) { shown(scene).switchHead(scene); }, false,

@@ -23,18 +23,6 @@
 
 namespace headscope::app::head_lab_page {
 
-using Step = PipelineStep;
-
-inline constexpr double kPlayInterval = 1.5;  ///< seconds between steps
-
-/// What is hovered in the pipeline besides head, query and key; −1 = none.
-struct HoveredNumber {
-  Index term = -1;    ///< of the sum
-  Index dim = -1;     ///< of the head's vectors
-  Index column = -1;  ///< of the output
-  bool operator==(const HoveredNumber&) const = default;
-};
-
 /// The page's view state, which its panels may change.
 struct State {
   explicit State(PageServices& services)
@@ -45,17 +33,10 @@ struct State {
   std::shared_ptr<const LayerParts> layer;   ///< of the head drawn; null until computed
   MatrixTextures pictures;                   ///< by MatrixPicture::name
 
-  Index dim = -1;                  ///< selected dimension of the head's vectors; −1 = the row's largest
-  Index column = -1;               ///< selected output column; −1 = the row's largest
-  HoveredNumber hover, nextHover;  ///< in the last frame, and in this one
-  bool playing = false;
-  double playedAt = 0;
-
   ShownSet shown;  ///< all that the page and its tabs show
   Shown<PartsQuestion, LayerParts> parts{shown, layerParts};
   Shown<HeadPartsQuestion, HeadParts> head{
       shown, headParts, {}, [this](const HeadPartsQuestion& drawn, const auto&) { layer = drawn.layer; }};
-  Shown<FaultQuestion, LayerFault> fault{shown, layerFault};  ///< why the layer can't be computed
   Shown<std::shared_ptr<const HeadParts>, WeightStudy> weights{shown, studyWeights};
   Shown<MistakeQuestion, MistakeStudy> study{shown, studyMistake};
   /// For a mistake about scaling.
@@ -76,50 +57,13 @@ struct State {
   }
 };
 
-using app::stepsOf;
-using app::stepTitle;
-/// The steps of the drawn head; before the first head, those of a plain layer.
-std::vector<Step> stepsOf(const State& page);
-/// A step's title as people write it: "Q·Kᵀ", "÷ √32".
-std::string stepTitle(const State& page, Step step);
-/// What acts on a score between the scale and the mask, in this order.
-struct BiasTerms {
-  bool distance = false;  ///< a number per distance is added
-  float cap = 0;          ///< soft-cap; 0 = none
-  bool cell = false;      ///< a number per cell is added
-
-  bool adds() const { return distance || cell; }
-};
-BiasTerms biasTerms(const State& page);
-/// Moves by `by` steps, stopping at the first and last.
-void moveStep(Scene& scene, const State& page, int by);
-
 /// The selected query and key, inside the drawn head.
 Cell selectedCell(const Scene& scene, const State& page);
-
-/// A cell of the drawn head, a dimension of the head's vectors, and an output column.
-struct Spot {
-  Cell cell;
-  Index dim = 0, column = 0;
-  bool operator==(const Spot&) const = default;
-};
-/// What is selected. A dimension or column that nobody selected is the row's largest.
-Spot selectedSpot(const Scene& scene, const State& page);
-/// What a receipt previews: whatever is hovered, the rest as selected.
-Spot previewedSpot(const Scene& scene, const State& page);
 
 /// Draws the tag "hover", for a receipt that previews what is hovered. Returns its width with the gap after.
 float paintHoverTag(const View& view, ImVec2 leftMiddle);
 /// Outlines what is tracked as `name` dashed, as everything hovered is.
 void paintGhostOf(const View& view, const std::string& name);
-
-/// A description of what a step of the pipeline does.
-struct StepWords {
-  std::string title;
-  std::vector<CaptionPart> sentence;
-};
-/// Requires `page.head`.
-StepWords stepWords(const Scene& scene, const State& page);
 
 /// An inner tab of the page: what it requests while visible, and how answers are drawn. A tab is a class in
 /// its own file and a row of the table in head_lab_tabs.cpp, which determines its place in the tab line, its
@@ -143,8 +87,8 @@ class Tab {
   virtual void leave() {}
   /// Draws the choices on the right of the tab line, from `left` on: the head, its query and its key.
   virtual void choices(Scene& scene, const ImRect& line, float left);
-  /// Handles the arrow keys ← and →, by `by`. Returns false to let them step through the pipeline.
-  virtual bool move(Scene&, int) { return false; }
+  /// Handles the arrow keys ← and →, Home and End, by `by`. Does nothing in tabs without a sequence.
+  virtual void move(Scene&, int) {}
   /// Handles Delete: switches the selected head off or on. Does nothing in tabs without heads to switch.
   virtual void switchHead(Scene&) {}
   /// Handles Ctrl+V outside of text boxes. Does nothing in tabs that don't accept pasted data.
@@ -173,7 +117,6 @@ std::span<const TabRow> tabTable();
 attention::Status checkTab(const Scene& scene);
 
 // The tabs' factories.
-std::unique_ptr<Tab> makePipelineTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeWeightsTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeEmbeddingsTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeAblationTab(PageServices& services, State& page);

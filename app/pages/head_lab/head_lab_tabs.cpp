@@ -12,7 +12,6 @@ namespace headscope::app::head_lab_page {
 namespace {
 
 constexpr std::array kTable{
-    TabRow{"pipeline", "Pipeline", "Lab: Pipeline, one head step by step", true, makePipelineTab},
     TabRow{"weights", "Weights", "Lab: Weights, a head's rank, singular values and copying", true,
            makeWeightsTab, "svd eigenvalues ov qk circuit"},
     TabRow{"embeddings", "Embeddings", "Lab: Embeddings, edit vectors and see every head change", true,
@@ -101,6 +100,7 @@ std::span<const TabRow> tabTable() {
 }
 
 attention::Status checkTab(const Scene& scene) {
+  if (scene.cursor.lab.tab.empty()) return attention::success();
   std::vector<std::string> keys;
   for (const TabRow& row : kTable) {
     if (row.key == scene.cursor.lab.tab) return attention::success();

@@ -126,8 +126,7 @@ void paintMap(const Scene& scene, State& page, const MapView& map, const attenti
   const View& view = page.view;
   const HeatTile tile = map.tile();
   MatrixPicture picture;
-  // Another step's numbers have another scale, so easing from one to the other would be meaningless.
-  picture.name = fmt::format("stage.{}.{}", map.name, static_cast<int>(scene.cursor.lab.step));
+  picture.name = "stage." + map.name;
   picture.ink = map.ink;
   picture.low = map.low;
   picture.high = map.high;

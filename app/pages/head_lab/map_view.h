@@ -94,15 +94,6 @@ struct FormulaPart {
 /// Draws "S = Q₀ · K₀ᵀ" above "12×12 12×32 32×12".
 void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& parts, float width);
 
-// The stages, one for each kind of step.
-void dotStage(Scene& scene, State& page, const ImRect& area);
-void mixStage(Scene& scene, State& page, const ImRect& area);
-void projectStage(Scene& scene, State& page, const ImRect& area);
-void outputStage(Scene& scene, State& page, const ImRect& area);
-void changeStage(Scene& scene, State& page, const ImRect& area);
-void splitStage(Scene& scene, State& page, const ImRect& area);
-void inputStage(Scene& scene, State& page, const ImRect& area);
-
 /// A short number for a cell. Weights: ".88" for 0.88, "" below 0.005. Others: one decimal, none from ten on.
 std::string shortNumber(float value, bool weight);
 

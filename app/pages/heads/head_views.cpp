@@ -332,7 +332,7 @@ void sentencePart(Board& board, Scene& scene, State& page, const SequenceSnapsho
               units = scene.cursor.wordCard ? std::min(share, std::max(share * 0.75f, 118.0f)) : share;
   const float width = view.px(board.width()), most = view.px(units);
   const float height = low || !wide || view.figure ? 0 : sentenceHeight(view, subject, width, most);
-  // A wiring that is switched on stands there even without room for words; held sliders show it in their
+  // A wiring that is switched on is there even without room for words; held sliders show it in their
   // place.
   const bool roomy = wide && board.height() >= 460;
   page.showsWiring = !view.figure && (height > 0 || (scene.cursor.wiring && roomy)) &&

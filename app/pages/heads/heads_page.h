@@ -97,7 +97,7 @@ struct State {
   SentenceState sentence;
   Motion motion;               ///< of the heads' pictures
   bool showsSentence = false;  ///< the words stand above the heads, so they have no chips on the left
-  bool showsWiring = false;    ///< the wiring stands there instead of the words
+  bool showsWiring = false;    ///< the wiring is there instead of the words
   Playback play;               ///< plays the decode step by step
   bool keysTurn = true;     ///< Page Up and Page Down change the head; next to a lesson they change its step
   bool catchingUp = false;  ///< the snapshot belongs to an earlier setting

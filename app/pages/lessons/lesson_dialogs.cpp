@@ -235,10 +235,9 @@ void LessonFiles::addActions(ActionList& to) {
            own.open(std::move(scene), std::filesystem::path());
          });
   to.add({.id = "lesson.open", .name = "Open a lesson…", .whileTyping = true}, [this](Scene&) {
-    services_.ask(
-        {"Open a lesson", {".json"}, "", [this](Scene&, const auto& path, const Outcome& outcome) {
-           open(path, outcome);
-         }});
+    services_.ask({"Open a lesson", {".json"}, "", [this](Scene&, const auto& path, const Outcome& outcome) {
+                     open(path, outcome);
+                   }});
   });
 }
 

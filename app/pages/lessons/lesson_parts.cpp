@@ -41,8 +41,8 @@ ImRect wordsArea(const State& page, const ImRect& area) {
   }
   const Cursor* cursor = page.stage.document ? &page.stage.document->scene().cursor : nullptr;
   const bool square =
-      cursor && (cursor->page == "heads" || cursor->page == "map" || cursor->page == "model" ||
-                 (cursor->page == "lab" && cursor->lab.tab != "ablation"));
+      cursor && (cursor->page == "heads" || cursor->page == "flow" || cursor->page == "map" ||
+                 cursor->page == "model" || (cursor->page == "lab" && cursor->lab.tab != "ablation"));
   const float pad = page.view.px(32);
   // Beside, the picture gets what the words don’t need; below, few long lines need about the same height.
   if (square) {

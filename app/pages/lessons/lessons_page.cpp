@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include "app/platform/assets.h"
+#include "app/scene/scene_json.h"
+
 namespace headscope::app::lessons_page {
 
 namespace {
@@ -13,6 +16,16 @@ std::string stepPlace(const Lesson& lesson, Index step) {
 
 auto study(const StepQuestion& question, Resources& resources, std::stop_token stop) {
   return studyStep(*question.lesson, asSize(question.step), resources, stop);
+}
+
+attention::Result<FinishedTalks> readTalks(std::monostate, std::stop_token stop) {
+  FinishedTalks talks;
+  for (const ReadyTalk& talk : kReadyTalks) {
+    auto scene = readScene(assetFolder() / "talks" / talk.file, stop);
+    if (!scene) return scene.error();
+    talks.push_back(std::make_shared<const Scene>(*std::move(scene)));
+  }
+  return talks;
 }
 
 }  // namespace
@@ -49,6 +62,7 @@ Page::Page(PageServices& services)
             for (std::size_t i = 0; i < page_.list.covers.size(); ++i)
               if (page_.list.library->lessons[i].lesson == lesson) page_.list.covers[i] = *cover;
           }),
+      talks_(shown_, readTalks, {}, [this](std::monostate, const auto& talks) { page_.list.talks = talks; }),
       study_(shown_, study),
       ahead_(shown_, study) {}
 
@@ -192,7 +206,7 @@ void Page::ask(const Scene&) {
   if (!placed_.lesson) {
     auto& covers = page_.list.covers;
     const auto missing = std::find(covers.begin(), covers.end(), std::nullopt);
-    if (missing == covers.end()) return;
+    if (missing == covers.end()) return talks_.ask({}, Lane::back);
     const auto& lesson = page_.list.library->lessons[asSize(missing - covers.begin())].lesson;
     if (cover_.problem(lesson).empty()) return cover_.ask(lesson, Lane::back);
     *missing = attention::Matrix();  // no cover, and on to the next
@@ -214,6 +228,7 @@ void Page::ask(const Scene&) {
 void Page::leave() {
   services_.view.guessedRow.clear();
   cover_.cancel();
+  talks_.cancel();
   study_.cancel();
   ahead_.cancel();
 }
@@ -255,8 +270,8 @@ Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) cons
   return stage;
 }
 
-void Page::draw(Scene&, const Layout& layout) {
-  if (!page_.here.lesson) return lessonList(page_, layout);
+void Page::draw(Scene& scene, const Layout& layout) {
+  if (!page_.here.lesson) return lessonList(page_, scene, layout);
   const View& view = services_.view;
   ImRect area(0, layout.center.Min.y, layout.center.Max.x, layout.center.Max.y);
   if (compares(page_))

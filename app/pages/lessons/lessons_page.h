@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "app/compute/lessons/lesson_study.h"
@@ -30,9 +31,14 @@ using attention::asSize;
 /// A move within a lesson. A step's question comes between that step and the next.
 enum class Move { next, back, first, last, restore, list };
 
-/// All lessons, and the search among them.
+/// The finished talks, in the order of kReadyTalks. Their views are shared, so that pictures of them are
+/// found again.
+using FinishedTalks = std::vector<std::shared_ptr<const Scene>>;
+
+/// All lessons and talks, and the search among them.
 struct LessonList {
   std::shared_ptr<const LessonLibrary> library;          ///< null until read
+  std::shared_ptr<const FinishedTalks> talks;            ///< null until read
   std::vector<std::optional<attention::Matrix>> covers;  ///< one per lesson; empty until computed
   std::string search;                                    ///< text that the title or summary must contain
   bool focusSearch = false;                              ///< moves the keyboard focus to the search box
@@ -114,8 +120,9 @@ float comparisonWidth(const View& view, const ImRect& area);
 /// The area for the text: left; while presenting, right of maps, which are square, and below wide pages.
 ImRect wordsArea(const State& page, const ImRect& area);
 
-/// Draws all lessons with their pictures and, on the left, the one to continue with.
-void lessonList(State& page, const Layout& layout);
+/// Draws all lessons along their path, the talks and, on the left, what to do next. `own` is the window's
+/// scene.
+void lessonList(State& page, const Scene& own, const Layout& layout);
 /// Draws the open lesson's column: progress, text, question, controls, and the buttons to move on.
 void lessonColumn(State& page, const ImRect& area);
 /// The step's question, its options, and, once it is answered, the reason.
@@ -263,6 +270,7 @@ class Page : public app::Page {
   ShownSet shown_;
   Shown<LibraryQuestion, Library> library_;
   Shown<std::shared_ptr<const Lesson>, attention::Matrix> cover_;  ///< of one lesson of the list
+  Shown<std::monostate, FinishedTalks> talks_;
   Shown<StepQuestion, StepStudy> study_, ahead_;
 };
 

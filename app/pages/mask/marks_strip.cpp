@@ -4,7 +4,7 @@
 #include "app/pages/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
-#include "attention/masks/text_parts.h"
+#include "attention/masks/patterns/definition.h"
 
 namespace headscope::app::mask_page {
 

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "app/kit/rows.h"
 #include "app/platform/assets.h"
 #include "app/scene/scene_json.h"
 
@@ -115,41 +114,17 @@ Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) cons
   return layoutFor(view, size.x, size.y - stripHeight(view, size.y), hasSide, hasStrip);
 }
 
-namespace {
-
-std::string readyAction(const ReadyTalk& talk) {
-  return std::string("talk.ready.") + talk.id;
-}
-
-/// What to do with no views: add some, or open a finished talk.
-void emptyTalk(View& view, const ImRect& area) {
-  const float split = std::min(area.GetCenter().y + view.px(20), area.Max.y), x = area.GetCenter().x;
-  const ImRect above(area.Min.x, std::max(area.Min.y, split - view.px(230)), area.Max.x, split);
-  if (beginPanel(view, "talk.empty", above, 0, 0))
-    emptyMessage(view, above, "No views yet",
-                 "A talk is a list of views to present. On any page, Ctrl+Shift+A adds what it shows.",
-                 "Go to Heads", "page.heads");
-  endPanel();
-  const float half = std::min(view.px(270), area.GetWidth() / 2);
-  if (beginPanel(view, "talk.ready", ImRect(x - half, split, x + half, area.Max.y), 20, 8)) {
-    Rows rows(view);
-    rows.section("FINISHED TALKS");
-    for (const ReadyTalk& talk : kReadyTalks) {
-      const std::string action = readyAction(talk);
-      if (rows.option(action, talk.title, fmt::format("{} views · {} min", talk.views, talk.minutes), false,
-                      "Opens a copy, with notes, to give or to change."))
-        view.request(action);
-    }
-  }
-  endPanel();
-}
-
-}  // namespace
-
 void Page::draw(Scene& scene, const Layout& layout) {
   View& view = services_.view;
-  if (page_.count == 0)
-    return emptyTalk(view, ImRect(0, layout.center.Min.y, layout.status.Max.x, layout.status.Min.y));
+  if (page_.count == 0) {
+    const ImRect area(0, layout.center.Min.y, layout.status.Max.x, layout.status.Min.y);
+    if (beginPanel(view, "talk.empty", area, 0, 0))
+      emptyMessage(view, area, "No views yet",
+                   "A talk is a list of views to present. On any page, “+ Talk” adds what the page shows. "
+                   "Learn has finished talks to give or to change.",
+                   "Go to Learn", "page.lessons");
+    return endPanel();
+  }
   if (const float high = stripHeight(view, layout.status.Max.y); high > 0)
     strip(page_, scene, ImRect(0, layout.status.Min.y - high, layout.status.Max.x, layout.status.Min.y));
 }
@@ -205,19 +180,20 @@ void Page::addShown(const Scene& shown) {
 }
 
 /// Opens a copy, which belongs to no file, as one undo step.
-void Page::openReady(const ReadyTalk& talk) {
+void Page::openReady(const ReadyTalk& talk, bool presented) {
   services_.files.read<Scene>(
       talk.file,
       [file = talk.file, stop = services_.files.stopToken()] {
         return readScene(assetFolder() / "talks" / file, stop);
       },
-      [this, by = Requester(services_.own)](attention::Result<Scene> scene) {
+      [this, presented, by = Requester(services_.own)](attention::Result<Scene> scene) {
         View& view = services_.view;
         if (!scene) return view.messages.fail(scene.error().message);
         if (!by.scene())
           return view.messages.fail("The talk wasn't opened: another scene was opened meanwhile.");
         services_.own()->open(*std::move(scene), std::filesystem::path());
         view.say("This is your copy of the talk. Undo restores your scene.");
+        if (presented) present();
         view.redraw();
       });
 }
@@ -284,11 +260,12 @@ std::vector<Action> Page::actions() {
              services_.view.say("The talk is closed. Undo opens it again.");
            });
   for (const ReadyTalk& talk : kReadyTalks)
-    list.add({.id = readyAction(talk),
-              .name = std::string("Talk: ") + talk.title,
-              .whileTyping = true,
-              .words = "finished example lecture slides presentation open"},
-             [this, &talk](Scene&) { openReady(talk); });
+    for (const bool presented : {false, true})
+      list.add({.id = std::string(presented ? "talk.give." : "talk.ready.") + talk.id,
+                .name = std::string(presented ? "Present: " : "Talk: ") + talk.title,
+                .whileTyping = true,
+                .words = "finished example lecture slides presentation open"},
+               [this, &talk, presented](Scene&) { openReady(talk, presented); });
   return std::move(list.all);
 }
 

@@ -77,6 +77,7 @@ class Page : public app::Page {
   Layout stageLayout(const Layout& window, bool hasSide, bool hasStrip) const override;
   void draw(Scene& scene, const Layout& layout) override;
   void ask(const Scene&) override {}
+  bool hasTab(const Scene& scene) const override { return !scene.talk->views.empty(); }
   void reset() override;
   std::vector<CaptionPart> caption(const Scene& scene) const override;
   PageStatus status(const Scene& scene) const override;
@@ -91,7 +92,7 @@ class Page : public app::Page {
   void place(Scene& own);
   void clearStage();
   void addShown(const Scene& shown);
-  void openReady(const ReadyTalk& talk);
+  void openReady(const ReadyTalk& talk, bool presented);
   void present();
   std::string placeText() const;
 

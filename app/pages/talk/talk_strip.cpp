@@ -18,12 +18,7 @@ void thumbnail(const State& page, Canvas list, const TalkView& talkView, int at,
   View& view = page.view;
   const Theme& theme = *view.theme;
   const ImRect picture(area.Min, ImVec2(area.Max.x, area.Min.y + pictureHeight));
-  list.AddRectFilled(picture.Min, picture.Max, theme.raised);
-  if (const auto texture = view.pictures.of(talkView.scene))
-    list.AddImage(compat::textureId(*texture), picture.Min, picture.Max, ImVec2(0, 1), ImVec2(1, 0));
-  else
-    paintText(list, view.fonts->small, picture.GetCenter(), theme.faint, talkView.scene->cursor.page,
-              Align::center);
+  paintScene(view, list, talkView.scene, picture);
   const bool shown = at == page.at;
   if (shown) paintMark(view, list, "talk.shown", picture, theme.key, view.px(2));
   const float y = (picture.Max.y + area.Max.y) / 2 + view.px(1);

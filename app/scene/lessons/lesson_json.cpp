@@ -163,6 +163,7 @@ class LessonReader {
     readId(root, lesson_->id);
     readTitle(root, lesson_->title);
     readString(root, "summary", kMaxLessonTitle, lesson_->summary);
+    readString(root, "part", kMaxLessonTitle, lesson_->part);
     readWhole(root, "number", 0, 999, lesson_->number);
     if (root.value("level")) root.note("level is no longer a field of a lesson; remove it");
     readWhole(root, "minutes", 0, 600, lesson_->minutes);

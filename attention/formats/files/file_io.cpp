@@ -33,8 +33,17 @@ bool isLfsPointer(int descriptor, std::uint64_t size) {
          std::string_view(start, kStart.size()) == kStart;
 }
 
-std::int64_t changeTime(const struct stat& info) {
-  return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+struct FileState {
+  unsigned mode = 0;
+  std::uint64_t size = 0;
+  std::int64_t changed = 0;  ///< modification time, nanoseconds since 1970
+};
+
+Result<FileState> stateOf(const Descriptor& file, const std::filesystem::path& path) {
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return fileError(path, "cannot be read: " + systemText(errno));
+  return FileState{info.st_mode, static_cast<std::uint64_t>(info.st_size),
+                   std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
 }
 
 }  // namespace
@@ -58,25 +67,22 @@ Result<RegularFile> RegularFile::open(const std::filesystem::path& path) {
   // Without O_NONBLOCK, opening a pipe waits for a writer that may never come.
   Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (descriptor.get() < 0) return fileError(path, "cannot be opened: " + systemText(errno));
-  struct stat info {};
-  if (::fstat(descriptor.get(), &info) != 0) return fileError(path, "cannot be read: " + systemText(errno));
-  if (!S_ISREG(info.st_mode)) {
-    return fileError(path, std::string("is ") + kindOfFile(info.st_mode) + ", expected a regular file");
-  }
-  const auto size = static_cast<std::uint64_t>(info.st_size);
-  if (isLfsPointer(descriptor.get(), size))
+  const auto state = stateOf(descriptor, path);
+  if (!state) return state.error();
+  if (!S_ISREG(state->mode))
+    return fileError(path, std::string("is ") + kindOfFile(state->mode) + ", expected a regular file");
+  if (isLfsPointer(descriptor.get(), state->size))
     return fileError(path, "is a Git LFS pointer in place of the file: run git lfs pull to fetch it");
-  return RegularFile(path, std::move(descriptor), size, changeTime(info));
+  return RegularFile(path, std::move(descriptor), state->size, state->changed);
 }
 
 Status RegularFile::unchanged() const {
-  struct stat info {};
-  if (::fstat(descriptor_.get(), &info) != 0) return fileError(path_, "cannot be read: " + systemText(errno));
-  const auto size = static_cast<std::uint64_t>(info.st_size);
-  if (size != size_)
+  const auto now = stateOf(descriptor_, path_);
+  if (!now) return now.error();
+  if (now->size != size_)
     return fileError(path_, fmt::format("became {} while it was open: found {} bytes, expected {}",
-                                        size < size_ ? "shorter" : "longer", size, size_));
-  if (changeTime(info) != changed_) return fileError(path_, "changed while it was open: open it again");
+                                        now->size < size_ ? "shorter" : "longer", now->size, size_));
+  if (now->changed != changed_) return fileError(path_, "changed while it was open: open it again");
   return success();
 }
 
@@ -95,13 +101,11 @@ Status RegularFile::read(std::uint64_t offset, std::span<std::uint8_t> to) const
     done += static_cast<std::size_t>(got);
   }
   // Check the size last: a file truncated during the read may yield zeros for the lost bytes.
-  struct stat info {};
-  if (::fstat(descriptor_.get(), &info) != 0) return fileError(path_, "cannot be read: " + systemText(errno));
-  const auto size = static_cast<std::uint64_t>(info.st_size);
-  if (size < size_) {
-    return fileError(
-        path_, fmt::format("became shorter while it was read: found {} bytes, expected {}", size, size_));
-  }
+  const auto now = stateOf(descriptor_, path_);
+  if (!now) return now.error();
+  if (now->size < size_)
+    return fileError(path_, fmt::format("became shorter while it was read: found {} bytes, expected {}",
+                                        now->size, size_));
   if (done < to.size())
     return fileError(path_, fmt::format("ended after {} bytes, expected {}", offset + done, size_));
   return success();
@@ -260,34 +264,6 @@ int writeAll(int fd, std::span<const std::uint8_t> bytes) {
   return 0;
 }
 
-/// The resolved path to write to, and the permissions to keep if a file exists there.
-struct Target {
-  std::filesystem::path path;
-  std::optional<mode_t> mode;
-};
-
-Result<Target> findTarget(const std::filesystem::path& path) {
-  if (path.empty()) return Error{"an empty path is not the name of a file"};
-  if (path.filename().empty()) return fileError(path, "is not the name of a file");
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    const int code = errno;
-    if (code != ENOENT) return fileError(path, "cannot be written: " + systemText(code));
-    struct stat link {};
-    if (::lstat(path.c_str(), &link) == 0) return fileError(path, "is a broken link, expected a file");
-    return Target{path, std::nullopt};
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return fileError(path, std::string("is ") + kindOfFile(info.st_mode) + ", expected a regular file");
-  }
-  // The rename would succeed anyway, but a write-protected file is meant to stay.
-  if (::access(path.c_str(), W_OK) != 0) return fileError(path, "cannot be written: " + systemText(errno));
-  std::error_code code;
-  const auto real = std::filesystem::canonical(path, code);
-  if (code) return fileError(path, "cannot be written: " + code.message());
-  return Target{real, info.st_mode & 07777};
-}
-
 /// Makes the rename itself durable. Failure is not an error: some file systems can't flush a folder, and the
 /// contents are already safe.
 void flushFolder(const std::filesystem::path& file) {
@@ -316,49 +292,55 @@ std::optional<ContentMark> contentMarkOf(const std::filesystem::path& path) {
 Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path, std::uint64_t maxBytes) {
   const auto file = RegularFile::open(path);
   if (!file) return file.error();
-  const auto size = file->size();
-  if (size > maxBytes) {
-    return fileError(path, fmt::format("is {} bytes, expected at most {}", size, maxBytes));
-  }
+  return readFile(*file, maxBytes);
+}
+
+Result<std::vector<std::uint8_t>> readFile(const RegularFile& file, std::uint64_t maxBytes) {
+  const auto size = file.size();
+  if (size > maxBytes)
+    return fileError(file.path(), fmt::format("is {} bytes, expected at most {}", size, maxBytes));
   try {
     std::vector<std::uint8_t> bytes(size);
-    if (const auto status = file->read(0, bytes); !status) return status.error();
+    if (const auto status = file.read(0, bytes); !status) return status.error();
     return bytes;
   } catch (const std::bad_alloc&) {
-    return fileError(path, fmt::format("is {} bytes, more than there is memory for", size));
+    return fileError(file.path(), fmt::format("is {} bytes, more than there is memory for", size));
   }
 }
 
-struct Replacement::Parts {
-  std::filesystem::path named;  ///< for messages: not resolved
-  Target target;
-  TemporaryFile file;
-};
-
-Replacement::Replacement(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-Replacement::Replacement(Replacement&&) noexcept = default;
-Replacement::~Replacement() = default;
-
 Result<Replacement> Replacement::of(const std::filesystem::path& path) {
-  auto target = findTarget(path);
-  if (!target) return target.error();
-  auto [file, code] = TemporaryFile::create(target->path);
-  if (!file) return fileError(path, "cannot be written: " + systemText(code));
-  return Replacement(std::make_unique<Parts>(Parts{path, *std::move(target), *std::move(file)}));
-}
-
-int Replacement::descriptor() const {
-  return parts_->file.descriptor();
+  if (path.empty()) return Error{"an empty path is not the name of a file"};
+  if (path.filename().empty()) return fileError(path, "is not the name of a file");
+  const auto failed = [&](const std::string& why) { return fileError(path, "cannot be written: " + why); };
+  std::filesystem::path target = path;
+  std::optional<unsigned> mode;
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0) {
+    if (!S_ISREG(info.st_mode))
+      return fileError(path, std::string("is ") + kindOfFile(info.st_mode) + ", expected a regular file");
+    // The rename would succeed anyway, but a write-protected file is meant to stay.
+    if (::access(path.c_str(), W_OK) != 0) return failed(systemText(errno));
+    std::error_code code;
+    target = std::filesystem::canonical(path, code);
+    if (code) return failed(code.message());
+    mode = info.st_mode & 07777;
+  } else if (errno != ENOENT) {
+    return failed(systemText(errno));
+  } else if (::lstat(path.c_str(), &info) == 0) {
+    return fileError(path, "is a broken link, expected a file");
+  }
+  auto [file, code] = TemporaryFile::create(target);
+  if (!file) return failed(systemText(code));
+  return Replacement(path, std::move(target), mode, *std::move(file));
 }
 
 Status Replacement::complete() {
-  auto& [named, target, file] = *parts_;
   int code = 0;
-  if (target.mode && ::fchmod(file.descriptor(), *target.mode) != 0) code = errno;
-  if (code == 0 && ::fsync(file.descriptor()) != 0) code = errno;
-  if (code == 0) code = file.moveTo(target.path);
-  if (code != 0) return fileError(named, "cannot be written: " + systemText(code));
-  flushFolder(target.path);
+  if (mode_ && ::fchmod(descriptor(), *mode_) != 0) code = errno;
+  if (code == 0 && ::fsync(descriptor()) != 0) code = errno;
+  if (code == 0) code = file_.moveTo(target_);
+  if (code != 0) return fileError(path_, "cannot be written: " + systemText(code));
+  flushFolder(target_);
   return success();
 }
 

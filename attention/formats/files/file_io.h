@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -112,6 +111,8 @@ void removeTemporaryFilesOnSignals();
 /// or larger than `maxBytes` (before allocating anything), or if reading fails.
 Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path,
                                            std::uint64_t maxBytes = std::uint64_t{8} << 30);
+/// The same for a file that is open.
+Result<std::vector<std::uint8_t>> readFile(const RegularFile& file, std::uint64_t maxBytes);
 
 bool fileExists(const std::filesystem::path& path);
 
@@ -128,18 +129,20 @@ class Replacement {
   /// Follows links. A directory, pipe or device is an Error; so is a write-protected file, which stays
   /// unchanged.
   static Result<Replacement> of(const std::filesystem::path& path);
-  Replacement(Replacement&&) noexcept;
-  ~Replacement();
 
   /// Write to it, or let another program do so.
-  int descriptor() const;
+  int descriptor() const { return file_.descriptor(); }
   /// Flushes it to disk, and renames it to the path. Keeps the old file's mode.
   Status complete();
 
  private:
-  struct Parts;
-  explicit Replacement(std::unique_ptr<Parts> parts);
-  std::unique_ptr<Parts> parts_;
+  Replacement(std::filesystem::path path, std::filesystem::path target, std::optional<unsigned> mode,
+              TemporaryFile file)
+      : path_(std::move(path)), target_(std::move(target)), mode_(mode), file_(std::move(file)) {}
+
+  std::filesystem::path path_, target_;  ///< the path as given, for messages, and without links
+  std::optional<unsigned> mode_;         ///< of the file that is replaced
+  TemporaryFile file_;
 };
 
 /// Writes a Replacement with that content.

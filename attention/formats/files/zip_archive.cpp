@@ -83,51 +83,48 @@ struct ZipArchive::Opened {
     file.reset();
     return fileError(path, quotedText(members[member].name) + " in the archive " + what);
   }
-  Status seek(std::size_t member, std::uint64_t offset);
-  Status skip(std::size_t member, std::uint64_t offset);
-  Status readHere(std::size_t member, std::span<std::uint8_t> to);
-};
 
-Status ZipArchive::Opened::readHere(std::size_t member, std::span<std::uint8_t> to) {
-  while (!to.empty()) {
-    const zip_int64_t got = zip_fread(file.get(), to.data(), to.size());
-    if (got < 0)
+  Status readHere(std::size_t member, std::span<std::uint8_t> to) {
+    while (!to.empty()) {
+      const zip_int64_t got = zip_fread(file.get(), to.data(), to.size());
+      if (got < 0)
+        return failed(member, std::string("is damaged: ") + escapedText(zip_file_strerror(file.get())));
+      if (got == 0)
+        return failed(member, fmt::format("ended after {} bytes, expected {}", at, members[member].size));
+      at += static_cast<std::uint64_t>(got);
+      to = to.subspan(static_cast<std::size_t>(got));
+    }
+    return success();
+  }
+
+  Status skip(std::size_t member, std::uint64_t offset) {
+    std::array<std::uint8_t, 1 << 16> passed;
+    while (at < offset) {
+      const auto part = std::span(passed).first(std::min<std::uint64_t>(passed.size(), offset - at));
+      if (const auto status = readHere(member, part); !status) return status;
+    }
+    return success();
+  }
+
+  Status seek(std::size_t member, std::uint64_t offset) {
+    const bool open = file && current == member;
+    if (open && at == offset) return success();
+    if (!open || (at > offset && !members[member].stored)) {
+      file.reset(zip_fopen_index(archive.get(), member, 0));
+      current = member;
+      at = 0;
+      if (!file)
+        return failed(member, std::string("can't be read: ") + escapedText(zip_strerror(archive.get())));
+    }
+    // libzip 1.7 reads out of bounds when seeking in an empty member, even to its beginning.
+    if (at == offset) return success();
+    if (!members[member].stored) return skip(member, offset);
+    if (zip_fseek(file.get(), static_cast<zip_int64_t>(offset), SEEK_SET) != 0)
       return failed(member, std::string("is damaged: ") + escapedText(zip_file_strerror(file.get())));
-    if (got == 0)
-      return failed(member, fmt::format("ended after {} bytes, expected {}", at, members[member].size));
-    at += static_cast<std::uint64_t>(got);
-    to = to.subspan(static_cast<std::size_t>(got));
+    at = offset;
+    return success();
   }
-  return success();
-}
-
-Status ZipArchive::Opened::skip(std::size_t member, std::uint64_t offset) {
-  std::array<std::uint8_t, 1 << 16> passed;
-  while (at < offset) {
-    const auto part = std::span(passed).first(std::min<std::uint64_t>(passed.size(), offset - at));
-    if (const auto status = readHere(member, part); !status) return status;
-  }
-  return success();
-}
-
-Status ZipArchive::Opened::seek(std::size_t member, std::uint64_t offset) {
-  const bool open = file && current == member;
-  if (open && at == offset) return success();
-  if (!open || (at > offset && !members[member].stored)) {
-    file.reset(zip_fopen_index(archive.get(), member, 0));
-    current = member;
-    at = 0;
-    if (!file)
-      return failed(member, std::string("can't be read: ") + escapedText(zip_strerror(archive.get())));
-  }
-  // libzip 1.7 reads out of bounds when seeking in an empty member, even to its beginning.
-  if (at == offset) return success();
-  if (!members[member].stored) return skip(member, offset);
-  if (zip_fseek(file.get(), static_cast<zip_int64_t>(offset), SEEK_SET) != 0)
-    return failed(member, std::string("is damaged: ") + escapedText(zip_file_strerror(file.get())));
-  at = offset;
-  return success();
-}
+};
 
 Result<ZipArchive> ZipArchive::open(const std::filesystem::path& path) {
   const auto file = RegularFile::open(path);

@@ -96,22 +96,17 @@ namespace {
 
 /// One array of a result, without the batch axis.
 struct ArrayView {
-  std::vector<std::uint64_t> shape;
-  const float* data;
-  std::size_t size;
+  Shape shape;
+  std::span<const float> values;
 };
 
 ArrayView viewOf(const Stack& stack) {
-  return {{static_cast<std::uint64_t>(stack.count()), static_cast<std::uint64_t>(stack.rows()),
-           static_cast<std::uint64_t>(stack.cols())},
-          stack.data(),
-          static_cast<std::size_t>(stack.size())};
+  return {{asSize(stack.count()), asSize(stack.rows()), asSize(stack.cols())},
+          {stack.data(), asSize(stack.size())}};
 }
 
 ArrayView viewOf(const Matrix& matrix) {
-  return {{static_cast<std::uint64_t>(matrix.rows()), static_cast<std::uint64_t>(matrix.cols())},
-          matrix.data(),
-          static_cast<std::size_t>(matrix.size())};
+  return {{asSize(matrix.rows()), asSize(matrix.cols())}, {matrix.data(), asSize(matrix.size())}};
 }
 
 constexpr std::string_view kScores = "scores", kLogSumExp = "lse";
@@ -179,8 +174,8 @@ Status checkFinite(const AttentionProblem& problem, const std::vector<AttentionR
     for (const auto& array : kArrays) {
       const auto view = array.view(results[i]);
       const bool scores = array.name == kScores;
-      for (std::size_t flat = 0; flat < view.size; ++flat) {
-        const float value = view.data[flat];
+      for (std::size_t flat = 0; flat < view.values.size(); ++flat) {
+        const float value = view.values[flat];
         if (std::isfinite(value)) continue;
         const bool minusInfinity = std::isinf(value) && value < 0;
         if (minusInfinity && (scores ? !seesKey(problem, i, view.shape, flat) : array.name == kLogSumExp))
@@ -206,15 +201,14 @@ SafetensorsFile resultFile(const std::vector<const AttentionResult*>& results, b
   SafetensorsFile file;
   for (const auto& array : kArrays) {
     const auto first = array.view(*results[0]);
-    NamedTensor tensor;
-    tensor.shape = first.shape;
+    NamedTensor tensor{DType::F32, first.shape, {}};
     if (batched) tensor.shape.insert(tensor.shape.begin(), results.size());
-    tensor.bytes.resize(results.size() * first.size * sizeof(float));
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const auto view = array.view(*results[i]);
+    for (const AttentionResult* result : results) {
+      const auto view = array.view(*result);
       require(view.shape == first.shape, std::string(array.name) + " is " + shapeText(view.shape) +
                                              " in one result, " + shapeText(first.shape) + " in another");
-      std::memcpy(tensor.bytes.data() + i * view.size * sizeof(float), view.data, view.size * sizeof(float));
+      const auto* bytes = reinterpret_cast<const std::uint8_t*>(view.values.data());
+      tensor.bytes.insert(tensor.bytes.end(), bytes, bytes + view.values.size_bytes());
     }
     file.tensors.emplace(array.name, std::move(tensor));
   }

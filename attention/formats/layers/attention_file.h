@@ -58,8 +58,6 @@ struct QkTensor {
   DType dtype = DType::F32;
   std::vector<std::uint64_t> shape;
   Index heads = 0, tokens = 0, headDim = 0;
-
-  std::uint64_t headBytes() const { return static_cast<std::uint64_t>(tokens * headDim) * byteSize(dtype); }
 };
 
 /// The queries and keys of one layer in a file.

@@ -7,50 +7,139 @@
 namespace headscope::attention {
 namespace {
 
+/// The sizes that masks apply to.
+struct MaskSizes {
+  Index batch = 1, heads = 1, queries = 0, keys = 0;
+  bool batched = false;  ///< whether x has a batch axis
+
+  Index operator[](char axis) const {
+    return axis == 'b'   ? batch
+           : axis == 'h' ? heads
+           : axis == 'B' ? batch * heads
+           : axis == 'n' ? queries
+           : axis == 'm' ? keys
+                         : 1;
+  }
+};
+
+/// A shape that a mask may have, one letter per axis: b batch, h heads, B batch · heads, n queries, m keys, 1
+/// for size one. The mask is the same along any axis that is missing or 1.
+struct MaskShape {
+  std::string_view axes;
+  MaskConvention truths;  ///< the meaning of true in this shape
+  std::string_view who;   ///< the program that reads it this way; empty for Headscope
+
+  /// Shapes with a single axis are for inputs without a batch.
+  bool fits(const MaskSizes& sizes) const { return axes.size() > 1 || !sizes.batched; }
+  Shape shape(const MaskSizes& sizes) const {
+    Shape shape;
+    for (const char axis : axes) shape.push_back(asSize(sizes[axis]));
+    return shape;
+  }
+};
+
+/// A mask tensor's name in a program, and how that program interprets it.
+struct MaskName {
+  const char* name;
+  std::vector<MaskShape> shapes;
+  bool integers;  ///< whether integers 0 and 1 are allowed as booleans
+};
+
+/// The mask tensors that attend reads: Headscope's `mask`, and those of PyTorch and Hugging Face. Two PyTorch
+/// functions take an attn_mask and interpret booleans in opposite ways. Shapes with two or three axes are
+/// MultiheadAttention's; only scaled_dot_product_attention takes four.
+const std::vector<MaskName>& maskNames() {
+  using enum MaskConvention;
+  constexpr std::string_view kMultiheadAttention = "torch.nn.MultiheadAttention",
+                             kDotProductAttention = "scaled_dot_product_attention",
+                             kHuggingFace = "Hugging Face";
+  static const std::vector<MaskName> kNames{
+      {"mask",
+       {{"nm", masked, ""},
+        {"hnm", masked, ""},
+        {"1nm", masked, ""},
+        {"bhnm", masked, ""},
+        {"b1nm", masked, ""}},
+       false},
+      {"attn_mask",
+       {{"nm", masked, kMultiheadAttention},
+        {"Bnm", masked, kMultiheadAttention},
+        {"bhnm", visible, kDotProductAttention},
+        {"b1nm", visible, kDotProductAttention},
+        {"1hnm", visible, kDotProductAttention},
+        {"11nm", visible, kDotProductAttention}},
+       true},
+      {"key_padding_mask", {{"bm", masked, kMultiheadAttention}, {"m", masked, kMultiheadAttention}}, true},
+      {"attention_mask",
+       {{"bm", visible, kHuggingFace},
+        {"m", visible, kHuggingFace},
+        {"bhnm", visible, kHuggingFace},
+        {"b1nm", visible, kHuggingFace},
+        {"1hnm", visible, kHuggingFace},
+        {"11nm", visible, kHuggingFace}},
+       true},
+  };
+  return kNames;
+}
+
+/// Lists the possible shapes: "[3, 3] or [4, 3, 3]".
+std::string expectedShapes(const MaskName& mask, const MaskSizes& sizes) {
+  std::vector<std::string> texts;
+  for (const MaskShape& form : mask.shapes) {
+    std::string text = shapeText(form.shape(sizes));
+    // List the same shape for a batch of one and for no batch only once.
+    const bool spoken = form.fits(sizes) && (sizes.batched || form.axes.size() < 4) && form.axes != "1nm";
+    if (spoken && std::find(texts.begin(), texts.end(), text) == texts.end())
+      texts.push_back(std::move(text));
+  }
+  std::string all;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    all += (i == 0 ? "" : i + 1 == texts.size() ? " or " : ", ") + texts[i];
+  return all;
+}
+
 /// The values of one mask tensor, row by row, whatever its axes.
 class MaskRows {
  public:
-  /// Takes the shape and the type, one of a mask's; put() the bytes before reading.
+  /// Takes the shape and the type, a readable one; put() the bytes before reading.
   MaskRows(const TensorEntry& tensor, const MaskShape& form, const MaskSizes& sizes) : shape_(tensor.shape) {
     values_.keys = sizes.keys;
-    values_.type = *maskValueType(tensor.dtype);
+    values_.type = tensor.dtype;
+    values_.strides = {0, 0, 1};
+    auto& [head, query, key] = values_.strides;
     std::size_t stride = 1;
     for (std::size_t axis = form.axes.size(); axis-- > 0;) {
       const char letter = form.axes[axis];
       if (letter == 'b') batch_ = stride;
-      if (letter == 'h') head_ = stride;
-      if (letter == 'n') query_ = stride;
-      if (letter == 'B') head_ = stride, batch_ = stride * static_cast<std::size_t>(sizes.heads);
-      stride *= static_cast<std::size_t>(sizeOf(letter, sizes));
+      if (letter == 'h') head = stride;
+      if (letter == 'n') query = stride;
+      if (letter == 'B') head = stride, batch_ = stride * static_cast<std::size_t>(sizes.heads);
+      stride *= asSize(sizes[letter]);
     }
-    values_.strides = {1, 1, 1};
-    heads_ = head_ > 0 ? sizes.heads : 1;
+    values_.heads = head > 0 ? sizes.heads : 1;
   }
 
   /// Heads per sequence; 1 if all heads share a mask.
-  Index heads() const { return heads_; }
+  Index heads() const { return values_.heads; }
   bool differsInBatch() const { return batch_ > 0; }
-  bool differsInQueries() const { return query_ > 0; }
+  bool differsInQueries() const { return values_.strides[1] > 0; }
   void put(std::vector<std::uint8_t> bytes) { values_.bytes = std::move(bytes); }
-  Status read(Index sequence, Index head, Index query, std::vector<float>& row) const {
-    return MaskRowReader(values_).read(static_cast<Index>(firstOf(sequence, head, query)), 0, row);
+  Status read(std::size_t sequence, Index head, Index query, std::vector<float>& row) {
+    values_.begin = sequence * batch_ * byteSize(values_.type);
+    return MaskRowReader(values_).read(head, query, row);
   }
   /// Formats a position as an index into the tensor: "[0, 1, 2]".
-  std::string place(Index sequence, Index head, Index query, std::size_t key) const {
-    return positionText(firstOf(sequence, head, query) + key, shape_);
+  std::string place(std::size_t sequence, Index head, Index query, std::size_t key) const {
+    return positionText(sequence * batch_ + static_cast<std::size_t>(head) * values_.strides[0] +
+                            static_cast<std::size_t>(query) * values_.strides[1] + key,
+                        shape_);
   }
   float masksFrom() const { return values_.masksFrom(); }
 
  private:
-  std::size_t firstOf(Index sequence, Index head, Index query) const {
-    return static_cast<std::size_t>(sequence) * batch_ + static_cast<std::size_t>(head) * head_ +
-           static_cast<std::size_t>(query) * query_;
-  }
-
   Shape shape_;
   MaskValues values_;
-  std::size_t batch_ = 0, head_ = 0, query_ = 0;  ///< step of each axis, in values; 0 if missing
-  Index heads_ = 1;
+  std::size_t batch_ = 0;  ///< values from one sequence's mask to the next; 0 if all share it
 };
 
 /// What hides keys of one sequence, and what is added to its scores.
@@ -81,8 +170,11 @@ class MaskTensorReader {
   Status read(std::vector<MaskParts>& parts, std::vector<std::string>& notes) {
     const TensorEntry* tensor = reader_.find(mask_.name);
     if (!tensor) return success();
-    const MaskShape* form = formOf(mask_, tensor->shape, sizes_);
-    if (!form) return reader_.wrongShape(mask_.name, tensor->shape, expectedShapes(mask_, sizes_));
+    const auto form = std::ranges::find_if(mask_.shapes, [&](const MaskShape& one) {
+      return one.fits(sizes_) && one.shape(sizes_) == tensor->shape;
+    });
+    if (form == mask_.shapes.end())
+      return reader_.wrongShape(mask_.name, tensor->shape, expectedShapes(mask_, sizes_));
     const auto convention = conventionOf(*tensor, *form);
     if (!convention) return convention.error();
     MaskRows rows(*tensor, *form, sizes_);
@@ -90,11 +182,10 @@ class MaskTensorReader {
     auto bytes = reader_.bytes(mask_.name, *tensor);
     if (!bytes) return bytes.error();
     rows.put(*std::move(bytes));
-    const std::size_t different = rows.differsInBatch() ? parts.size() : 1;
-    for (std::size_t i = 0; i < different; ++i) {
-      const auto status = *convention == MaskConvention::additive
-                              ? readAdditive(rows, i, parts, different)
-                              : readTruths(rows, *convention, i, parts, different);
+    for (std::size_t i = 0; i < (rows.differsInBatch() ? parts.size() : 1); ++i) {
+      const auto of = rows.differsInBatch() ? std::span(parts).subspan(i, 1) : std::span(parts);
+      const auto status = *convention == MaskConvention::additive ? readAdditive(rows, i, of)
+                                                                  : readTruths(rows, *convention, i, of);
       if (!status) return status;
     }
     tell(*tensor, *form, *convention, notes);
@@ -118,7 +209,7 @@ class MaskTensorReader {
       case DType::Bool:
         return form.truths;
       default:
-        if (mask_.integers && maskValueType(tensor.dtype)) return form.truths;
+        if (mask_.integers && isReadable(tensor.dtype)) return form.truths;
         return Error{at() + " is " + std::string(name(tensor.dtype)) + ", expected BOOL or floating point"};
     }
   }
@@ -138,8 +229,8 @@ class MaskTensorReader {
   }
 
   /// Marks masked cells and leaves the others unset, so that they don't affect other masks.
-  Status readTruths(const MaskRows& rows, MaskConvention convention, std::size_t sequence,
-                    std::vector<MaskParts>& parts, std::size_t different) {
+  Status readTruths(MaskRows& rows, MaskConvention convention, std::size_t sequence,
+                    std::span<MaskParts> which) {
     auto cells = std::make_shared<CellTable>(CellTable{rows.heads(), sizes_.queries, sizes_.keys, {}});
     const float hides = convention == MaskConvention::masked ? 1.0F : 0.0F;
     for (Index head = 0; head < rows.heads(); ++head)
@@ -148,47 +239,40 @@ class MaskTensorReader {
           cells->rows.push_back(cells->rows.back());
           continue;
         }
-        if (const auto status = rows.read(static_cast<Index>(sequence), head, query, numbers_); !status)
-          return status;
+        if (const auto status = rows.read(sequence, head, query, numbers_); !status) return status;
         CellRow row;
         for (std::size_t key = 0; key < numbers_.size(); ++key) {
           const float value = numbers_[key];
           if (value != 0 && value != 1)
             return Error{fmt::format("{} is {} at {}, expected {} of 0 or 1", at(), value,
-                                     rows.place(static_cast<Index>(sequence), head, query, key),
+                                     rows.place(sequence, head, query, key),
                                      mask_.integers ? "values" : "a BOOL")};
           if (value == hides) appendRun(row.masked, static_cast<Index>(key), static_cast<Index>(key) + 1);
         }
         cells->rows.push_back(row.masked.empty() ? nullptr : std::make_shared<const CellRow>(std::move(row)));
       }
-    for (std::size_t i = different == 1 ? 0 : sequence; i < (different == 1 ? parts.size() : sequence + 1);
-         ++i)
-      parts[i].cells.push_back(cells);
+    for (MaskParts& one : which) one.cells.push_back(cells);
     return success();
   }
 
-  Status readAdditive(const MaskRows& rows, std::size_t sequence, std::vector<MaskParts>& parts,
-                      std::size_t different) {
+  Status readAdditive(MaskRows& rows, std::size_t sequence, std::span<MaskParts> which) {
     Stack added = Stack::uninitialized(rows.heads(), sizes_.queries, sizes_.keys);
     for (Index head = 0; head < rows.heads(); ++head)
       for (Index query = 0; query < sizes_.queries; ++query) {
-        if (const auto status = rows.read(static_cast<Index>(sequence), head, query, numbers_); !status)
-          return status;
+        if (const auto status = rows.read(sequence, head, query, numbers_); !status) return status;
         for (std::size_t key = 0; key < numbers_.size(); ++key) {
           float& value = numbers_[key];
           if (std::isnan(value) || value == -kMinusInfinity)
             return Error{fmt::format("{} is {} at {}, expected finite values or -infinity", at(),
                                      std::isnan(value) ? "NaN" : "infinite",
-                                     rows.place(static_cast<Index>(sequence), head, query, key))};
+                                     rows.place(sequence, head, query, key))};
           if (value > rows.masksFrom()) continue;
           if (value != kMinusInfinity) ++large_;
           value = kMinusInfinity;
         }
         std::copy(numbers_.begin(), numbers_.end(), added[head].row(query).data());
       }
-    for (std::size_t i = different == 1 ? 0 : sequence; i < (different == 1 ? parts.size() : sequence + 1);
-         ++i)
-      addTo(parts[i].additive, added);
+    for (MaskParts& one : which) addTo(one.additive, added);
     return success();
   }
 
@@ -221,13 +305,11 @@ Status readKeyLengths(TensorReader& reader, const MaskSizes& sizes, std::vector<
   if (tensor->dtype != DType::I64 && tensor->dtype != DType::I32) {
     return Error{reader.at("key_lengths") + " is " + std::string(name(tensor->dtype)) + ", expected I64"};
   }
-  const auto size = byteSize(tensor->dtype);
   const auto bytes = reader.bytes("key_lengths", *tensor);
   if (!bytes) return bytes.error();
   for (std::size_t i = 0; i < asSize(sizes.batch); ++i) {
-    std::int64_t length = 0;
-    std::memcpy(&length, bytes->data() + i * size, size);
-    if (tensor->dtype == DType::I32) length = static_cast<std::int32_t>(length);
+    const std::uint8_t* const at = bytes->data() + i * byteSize(tensor->dtype);
+    const std::int64_t length = tensor->dtype == DType::I64 ? load<std::int64_t>(at) : load<std::int32_t>(at);
     if (length < 0 || length > sizes.keys) {
       return Error{
           fmt::format("{} is {} at [{}], expected 0 to {}", reader.at("key_lengths"), length, i, sizes.keys)};

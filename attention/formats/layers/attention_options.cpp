@@ -142,6 +142,7 @@ Result<ParsedOptions> parseOptions(const AttentionOptions& metadata, const Atten
   reader.read("dropout", config.dropout.probability, "a probability from 0 to below 1");
   reader.read("dropout_seed", config.dropout.seed, "a whole number of at least 0");
   if (reader.error()) return *reader.error();
+  parsed.causalGiven = reader.given("causal");
   parsed.cacheGiven = reader.given("cache_length");
   parsed.known = reader.checkNames();
   return parsed;

@@ -28,9 +28,9 @@ constexpr LayerSpelling kSpellings[] = {
     {.qkv = "query_key_value", .fused = FusedRows::heads, .o = "dense"},
 };
 
-/// Returns the last part of the name of a layer's first tensor: the fused projection or that of the queries.
-std::string firstTensor(const LayerSpelling& spelling) {
-  return spelling.weight(spelling.qkv.empty() ? spelling.q : spelling.qkv);
+/// The name of a layer's first tensor in the file.
+std::string firstTensor(const LayerPlace& place) {
+  return place.prefix + place.spelling->weight(place.spelling->first());
 }
 
 std::optional<Index> lastNumber(std::string_view prefix) {
@@ -59,7 +59,7 @@ std::string prefixesText(const std::vector<LayerPlace>& places) {
   constexpr std::size_t kMax = 4;
   std::string text;
   for (std::size_t i = 0; i < std::min(places.size(), kMax); ++i)
-    text += (i > 0 ? ", " : "") + quotedText(places[i].prefix + firstTensor(*places[i].spelling));
+    text += (i > 0 ? ", " : "") + quotedText(firstTensor(places[i]));
   return text + (places.size() > kMax ? ", …" : "");
 }
 
@@ -85,7 +85,7 @@ std::vector<LayerPlace> findLayers(const SafetensorsHeader& header) {
   std::vector<LayerPlace> complete, others;
   for (const auto& [tensor, entry] : header.tensors) {
     for (const LayerSpelling& spelling : kSpellings) {
-      const std::string first = firstTensor(spelling);
+      const std::string first = spelling.weight(spelling.first());
       if (!tensor.ends_with(first)) continue;
       const std::string prefix = tensor.substr(0, tensor.size() - first.size());
       if (!prefix.empty() && prefix.back() != '.') continue;
@@ -101,9 +101,7 @@ std::vector<LayerPlace> findLayers(const SafetensorsHeader& header) {
   };
   std::sort(found.begin(), found.end(), before);
   // If two spellings match the same tensor, the first in the table wins.
-  const auto same = [](const LayerPlace& a, const LayerPlace& b) {
-    return a.prefix + firstTensor(*a.spelling) == b.prefix + firstTensor(*b.spelling);
-  };
+  const auto same = [](const LayerPlace& a, const LayerPlace& b) { return firstTensor(a) == firstTensor(b); };
   found.erase(std::unique(found.begin(), found.end(), same), found.end());
   return found;
 }

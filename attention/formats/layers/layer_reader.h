@@ -25,6 +25,8 @@ struct LayerSpelling {
   /// Conv1D weights are [in, out], Linear weights of the same name [out, in]; the shapes tell them apart.
   bool mayBeConv1D = false;
 
+  /// The fused projection or, without one, that of the queries.
+  std::string_view first() const { return qkv.empty() ? q : qkv; }
   /// Returns the tensor name of a projection, without the layer's prefix: "in_proj_weight", "c_attn.weight".
   std::string weight(std::string_view map) const;
   std::string bias(std::string_view map) const;
@@ -68,7 +70,7 @@ struct ParsedOptions {
   PlainRules rules{.causal = false, .padding = false};  ///< padding is false; it isn't an option
   std::optional<Index> heads, kvHeads, headDim;
   std::optional<Index> layer;  ///< which layer of the file
-  bool cacheGiven = false;
+  bool causalGiven = false, cacheGiven = false;
   /// Success, or an Error for the first name that is neither an option nor a description of the file.
   Status known = success();
 };
@@ -78,9 +80,9 @@ struct ParsedOptions {
 Result<ParsedOptions> parseOptions(const AttentionOptions& metadata, const AttentionOptions& options,
                                    const std::string& name);
 
-/// Reads the tensors of maskNames() and `key_lengths`, which all apply together, and gives every sequence of
-/// `problem` its mask over `queries` and `keys`. x and the rules must already be set. Adds notes about how
-/// masks of other programs were read.
+/// Reads `mask`, PyTorch's and Hugging Face's `attn_mask`, `key_padding_mask` and `attention_mask`, and
+/// `key_lengths`, which all apply together, and gives every sequence of `problem` its mask over `queries` and
+/// `keys`. x and the rules must already be set. Adds notes about how masks of other programs were read.
 Status readMasks(TensorReader& reader, Index queries, Index keys, AttentionProblem& problem);
 
 /// Reads the config and the projections of the layer chosen by the options, and no other

@@ -150,12 +150,6 @@ Status checkPair(const QkTensor& q, const QkTensor& k, const std::string& name) 
   return success();
 }
 
-bool says(const SafetensorsHeader& header, const std::string& option) {
-  const auto found = header.metadata.find(option);
-  return found != header.metadata.end() && !found->second.empty() && found->second != "None" &&
-         found->second != "none";
-}
-
 /// Checks that sizes stated in the metadata match the tensors.
 Status checkStatedSizes(const ParsedOptions& options, const QkLayer& layer, const std::string& name) {
   const std::tuple<const char*, std::optional<Index>, Index, const QkTensor&> sizes[] = {
@@ -183,8 +177,8 @@ Status readOptions(const SafetensorsHeader& header, const std::string& name, QkL
   config.headDim = layer.q.headDim;
   config.modelDim = config.heads * config.headDim;
   layer.rules = options->rules;
-  if (!says(header, "causal")) layer.rules.causal = layer.queriesFromKeys;
-  if (!says(header, "cache_length")) config.cacheLength = std::max<Index>(0, layer.keys() - layer.queries());
+  if (!options->causalGiven) layer.rules.causal = layer.queriesFromKeys;
+  if (!options->cacheGiven) config.cacheLength = std::max<Index>(0, layer.keys() - layer.queries());
   if (const auto status = validate(config); !status) return Error{name + ": " + status.error().message};
   return success();
 }
@@ -223,28 +217,6 @@ Result<std::vector<QkLayer>> findQkLayers(const SafetensorsHeader& header, const
   return layers;
 }
 
-namespace {
-
-/// The bytes read and converted at a time: enough to make system calls negligible, and few enough for the CPU
-/// cache.
-constexpr std::uint64_t kBufferBytes = std::uint64_t{256} << 10;
-
-/// `first` is the index of values[0] in the head.
-Status checkFinite(std::span<const float> values, Index first, const QkTensor& tensor, Index head,
-                   const std::string& at) {
-  const auto bad =
-      std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-  if (bad == values.end()) return success();
-  const Index place = first + (bad - values.begin());
-  return Error{fmt::format("{} is {} at head {}, token {}, expected finite values", at,
-                           std::isnan(*bad) ? "NaN"
-                           : *bad > 0       ? "infinite"
-                                            : "-infinite",
-                           head, place / tensor.headDim)};
-}
-
-}  // namespace
-
 Result<QkFile> QkFile::open(const std::filesystem::path& path) {
   auto tensors = TensorSource::open(path);
   if (!tensors) return tensors.error();
@@ -270,24 +242,20 @@ Result<Matrix> QkFile::readKeys(Index layer, Index kvHead) const {
 Result<Matrix> QkFile::readHead(const QkTensor& tensor, Index head) const {
   require(head >= 0 && head < tensor.heads,
           fmt::format("head {} of a tensor {}", head, shapeText(tensor.shape)));
-  const auto at = shownPath(path_) + ": tensor " + quotedText(tensor.name);
-  const auto bytes = tensor.headBytes();
-  const auto begin = static_cast<std::uint64_t>(head) * bytes;
+  const auto where = at(shownPath(path_), tensor.name);
   try {
     Matrix values(tensor.tokens, tensor.headDim);
-    std::vector<std::uint8_t> buffer(std::min(bytes, kBufferBytes));
-    const auto size = byteSize(tensor.dtype);
-    for (std::uint64_t done = 0; done < bytes; done += buffer.size()) {
-      const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), bytes - done));
-      if (const auto status = tensors_.read(tensor.name, begin + done, part); !status) return status.error();
-      const auto floats = std::span(values.data() + done / size, part.size() / size);
-      if (const auto status = convertToFloats(tensor.dtype, part, floats, at); !status) return status.error();
-      if (const auto status = checkFinite(floats, static_cast<Index>(done / size), tensor, head, at); !status)
-        return status.error();
-    }
-    return values;
+    const std::span<float> floats(values.data(), static_cast<std::size_t>(values.size()));
+    const auto first = static_cast<std::uint64_t>(head) * floats.size();
+    if (const auto status = tensors_.readFloats(tensor.name, first, floats, where); !status)
+      return status.error();
+    const auto bad =
+        std::find_if(floats.begin(), floats.end(), [](float one) { return !std::isfinite(one); });
+    if (bad == floats.end()) return values;
+    return Error{fmt::format("{} is {} at head {}, token {}, expected finite values", where,
+                             nonFiniteName(*bad), head, (bad - floats.begin()) / tensor.headDim)};
   } catch (const std::bad_alloc&) {
-    return Error{fmt::format("{} has heads of {} × {} numbers, more than there is memory for", at,
+    return Error{fmt::format("{} has heads of {} × {} numbers, more than there is memory for", where,
                              tensor.tokens, tensor.headDim)};
   }
 }

@@ -59,52 +59,15 @@ Result<std::vector<MaskConvention>> possibleConventions(const std::filesystem::p
 /// an Error if the mask has no cells or the file would be larger than 4 GiB.
 Status writeMaskFile(const std::filesystem::path& path, const MaskFormula& mask, MaskConvention convention);
 
-/// The sizes that masks apply to.
-struct MaskSizes {
-  Index batch = 1, heads = 1, queries = 0, keys = 0;
-  bool batched = false;  ///< whether x has a batch axis
-};
-
-/// A shape that a mask may have, one letter per axis: b batch, h heads, B batch · heads, n queries, m keys, 1
-/// for size one. The mask is the same along any axis that is missing or 1.
-struct MaskShape {
-  std::string_view axes;
-  MaskConvention truths;  ///< the meaning of true in this shape
-  std::string_view who;   ///< the program that reads it this way; empty for Headscope
-};
-
-/// A mask tensor's name in a program, and how that program interprets it.
-struct MaskName {
-  const char* name;
-  std::vector<MaskShape> shapes;
-  bool integers;  ///< whether integers 0 and 1 are allowed as booleans
-};
-
-/// The mask tensors that attend reads: Headscope's `mask`, and those of PyTorch and Hugging Face.
-const std::vector<MaskName>& maskNames();
-
-/// Returns the size of an axis.
-Index sizeOf(char axis, const MaskSizes& sizes);
-/// Returns the form that matches a tensor's shape, or null.
-const MaskShape* formOf(const MaskName& mask, const Shape& shape, const MaskSizes& sizes);
-/// Lists the possible shapes: "[3, 3] or [4, 3, 3]".
-std::string expectedShapes(const MaskName& mask, const MaskSizes& sizes);
-
 /// Programs that can't add −inf add −1e4, −1e9 or the lowest number of their compute type, which may differ
 /// from the file's type. All of them reduce weights to zero. The constant is −1e4 rounded to bfloat16.
 inline constexpr float kMaskingNumber = -9984;
-
-/// How a mask file stores one number.
-enum class MaskValueType { boolean, u8, i8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64 };
-
-/// Returns nothing for numbers that no mask is made of, such as complex ones.
-std::optional<MaskValueType> maskValueType(DType dtype);
 
 /// The numbers of a mask file as stored, [heads, queries, keys].
 struct MaskValues {
   Index heads = 1, queries = 0, keys = 0;
   bool hasHeads = false;  ///< whether the file has a head axis
-  MaskValueType type = MaskValueType::f32;
+  DType type = DType::F32;
   std::array<std::size_t, 3> strides{};     ///< in values, from head to head, row to row and key to key
   std::shared_ptr<const RegularFile> file;  ///< null if `bytes` holds the numbers
   std::vector<std::uint8_t> bytes;
@@ -139,10 +102,9 @@ enum class MaskFormat { npy, csv, safetensors };
 /// Returns the format for a path's extension. The error lists the known extensions.
 Result<MaskFormat> maskFormat(const std::filesystem::path& path);
 
-/// Parses untrusted bytes. Checks sizes but not values. Messages name no file.
-Result<MaskValues> parseMaskValues(MaskFormat format, std::vector<std::uint8_t> bytes);
-/// Reads only the header of a .npy or .safetensors file and leaves the numbers in it, unless rows aren't
-/// contiguous (Fortran order): those numbers are read if they take at most `budget` bytes.
+/// Checks sizes but not values. Reads a .csv file as a whole; of others only the header, and leaves the
+/// numbers in the file, unless rows aren't contiguous (Fortran order): those are read if they take at most
+/// `budget` bytes. Messages may lack the file's name.
 Result<MaskValues> openMaskValues(MaskFormat format, RegularFile file, std::uint64_t budget);
 /// Interprets the values. The cells and the additive numbers may take `budget` bytes each. Messages name no
 /// file.

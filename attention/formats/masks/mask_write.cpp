@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "attention/formats/masks/mask_file.h"
+#include "attention/formats/npy.h"
 
 namespace headscope::attention {
 namespace {

@@ -8,6 +8,7 @@
 #include <csetjmp>
 #include <cstdio>  // jpeglib.h needs it
 #include <cstring>
+#include <optional>
 
 // After <cstdio>.
 #include <jerror.h>
@@ -38,6 +39,11 @@ struct Decoding {
   std::string fault = {};              ///< of the file, as the end of a sentence
   std::jmp_buf back = {};
 
+  /// Notes the fault. Call it before fail(): the jump frees nothing that the text owns.
+  template <typename... Args>
+  void note(fmt::format_string<Args...> text, Args&&... args) {
+    fault = fmt::format(text, std::forward<Args>(args)...);
+  }
   [[noreturn]] void fail() { std::longjmp(back, 1); }
   [[noreturn]] void fail(const char* why) {
     fault = why;
@@ -49,14 +55,11 @@ struct Decoding {
   /// Makes room for the picture; fails if it has too many pixels.
   void begin(std::uint32_t width, std::uint32_t height) {
     if (width < 1 || height < 1 || std::uint64_t{width} * height > kMaxImagePixels) {
-      noteSize(width, height);
+      note("has {} × {} pixels, expected at most {}", width, height, kMaxImagePixels);
       fail();
     }
     picture = {width, height, {}};
     picture.rgb.resize(3 * static_cast<std::size_t>(width) * height);
-  }
-  void noteSize(std::uint32_t width, std::uint32_t height) {
-    fault = fmt::format("has {} × {} pixels, expected at most {}", width, height, kMaxImagePixels);
   }
   std::uint8_t* rgbRow(std::size_t y) {
     return picture.rgb.data() + 3 * static_cast<std::size_t>(picture.width) * y;
@@ -126,20 +129,15 @@ class PngReader {
     png_get_PLTE(png_, info_, &palette, &colours);
     for (auto x = static_cast<std::size_t>(decoding_.picture.width); x-- > 0;) {  // a colour takes more room
       const int index = row[x];
-      if (index >= colours) failOf(index, colours);
+      if (index >= colours) {
+        decoding_.note("is a damaged PNG: a pixel has colour {} of a palette of {}", index, colours);
+        decoding_.fail();
+      }
       const png_color& colour = palette[index];
       row[3 * x] = colour.red;
       row[3 * x + 1] = colour.green;
       row[3 * x + 2] = colour.blue;
     }
-  }
-  [[noreturn]] void failOf(int index, int colours) {
-    noteIndex(index, colours);
-    decoding_.fail();
-  }
-  void noteIndex(int index, int colours) {
-    decoding_.fault =
-        fmt::format("is a damaged PNG: a pixel has colour {} of a palette of {}", index, colours);
   }
 
   static void onRead(png_structp png, png_bytep to, std::size_t size) {
@@ -150,7 +148,7 @@ class PngReader {
   }
   static void onError(png_structp png, png_const_charp why) {
     Decoding& decoding = *static_cast<Decoding*>(png_get_error_ptr(png));
-    decoding.fault = std::string("is a damaged PNG: ") + why;
+    decoding.note("is a damaged PNG: {}", why);
     decoding.fail();
   }
 
@@ -227,13 +225,10 @@ class JpegReader {
     if (isDamage(jpeg->err->msg_code)) onError(jpeg);
   }
   static void onError(j_common_ptr jpeg) {
-    note(jpeg);
-    decodingOf(jpeg).fail();
-  }
-  static void note(j_common_ptr jpeg) {
     char why[JMSG_LENGTH_MAX];
     jpeg->err->format_message(jpeg, why);
-    decodingOf(jpeg).fault = std::string("is a damaged JPEG: ") + why;
+    decodingOf(jpeg).note("is a damaged JPEG: {}", +why);
+    decodingOf(jpeg).fail();
   }
   /// Each scan of a progressive file takes time for all pixels, and an empty one takes few bytes.
   static void onProgress(j_common_ptr jpeg) {
@@ -241,16 +236,26 @@ class JpegReader {
     Decoding& decoding = decodingOf(jpeg);
     decoding.checkStop();
     if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number <= kMaxScans) return;
-    noteScans(decoding, kMaxScans);
+    decoding.note("has more than {0} scans, expected at most {0}", kMaxScans);
     decoding.fail();
-  }
-  static void noteScans(Decoding& decoding, int most) {
-    decoding.fault = fmt::format("has more than {} scans, expected at most {}", most, most);
   }
 
   jpeg_decompress_struct jpeg_{};
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};
+};
+
+/// Reads integers of a TIFF structure in its byte order; returns nullopt beyond its end.
+struct TiffReader {
+  std::span<const std::uint8_t> bytes;
+  bool littleEndian;
+
+  std::optional<std::uint32_t> number(std::size_t at, std::size_t size) const {
+    if (at > bytes.size() || bytes.size() - at < size) return std::nullopt;
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < size; ++i) value = value << 8 | bytes[at + (littleEndian ? size - 1 - i : i)];
+    return value;
+  }
 };
 
 /// Rotates or mirrors a picture according to its EXIF orientation.
@@ -273,6 +278,23 @@ RgbImage turned(const RgbImage& from, int orientation) {
 }
 
 }  // namespace
+
+int exifOrientation(std::span<const std::uint8_t> tiff) {
+  constexpr std::uint32_t kOrientation = 0x0112;
+  if (tiff.size() < 8) return 1;
+  const TiffReader reader{tiff, tiff[0] == 'I'};
+  const std::size_t directory = reader.number(4, 4).value_or(0);
+  const std::uint32_t entries = reader.number(directory, 2).value_or(0);
+  for (std::uint32_t i = 0; i < entries; ++i) {
+    const std::size_t at = directory + 2 + 12 * std::size_t{i};
+    const auto tag = reader.number(at, 2);
+    if (!tag) return 1;
+    if (*tag != kOrientation) continue;
+    const std::uint32_t value = reader.number(at + 8, 2).value_or(1);
+    return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
+  }
+  return 1;
+}
 
 bool isPicture(Bytes bytes) {
   return beginsWith(bytes, kPngMagic) || beginsWith(bytes, kJpegMagic);

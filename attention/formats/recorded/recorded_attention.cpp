@@ -116,18 +116,15 @@ std::string RecordedAttention::idsIn(std::initializer_list<const char*> names) c
     const auto found = file_.header().tensors.find(name);
     if (found == file_.header().tensors.end()) continue;
     const TensorEntry& entry = found->second;
-    const std::size_t size = byteSize(entry.dtype);
     const std::uint64_t bytes = entry.end - entry.begin;
     if ((entry.dtype != DType::I64 && entry.dtype != DType::I32) || bytes > kMostTokenBytes) continue;
     std::vector<std::uint8_t> values(bytes);
     if (!file_.read(name, 0, values)) continue;
     std::string list;
-    for (std::size_t at = 0; at < values.size(); at += size) {
-      std::int64_t wide = 0;
-      std::int32_t narrow = 0;
-      std::memcpy(size == 8 ? static_cast<void*>(&wide) : &narrow, values.data() + at, size);
-      list += fmt::format("{}{}", at > 0 ? "," : "[", size == 8 ? wide : narrow);
-    }
+    withReaderOf(entry.dtype, [&](auto read) {
+      for (std::size_t at = 0; at < values.size(); at += byteSize(entry.dtype))
+        list += fmt::format("{}{}", at > 0 ? "," : "[", read(values.data() + at));
+    });
     return list + "]";
   }
   return "";

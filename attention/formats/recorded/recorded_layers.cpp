@@ -21,7 +21,6 @@ struct Shaped {
 /// A file's arrays of one role: one for all layers, or one per layer.
 struct RoleArrays {
   std::map<Index, RecordedArray> layers;
-  std::map<Index, std::string> tensors;                   ///< source tensor of each layer
   std::map<Index, std::map<Index, RecordedArray>> steps;  ///< of generate(), by layer and step
 };
 
@@ -117,7 +116,6 @@ class LayerFinder {
         return Error{fmt::format("{}: the steps hold {} queries and {} keys, expected at most {}", name_,
                                  whole.rows, whole.cols, kMaxMapTokens)};
       role.layers[number] = std::move(whole);
-      role.tensors[number] = first.tensor();
     }
     if (!role.steps.empty())
       notes_.push_back(fmt::format("The {} of generate() are joined into one text.",
@@ -149,7 +147,6 @@ class LayerFinder {
         whole.rows += more.rows;
       }
       if (!fits) continue;
-      found.tensors[number] = whole.tensor();
       found.layers[number] = std::move(whole);
     }
   }
@@ -287,13 +284,12 @@ class LayerFinder {
     }
     for (Index i = 0; i < shaped->layers; ++i) {
       const Index number = named.layer ? *named.layer : numberOf(i);
-      const auto [other, added] = role.tensors.emplace(number, tensor);
+      const auto [array, added] = role.layers.emplace(number, arrayOf(tensor, *shaped, i));
       if (!added)
         return Error{fmt::format("{} and tensor {} are both the {} of layer {}, expected one of them",
-                                 at(tensor), quotedText(other->second),
+                                 at(tensor), quotedText(array->second.tensor()),
                                  kRoleWords[static_cast<std::size_t>(named.role)], number)};
-      role.layers[number] = arrayOf(tensor, *shaped, i);
-      if (named.tokensFirst) turn(role.layers[number]);
+      if (named.tokensFirst) turn(array->second);
     }
     return success();
   }

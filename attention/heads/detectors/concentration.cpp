@@ -4,23 +4,20 @@
 
 #include "attention/core/activations.h"
 #include "attention/core/score_terms.h"
-#include "attention/heads/detectors/detector.h"
+#include "attention/heads/detectors/line_sums.h"
 
 namespace headscope::attention::detectors {
 namespace {
 
 DetectorScore meanLargest(const ObservedHead& head) {
-  double largest = 0, even = 0;
-  Index rows = 0;
+  RowMeans means;
   for (Index row = 0; row < head.rows(); ++row) {
     if (head.visible(row) == 0) continue;
-    largest += static_cast<double>(largestOf(head.weights().row(row).data(), asSize(head.visibleEnd(row))));
-    even += 1 / static_cast<double>(head.visible(row));
-    ++rows;
+    means.raw += static_cast<double>(largestOf(head.weights().row(row).data(), asSize(head.visibleEnd(row))));
+    means.baseline += 1 / static_cast<double>(head.visible(row));
+    ++means.rows;
   }
-  if (rows == 0) return {};
-  const auto count = static_cast<double>(rows);
-  return {static_cast<float>(largest / count), static_cast<float>(even / count), rows};
+  return means.score();
 }
 
 }  // namespace
@@ -46,16 +43,15 @@ namespace {
 /// Returns the mean of H_i / ln(visible_i) over the rows with two or more visible keys. The ratio of uniform
 /// attention is always 1.
 DetectorScore entropyRatio(const ObservedHead& head) {
-  double ratios = 0;
-  Index rows = 0;
+  RowMeans means;
   for (Index row = 0; row < head.rows(); ++row) {
     if (head.visible(row) < 2) continue;
-    ratios += entropy(head.weights().row(row).data(), head.visibleEnd(row)) /
-              std::log(static_cast<double>(head.visible(row)));
-    ++rows;
+    means.raw += entropy(head.weights().row(row).data(), head.visibleEnd(row)) /
+                 std::log(static_cast<double>(head.visible(row)));
+    ++means.baseline;
+    ++means.rows;
   }
-  if (rows == 0) return {};
-  return {static_cast<float>(ratios / static_cast<double>(rows)), 1, rows};
+  return means.score();
 }
 
 }  // namespace
@@ -102,54 +98,15 @@ extern const Detector sinks{.name = "sinks",
 
 namespace {
 
-using RowArray = Eigen::Array<float, 1, Eigen::Dynamic>;
-using Sums = Eigen::Array<double, 1, Eigen::Dynamic>;
-
-/// Returns the largest column mean over the rows that see it, excluding the token's own row, among columns
-/// seen by at least a quarter of the rows: with fewer rows, a single strong cell would count as a stripe.
+/// Returns the largest column mean over the rows that see it, excluding the token's own row.
 DetectorScore brightestColumn(const ObservedHead& head) {
-  const HeadText& text = head.text();
-  RowArray weights = RowArray::Zero(head.cols()), visible(head.cols());
-  Sums baselines = Sums::Zero(head.cols()), counts = baselines;
-  // For rows whose visible keys have no gaps: changes at the first column and after the last.
-  Sums shareSteps = Sums::Zero(head.cols() + 1), countSteps = shareSteps;
+  LineSums columns(head.cols(), head.cols());
   for (Index row = 0; row < head.rows(); ++row) {
-    const Index size = head.visibleEnd(row);
-    if (size == 0) continue;
-    const auto weightsHere = head.weights().row(row).head(size).array();
-    const double share = 1 / static_cast<double>(head.visible(row));
-    const Index place = text.positionOf(row);
-    const bool hasOwn = !text.crossAttention() && place < size;
-    if (head.visible(row) == size) {
-      const auto add = [&](Index from, Index to) {
-        weights.segment(from, to - from) += weightsHere.segment(from, to - from);
-        shareSteps[from] += share, shareSteps[to] -= share;
-        countSteps[from] += 1, countSteps[to] -= 1;
-      };
-      add(0, hasOwn ? place : size);
-      if (hasOwn) add(place + 1, size);
-      continue;
-    }
-    for (Index j = 0; j < size; ++j) visible[j] = head.sees(row, j) ? 1.0f : 0.0f;
-    if (hasOwn) visible[place] = 0;
-    const auto seen = visible.head(size);
-    weights.head(size) += weightsHere * seen;
-    baselines.head(size) += seen.cast<double>() * share;
-    counts.head(size) += seen.cast<double>();
+    const Index place = head.text().positionOf(row);
+    const bool hasOwn = !head.text().crossAttention() && place < head.visibleEnd(row);
+    columns.add(head, row, 0, hasOwn ? place : -1);
   }
-  double shares = 0, rows = 0;
-  for (Index j = 0; j < head.cols(); ++j) {
-    baselines[j] += shares += shareSteps[j];
-    counts[j] += rows += countSteps[j];
-  }
-  const auto fewest = static_cast<float>(std::max<Index>(1, (head.rows() + 3) / 4));
-  DetectorScore best;
-  for (Index j = 0; j < head.cols(); ++j) {
-    const auto count = static_cast<float>(counts[j]);
-    if (count < fewest || (best.rows > 0 && !(weights[j] / count > best.raw))) continue;
-    best = {weights[j] / count, static_cast<float>(baselines[j]) / count, static_cast<Index>(count), j};
-  }
-  return best;
+  return columns.best(head.rows());
 }
 
 }  // namespace

@@ -90,6 +90,18 @@ struct DetectorScore {
   float above() const { return raw - baseline; }
 };
 
+/// Sums of scores and baselines over the eligible rows.
+struct RowMeans {
+  double raw = 0, baseline = 0;
+  Index rows = 0;
+  /// Returns the means; a score that doesn't apply if there are no rows.
+  DetectorScore score() const {
+    const auto count = static_cast<double>(rows);
+    if (rows == 0) return {};
+    return {static_cast<float>(raw / count), static_cast<float>(baseline / count), rows};
+  }
+};
+
 /// The scores of all detectors on one head.
 struct HeadProfile {
   std::vector<DetectorScore> scores;  ///< in the order of allDetectors()

@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "attention/heads/detectors/detector.h"
+#include "attention/heads/detectors/line_sums.h"
 
 namespace headscope::attention::detectors {
 
@@ -77,60 +77,13 @@ extern const Detector localBand{
 
 namespace {
 
-using RowArray = Eigen::Array<float, 1, Eigen::Dynamic>;
-using Sums = Eigen::Array<double, 1, Eigen::Dynamic>;
-
-/// Sums along all diagonals i − j at once. Diagonal d is key − row = d − (rows − 1), so that a row adds to
-/// adjacent elements.
-struct Diagonals {
-  explicit Diagonals(const ObservedHead& head)
-      : weights(RowArray::Zero(head.rows() + head.cols())),
-        baselines(Sums::Zero(weights.size())),
-        counts(baselines) {
-    RowArray visible(head.cols());
-    // For rows whose visible keys have no gaps: changes at the first diagonal and after the last.
-    Sums shareSteps = Sums::Zero(weights.size() + 1), countSteps = shareSteps;
-    for (Index row = 0; row < head.rows(); ++row) {
-      const Index size = head.visibleEnd(row), at = head.rows() - 1 - row;
-      if (size == 0) continue;
-      const auto weightsHere = head.weights().row(row).head(size).array();
-      const double share = 1 / static_cast<double>(head.visible(row));
-      if (head.visible(row) == size) {
-        weights.segment(at, size) += weightsHere;
-        shareSteps[at] += share, shareSteps[at + size] -= share;
-        countSteps[at] += 1, countSteps[at + size] -= 1;
-        continue;
-      }
-      for (Index j = 0; j < size; ++j) visible[j] = head.sees(row, j) ? 1.0f : 0.0f;
-      const auto seen = visible.head(size);
-      weights.segment(at, size) += weightsHere * seen;
-      baselines.segment(at, size) += seen.cast<double>() * share;
-      counts.segment(at, size) += seen.cast<double>();
-    }
-    double shares = 0, rows = 0;
-    for (Index d = 0; d < weights.size(); ++d) {
-      baselines[d] += shares += shareSteps[d];
-      counts[d] += rows += countSteps[d];
-    }
-  }
-
-  RowArray weights;
-  Sums baselines, counts;
-};
-
-/// Returns the largest mean among the diagonals that at least a quarter of the rows see: with fewer rows, a
-/// single strong key would count as an offset.
+/// Returns the largest mean of a diagonal; on ties, of later keys. Diagonal d is key − row = d − (rows − 1),
+/// so that a row adds to adjacent sums.
 DetectorScore bestOffset(const ObservedHead& head) {
-  const Diagonals sums(head);
-  const auto fewest = static_cast<float>(std::max<Index>(1, (head.rows() + 3) / 4));
-  DetectorScore best;
-  // On ties, prefers later keys.
-  for (Index d = sums.counts.size() - 1; d >= 0; --d) {
-    const auto rows = static_cast<float>(sums.counts[d]);
-    if (rows < fewest || (best.rows > 0 && !(sums.weights[d] / rows > best.raw))) continue;
-    best = {sums.weights[d] / rows, static_cast<float>(sums.baselines[d]) / rows, static_cast<Index>(rows),
-            head.text().positionOf(head.rows() - 1 - d)};
-  }
+  LineSums diagonals(head.rows() + head.cols(), head.cols());
+  for (Index row = 0; row < head.rows(); ++row) diagonals.add(head, row, head.rows() - 1 - row);
+  DetectorScore best = diagonals.best(head.rows(), true);
+  if (best.rows > 0) best.at = head.text().positionOf(head.rows() - 1 - best.at);
   return best;
 }
 
@@ -172,12 +125,11 @@ DetectorScore meanDistance(const ObservedHead& head) {
   const Index last = head.text().positionOf(std::max<Index>(head.rows(), 1) - 1);
   Vector reach(last + head.cols());
   for (Index i = 0; i < reach.size(); ++i) reach[i] = static_cast<float>(std::abs(i - last));
-  double weighted = 0, even = 0;
-  Index rows = 0;
+  RowMeans means;
   for (Index row = 0; row < head.rows(); ++row) {
     const Index seen = head.visible(row), end = head.visibleEnd(row), place = head.text().positionOf(row);
     if (seen == 0) continue;
-    weighted += static_cast<double>(
+    means.raw += static_cast<double>(
         head.weights().row(row).head(end).dot(reach.segment(last - place, end).transpose()));
     double all = 0;
     if (seen == end) {
@@ -186,12 +138,10 @@ DetectorScore meanDistance(const ObservedHead& head) {
       for (Index key = 0; key < end; ++key)
         if (head.sees(row, key)) all += static_cast<double>(std::abs(key - place));
     }
-    even += all / static_cast<double>(seen);
-    ++rows;
+    means.baseline += all / static_cast<double>(seen);
+    ++means.rows;
   }
-  if (rows == 0) return {};
-  const auto count = static_cast<double>(rows);
-  return {static_cast<float>(weighted / count), static_cast<float>(even / count), rows};
+  return means.score();
 }
 
 }  // namespace

@@ -150,8 +150,7 @@ constexpr float kMostOfSegment = 2.0f / 3;
 
 /// Computes the weight on targets by runs, since a segment may be the whole text.
 DetectorScore inSegment(const ObservedHead& head) {
-  double weight = 0, baseline = 0;
-  Index rows = 0;
+  RowMeans means;
   for (Index row = 0; row < head.rows(); ++row) {
     const KeyRun run = head.text().segmentOf(row);
     const Index end = std::min(run.end, head.visibleEnd(row));
@@ -161,13 +160,11 @@ DetectorScore inSegment(const ObservedHead& head) {
     else
       for (Index key = run.begin; key < end; ++key) seen += head.sees(row, key);
     if (seen == 0) continue;
-    weight += static_cast<double>(head.weights().row(row).segment(run.begin, end - run.begin).sum());
-    baseline += static_cast<double>(seen) / static_cast<double>(head.visible(row));
-    ++rows;
+    means.raw += static_cast<double>(head.weights().row(row).segment(run.begin, end - run.begin).sum());
+    means.baseline += static_cast<double>(seen) / static_cast<double>(head.visible(row));
+    ++means.rows;
   }
-  if (rows == 0) return {};
-  const auto count = static_cast<double>(rows);
-  return {static_cast<float>(weight / count), static_cast<float>(baseline / count), rows};
+  return means.score();
 }
 
 }  // namespace

@@ -20,8 +20,7 @@ Truth sameBlock(const Number& i, const Number& j, const Number& size) {
 }  // namespace
 
 constinit const Pattern patterns::chunked{
-    .info = {.kind = PatternKind::chunked,
-             .name = "chunked",
+    .info = {.name = "chunked",
              .title = "Chunked causal",
              .help = "The text is cut into chunks; each is causal within and sees no other.",
              .formula = "⌊i/c⌋ = ⌊j/c⌋ and j ≤ i",
@@ -38,8 +37,7 @@ constinit const Pattern patterns::chunked{
 };
 
 constinit const Pattern patterns::blockDiagonal{
-    .info = {.kind = PatternKind::blockDiagonal,
-             .name = "block_diagonal",
+    .info = {.name = "block_diagonal",
              .title = "Block diagonal",
              .help = "The text is cut into blocks; the tokens of each see each other and no others.",
              .formula = "⌊i/b⌋ = ⌊j/b⌋",
@@ -55,8 +53,7 @@ constinit const Pattern patterns::blockDiagonal{
 };
 
 constinit const Pattern patterns::blockCausal{
-    .info = {.kind = PatternKind::blockCausal,
-             .name = "block_causal",
+    .info = {.name = "block_causal",
              .title = "Block causal",
              .help = "Each block sees itself, both ways, and all blocks before it.",
              .formula = "⌊j/b⌋ ≤ ⌊i/b⌋",
@@ -74,8 +71,7 @@ constinit const Pattern patterns::blockCausal{
 
 /// Child et al. 2019, "Generating Long Sequences with Sparse Transformers".
 constinit const Pattern patterns::fixed{
-    .info = {.kind = PatternKind::fixed,
-             .name = "fixed",
+    .info = {.name = "fixed",
              .title = "Fixed",
              .help = "Each query sees its own block so far, and the last c keys of every block before it.",
              .formula = "j ≤ i and (⌊i/b⌋ = ⌊j/b⌋ or j mod b ≥ b − c)",
@@ -109,8 +105,7 @@ constexpr std::array kBlockDiffusionNumbers{
 /// Arriola et al. 2025, "Block Diffusion: Interpolating Between Autoregressive and Diffusion Language
 /// Models".
 constinit const Pattern patterns::blockDiffusion{
-    .info = {.kind = PatternKind::blockDiffusion,
-             .name = "block_diffusion",
+    .info = {.name = "block_diffusion",
              .title = "Block diffusion",
              .help =
                  "A noised half, then a clean one. Each block sees itself and the clean blocks before it.",
@@ -159,8 +154,7 @@ void appendEvery(KeyRuns& out, Index begin, Index end, Index through, Index step
 }  // namespace
 
 constinit const Pattern patterns::dilated{
-    .info = {.kind = PatternKind::dilated,
-             .name = "dilated",
+    .info = {.name = "dilated",
              .title = "Dilated window",
              .help = "Each query sees every d-th key up to W away, before and after it.",
              .formula = "|i − j| ≤ W and (i − j) mod d = 0",
@@ -182,8 +176,7 @@ constinit const Pattern patterns::dilated{
 
 /// Child et al. 2019, "Generating Long Sequences with Sparse Transformers".
 constinit const Pattern patterns::strided{
-    .info = {.kind = PatternKind::strided,
-             .name = "strided",
+    .info = {.name = "strided",
              .title = "Strided",
              .help = "Each query sees the last s keys and every s-th one before them.",
              .formula = "j ≤ i and (i − j < s or (i − j) mod s = 0)",

@@ -3,8 +3,7 @@
 namespace headscope::attention {
 
 constinit const Pattern patterns::full{
-    .info = {.kind = PatternKind::full,
-             .name = "full",
+    .info = {.name = "full",
              .title = "Full",
              .help = "Every query sees every key.",
              .formula = "true",
@@ -26,8 +25,7 @@ constexpr std::array kPrefix{readFrom(text_parts::prefix, "prefix", ParameterKin
 }  // namespace
 
 constinit const Pattern patterns::causal{
-    .info = {.kind = PatternKind::causal,
-             .name = "causal",
+    .info = {.name = "causal",
              .title = "Causal",
              .help = "Each query sees its own key and all earlier ones, including cached keys.",
              .formula = "j ≤ i",
@@ -40,8 +38,7 @@ constinit const Pattern patterns::causal{
 };
 
 constinit const Pattern patterns::causalTopLeft{
-    .info = {.kind = PatternKind::causalTopLeft,
-             .name = "causal_top_left",
+    .info = {.name = "causal_top_left",
              .title = "Causal, top-left",
              .help = "The k-th query sees the first k keys, whatever the cache holds.",
              .formula = "j ≤ i − C, C tokens cached",
@@ -53,8 +50,7 @@ constinit const Pattern patterns::causalTopLeft{
 };
 
 constinit const Pattern patterns::prefixLm{
-    .info = {.kind = PatternKind::prefixLm,
-             .name = "prefix_lm",
+    .info = {.name = "prefix_lm",
              .title = "Prefix LM",
              .help = "All queries see the prefix, whose tokens see each other; the rest is causal.",
              .formula = "j < P or j ≤ i",
@@ -83,8 +79,7 @@ void firstKeysRow(const Rule& rule, const RowPlace& at, KeyRuns& out) {
 }  // namespace
 
 constinit const Pattern patterns::padding{
-    .info = {.kind = PatternKind::padding,
-             .name = "padding",
+    .info = {.name = "padding",
              .title = "Padding",
              .help = "Hides the keys after the end of each sequence.",
              .formula = "j < L",
@@ -97,8 +92,7 @@ constinit const Pattern patterns::padding{
 };
 
 constinit const Pattern patterns::sinks{
-    .info = {.kind = PatternKind::sinks,
-             .name = "sinks",
+    .info = {.name = "sinks",
              .title = "Sink tokens",
              .help = "Every query sees the first few keys, where heads put surplus weight.",
              .formula = "j < S",
@@ -118,8 +112,7 @@ constexpr std::array kStreamingNumbers{wholeNumber("sinks", 0, 1, "first keys th
 
 /// Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks".
 constinit const Pattern patterns::streaming{
-    .info = {.kind = PatternKind::streaming,
-             .name = "streaming",
+    .info = {.name = "streaming",
              .title = "Sinks + window",
              .help = "Each query sees the last W keys and, however far away, the first S.",
              .formula = "j ≤ i and (j < S or i − j < W)",
@@ -149,8 +142,7 @@ constexpr std::array kReach{wholeNumber("window", 1, 4, "keys seen on each side,
 }  // namespace
 
 constinit const Pattern patterns::window{
-    .info = {.kind = PatternKind::window,
-             .name = "window",
+    .info = {.name = "window",
              .title = "Sliding window, W keys",
              .help = "Each query sees the last W keys, including its own.",
              .formula = "0 ≤ i − j < W",
@@ -166,8 +158,7 @@ constinit const Pattern patterns::window{
 };
 
 constinit const Pattern patterns::windowBack{
-    .info = {.kind = PatternKind::windowBack,
-             .name = "window_back",
+    .info = {.name = "window_back",
              .title = "Sliding window, W back",
              .help = "Each query sees its own key and the W before it.",
              .formula = "0 ≤ i − j ≤ W",
@@ -181,8 +172,7 @@ constinit const Pattern patterns::windowBack{
 };
 
 constinit const Pattern patterns::windowBoth{
-    .info = {.kind = PatternKind::windowBoth,
-             .name = "window_both",
+    .info = {.name = "window_both",
              .title = "Window, both ways",
              .help = "Each query sees the keys nearer than W, before and after it.",
              .formula = "|i − j| < W",

@@ -45,13 +45,6 @@ Result<std::shared_ptr<const CellTable>> fileCells(const Given& given) {
   return found->second;
 }
 
-/// Returns null if the row is unset.
-const CellRow* cellRow(const Rule& rule, Index row) {
-  const CellTable& table = *rule.cells;
-  const auto at = static_cast<std::size_t>(rule.cellHead * table.queries + row);
-  return row < table.queries && at < table.rows.size() ? table.rows[at].get() : nullptr;
-}
-
 bool covers(const KeyRuns& runs, Index key) {
   return std::any_of(runs.begin(), runs.end(),
                      [&](const KeyRun& run) { return run.begin <= key && key < run.end; });
@@ -67,8 +60,8 @@ std::string defineCells(const TableSource& source) {
   const auto same = [](const CellRow* a, const CellRow* b) { return a == b || (a && b && *a == *b); };
   std::vector<std::string> items;
   for (Index row = 0, next = 0; row < rows; row = next) {
-    const CellRow* cells = cellRow(rule, row);
-    for (next = row + 1; next < rows && same(cells, cellRow(rule, next));) ++next;
+    const CellRow* cells = rule.cells->rowOf(rule.cellHead, row);
+    for (next = row + 1; next < rows && same(cells, rule.cells->rowOf(rule.cellHead, next));) ++next;
     if (!cells) continue;
     const auto add = [&, top = row, bottom = next](const KeyRuns& runs, Index value) {
       for (const KeyRun& run : runs) {
@@ -93,7 +86,7 @@ constinit const LookupTable kCells{
     .define = defineCells,
     .value =
         [](const Rule& rule, const RowPlace&, Index row, Index key) {
-          const CellRow* cells = cellRow(rule, row);
+          const CellRow* cells = rule.cells->rowOf(rule.cellHead, row);
           return Index{!cells ? 0 : covers(cells->visible, key) ? 1 : covers(cells->masked, key) ? 2 : 0};
         },
 };
@@ -102,7 +95,7 @@ bool cellsDecideAll(const Rule& rule, const CodeSizes& sizes) {
   const CellTable& table = *rule.cells;
   if (rule.cellHead >= table.heads || table.queries < sizes.queries) return false;
   for (Index row = 0; row < sizes.queries; ++row) {
-    const CellRow* cells = cellRow(rule, row);
+    const CellRow* cells = rule.cells->rowOf(rule.cellHead, row);
     Index decided = 0;
     for (const KeyRuns* runs : {cells ? &cells->visible : nullptr, cells ? &cells->masked : nullptr})
       for (const KeyRun& run : runs ? *runs : KeyRuns{})
@@ -113,8 +106,7 @@ bool cellsDecideAll(const Rule& rule, const CodeSizes& sizes) {
 }
 
 constinit const Pattern patterns::painted{
-    .info = {.kind = PatternKind::painted,
-             .name = "painted",
+    .info = {.name = "painted",
              .title = "Painted",
              .help = "Cells painted by hand in the mask studio; other layers decide the rest.",
              .formula = "painted visible",
@@ -128,8 +120,7 @@ constinit const Pattern patterns::painted{
 };
 
 constinit const Pattern patterns::file{
-    .info = {.kind = PatternKind::file,
-             .name = "file",
+    .info = {.name = "file",
              .title = "From a file",
              .help = "A mask from another program, in any of the three conventions.",
              .formula = "visible in the file",
@@ -202,8 +193,7 @@ constexpr LookupTable kEndKey{
 
 /// Alayrac et al. 2022, "Flamingo: a Visual Language Model for Few-Shot Learning".
 constinit const Pattern patterns::intervals{
-    .info = {.kind = PatternKind::intervals,
-             .name = "intervals",
+    .info = {.name = "intervals",
              .title = "Cross-attention intervals",
              .help = "Queries are split into parts; each part sees the keys of its own image or sentence.",
              .formula = "j in the interval of i's part",

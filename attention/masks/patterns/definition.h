@@ -6,9 +6,39 @@
 #include "attention/masks/lookup.h"
 #include "attention/masks/runs.h"
 #include "attention/masks/symbolic.h"
-#include "attention/masks/text_parts.h"
 
 namespace headscope::attention {
+
+/// A part of a text's structure that is the default of an argument. Exactly one of the three is set.
+struct TextPart {
+  Index (*count)(const MaskGeometry&) = nullptr;
+  std::vector<Index> TextStructure::*positions = nullptr;
+  KeyRuns TextStructure::*spans = nullptr;
+};
+
+namespace text_parts {
+
+inline constexpr TextPart keyLength{
+    [](const MaskGeometry& at) { return std::clamp<Index>(at.keyLength, 0, at.keys); }};
+inline constexpr TextPart half{[](const MaskGeometry& at) { return std::max<Index>(1, at.keys / 2); }};
+inline constexpr TextPart prefix{
+    [](const MaskGeometry& at) { return std::clamp<Index>(at.structure.prefixLength, 0, at.keys); }};
+inline constexpr TextPart treePrefix{
+    [](const MaskGeometry& at) { return std::clamp<Index>(at.structure.treePrefix, 0, at.keys); }};
+inline constexpr TextPart gridHeight{
+    [](const MaskGeometry& at) { return std::clamp<Index>(at.structure.gridHeight, 1, kMaxMaskCount); }};
+inline constexpr TextPart gridWidth{
+    [](const MaskGeometry& at) { return std::clamp<Index>(at.structure.gridWidth, 1, kMaxMaskCount); }};
+
+inline constexpr TextPart documents{nullptr, &TextStructure::documentStarts};
+inline constexpr TextPart globals{nullptr, &TextStructure::globals};
+inline constexpr TextPart parents{nullptr, &TextStructure::parents};
+inline constexpr TextPart querySegments{nullptr, &TextStructure::querySegments};
+
+inline constexpr TextPart images{nullptr, nullptr, &TextStructure::images};
+inline constexpr TextPart keySegments{nullptr, nullptr, &TextStructure::keySegments};
+
+}  // namespace text_parts
 
 /// The arguments of one use of a pattern, for one geometry.
 struct Given {

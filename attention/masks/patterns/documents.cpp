@@ -54,8 +54,7 @@ Result<RuleLists> startLists(const Given& given) {
 }  // namespace
 
 constinit const Pattern patterns::documents{
-    .info = {.kind = PatternKind::documents,
-             .name = "documents",
+    .info = {.name = "documents",
              .title = "Documents",
              .help = "Each document sees only itself, under its own mask that counts from its start.",
              .formula = "doc(i) = doc(j) and inner(i − start, j − start)",
@@ -68,8 +67,7 @@ constinit const Pattern patterns::documents{
 };
 
 constinit const Pattern patterns::packed{
-    .info = {.kind = PatternKind::packed,
-             .name = "packed",
+    .info = {.name = "packed",
              .title = "Packed causal documents",
              .help = "Documents packed into one sequence, each causal and hidden from the others.",
              .formula = "start(doc(i)) ≤ j ≤ i",
@@ -86,8 +84,7 @@ constinit const Pattern patterns::packed{
 };
 
 constinit const Pattern patterns::sharedPrefix{
-    .info = {.kind = PatternKind::sharedPrefix,
-             .name = "shared_prefix",
+    .info = {.name = "shared_prefix",
              .title = "Shared prefix",
              .help = "Several continuations of one prefix: each is causal and sees the first document too.",
              .formula = "j ≤ i and (doc(i) = doc(j) or doc(j) = 0)",
@@ -254,8 +251,7 @@ Truth treeVisible(const Number& i, const Number& j) {
 
 /// Miao et al. 2023, "SpecInfer".
 constinit const Pattern patterns::tree{
-    .info = {.kind = PatternKind::tree,
-             .name = "tree",
+    .info = {.name = "tree",
              .title = "Draft tree",
              .help = "Several drafts of the next tokens, checked at once: each token sees the prefix and its "
                      "own branch.",

@@ -58,8 +58,7 @@ void globalsRow(const Rule& rule, const RowPlace& at, Index begin, Index end, Ke
 }  // namespace
 
 constinit const Pattern patterns::globals{
-    .info = {.kind = PatternKind::globals,
-             .name = "globals",
+    .info = {.name = "globals",
              .title = "Global tokens",
              .help = "A few tokens see all others and are seen by all.",
              .formula = "i ∈ G or j ∈ G",
@@ -74,8 +73,7 @@ constinit const Pattern patterns::globals{
 
 /// Beltagy et al. 2020, "Longformer: The Long-Document Transformer".
 constinit const Pattern patterns::longformer{
-    .info = {.kind = PatternKind::longformer,
-             .name = "longformer",
+    .info = {.name = "longformer",
              .title = "Global tokens + window",
              .help = "Each query sees the keys nearer than W and the global ones, which see all.",
              .formula = "|i − j| < W or i ∈ G or j ∈ G",
@@ -287,8 +285,7 @@ Truth bigBirdVisible(const Number& i, const Number& j) {
 /// Zaheer et al. 2020, "Big Bird: Transformers for Longer Sequences"; the first and the last blocks are
 /// global as in its published code.
 constinit const Pattern patterns::bigBird{
-    .info = {.kind = PatternKind::bigBird,
-             .name = "bigbird",
+    .info = {.name = "bigbird",
              .title = "BigBird",
              .help = "Blocks see their neighbours, the global blocks at both ends and a few drawn at random.",
              .formula = "blocks I, J: |I − J| ≤ w or I ∈ G or J ∈ G or J ∈ R(I), G: g at each end",

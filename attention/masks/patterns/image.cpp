@@ -51,8 +51,7 @@ constexpr LookupTable kImage{
 }  // namespace
 
 constinit const Pattern patterns::image{
-    .info = {.kind = PatternKind::image,
-             .name = "image",
+    .info = {.name = "image",
              .title = "Image tokens bidirectional",
              .help = "Causal text; the tokens of one image see each other both ways.",
              .formula = "j ≤ i or i, j in the same image",
@@ -220,8 +219,7 @@ constexpr LookupTable kGridX{
 
 /// Hassani et al. 2023, "Neighborhood Attention Transformer".
 constinit const Pattern patterns::neighborhood{
-    .info = {.kind = PatternKind::neighborhood,
-             .name = "neighborhood",
+    .info = {.name = "neighborhood",
              .title = "Neighbourhood 2D",
              .help = "Tokens form a grid, row by row; each sees the square of cells around its own.",
              .formula = "key in the query's k × k square, clamped",
@@ -249,8 +247,7 @@ constinit const Pattern patterns::neighborhood{
 };
 
 constinit const Pattern patterns::neighborhoodZ{
-    .info = {.kind = PatternKind::neighborhoodZ,
-             .name = "neighborhood_z",
+    .info = {.name = "neighborhood_z",
              .title = "Neighbourhood 2D, Z-order",
              .help = "Like Neighbourhood 2D, with tokens ordered along a curve that keeps neighbours close.",
              .formula = "the same, tokens along the Z-order curve",

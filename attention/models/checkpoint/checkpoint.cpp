@@ -193,7 +193,7 @@ Status Checkpoint::intact() const {
 
 namespace {
 
-constexpr std::uint64_t kMostHeader = 100'000'000, kMaxIndex = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMostHeader = 100'000'000;
 constexpr JsonBounds kHeaderBounds{8, 20'000'000};
 
 bool endsWithAny(std::string_view name, std::span<const std::string_view> ends) {
@@ -340,15 +340,13 @@ Result<std::optional<WeightCount>> countWeights(const std::filesystem::path& fol
   }
   const auto index = folder / "model.safetensors.index.json";
   if (!fileExists(index)) return std::optional<WeightCount>();
-  const auto bytes = readFile(index, kMaxIndex);
+  const auto bytes = readFile(index, kMaxIndexBytes);
   if (!bytes) return bytes.error();
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   const auto shards = parseShardIndex(text, "model.safetensors.index.json");
   if (!shards) return shards.error();
-  std::vector<std::string> files;
-  for (const auto& [tensor, file] : *shards) files.push_back(file);
-  std::sort(files.begin(), files.end());
-  files.erase(std::unique(files.begin(), files.end()), files.end());
+  std::set<std::string> files;
+  for (const auto& [tensor, file] : *shards) files.insert(file);
   WeightCount all;
   bool known = true;
   for (const std::string& file : files) {

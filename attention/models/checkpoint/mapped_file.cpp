@@ -6,13 +6,21 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <mutex>
 
 #include "attention/formats/files/file_io.h"
 #include "attention/models/checkpoint/checkpoint.h"
 
 namespace headscope::attention {
 namespace {
+
+/// A memory range in which bus errors turn into zeros.
+struct GuardedRange {
+  std::atomic<std::uintptr_t> begin{0}, end{0};  ///< end 0: free
+  std::atomic<bool> lost{false};                 ///< part of it reads as zeros
+};
 
 // The handler serves the whole process and may only use plain memory, no locks.
 std::array<GuardedRange, 1024> ranges;
@@ -59,8 +67,7 @@ void install() {
   ::sigaction(SIGBUS, &action, &previous);
 }
 
-}  // namespace
-
+/// Guards the whole pages [begin, end) until endGuard(). Returns null if 1,024 ranges are guarded already.
 GuardedRange* beginGuard(const void* begin, const void* end) {
   std::call_once(installed, install);
   const std::lock_guard lock(taking);
@@ -78,6 +85,8 @@ void endGuard(GuardedRange* range) {
   const std::lock_guard lock(taking);
   range->end = 0;
 }
+
+}  // namespace
 
 struct MappedFile::State {
   State(RegularFile opened, void* mapping, std::size_t length, GuardedRange* guard)

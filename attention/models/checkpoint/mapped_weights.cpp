@@ -117,26 +117,28 @@ Index outputAt(const MappedLinear& map, Index o) {
   return static_cast<Index>(kernels::rowOfOutput(asSize(o), asSize(map.paired))) * rowLength(map, map.in);
 }
 
+/// The weights of some outputs and inputs, [outputs, inputs].
+Matrix weightsOf(const MappedLinear& map, Index firstOut, Index outs, Index firstIn, Index ins) {
+  const Index ofPiece = map.out / static_cast<Index>(map.pieces.size());
+  Matrix weights(outs, ins);
+  for (Index begin = 0; begin < outs;) {  // each piece provides the outputs it has
+    const Index piece = (firstOut + begin) / ofPiece, at = (firstOut + begin) % ofPiece;
+    const Index length = std::min(outs - begin, ofPiece - at);
+    for (Index i = 0; i < length && !map.transposed; ++i)
+      weights.row(begin + i) = numbers(map, piece, outputAt(map, at + i) + firstIn, ins);
+    for (Index i = 0; i < ins && map.transposed; ++i)
+      weights.col(i).segment(begin, length) =
+          numbers(map, piece, (firstIn + i) * rowLength(map, ofPiece) + at, length).transpose();
+    begin += length;
+  }
+  return weights;
+}
+
 }  // namespace
 
 Matrix weightRows(const MappedLinear& map, Index first, Index count) {
   requireWithin("outputs", first, count, map.out);
-  const Index ofPiece = map.out / static_cast<Index>(map.pieces.size());
-  Matrix rows(count, map.in);
-  if (!map.transposed) {
-    for (Index i = 0; i < count; ++i)
-      rows.row(i) = numbers(map, (first + i) / ofPiece, outputAt(map, (first + i) % ofPiece), map.in);
-    return rows;
-  }
-  for (Index begin = 0; begin < count;) {  // each piece provides the outputs it has
-    const Index piece = (first + begin) / ofPiece, at = (first + begin) % ofPiece;
-    const Index length = std::min(count - begin, ofPiece - at);
-    for (Index input = 0; input < map.in; ++input)
-      rows.col(input).segment(begin, length) =
-          numbers(map, piece, input * rowLength(map, ofPiece) + at, length).transpose();
-    begin += length;
-  }
-  return rows;
+  return weightsOf(map, first, count, 0, map.in);
 }
 
 Vector biasRows(const MappedLinear& map, Index first, Index count) {
@@ -146,18 +148,7 @@ Vector biasRows(const MappedLinear& map, Index first, Index count) {
 
 Matrix weightColumns(const MappedLinear& map, Index first, Index count) {
   requireWithin("inputs", first, count, map.in);
-  const Index ofPiece = map.out / static_cast<Index>(map.pieces.size());
-  Matrix columns(map.out, count);
-  if (map.transposed) {
-    for (Index input = 0; input < count; ++input)
-      for (Index piece = 0; piece < static_cast<Index>(map.pieces.size()); ++piece)
-        columns.col(input).segment(piece * ofPiece, ofPiece) =
-            numbers(map, piece, (first + input) * rowLength(map, ofPiece), ofPiece).transpose();
-    return columns;
-  }
-  for (Index i = 0; i < map.out; ++i)
-    columns.row(i) = numbers(map, i / ofPiece, outputAt(map, i % ofPiece) + first, count);
-  return columns;
+  return weightsOf(map, 0, map.out, first, count);
 }
 
 }  // namespace headscope::attention

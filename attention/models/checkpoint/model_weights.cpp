@@ -121,15 +121,12 @@ class WeightsReader {
   /// are inspected. Its keys and values are as wide as the model.
   void addCrossAttention(Index i, LayerWeights& layer) {
     const Index d = config_.modelDim, h = config_.heads * config_.headDim;
-    OtherAttention cross{linear(i, names_.crossQ, h, d, config_.qkvBias),
-                         linear(i, names_.crossK, h, d, config_.qkvBias && names_.keyBias),
-                         linear(i, names_.crossV, h, d, config_.qkvBias),
-                         linear(i, names_.crossO, d, h, config_.outputBias),
-                         norm(layerName(names_.layer, i, names_.crossNorm), d)};
-    if (config_.cross())
-      cross = {std::exchange(layer.q, cross.q), std::exchange(layer.k, cross.k),
-               std::exchange(layer.v, cross.v), std::exchange(layer.o, cross.o),
-               std::exchange(layer.attentionNorm, cross.norm)};
+    AttentionWeights cross{linear(i, names_.crossQ, h, d, config_.qkvBias),
+                           linear(i, names_.crossK, h, d, config_.qkvBias && names_.keyBias),
+                           linear(i, names_.crossV, h, d, config_.qkvBias),
+                           linear(i, names_.crossO, d, h, config_.outputBias),
+                           norm(layerName(names_.layer, i, names_.crossNorm), d)};
+    if (config_.cross()) std::swap<AttentionWeights>(layer, cross);
     layer.other = std::move(cross);
   }
 

@@ -8,8 +8,6 @@
 
 namespace headscope::attention {
 
-struct TensorNaming;  // families.h
-
 /// y = x·Wᵀ + b, with W where the checkpoint stores it. The outputs may be split into several pieces of equal
 /// size, in order.
 struct MappedLinear {
@@ -79,20 +77,18 @@ struct LatentWeights {
   MappedLinear keyUp, valueUp;
 };
 
-/// A layer's other attention, whose heads aren't inspected (HeadGroup).
-struct OtherAttention {
+struct AttentionWeights {
   MappedLinear q, k, v, o;
-  NormWeights norm;
+  NormWeights attentionNorm;
 };
 
-struct LayerWeights {
-  MappedLinear q, k, v, o;
-  std::optional<OtherAttention> other;
-  std::optional<LatentWeights> latent;  ///< instead of k and v; q may then read the queries' latent
-  std::vector<float> sinks;             ///< [heads] or empty
+struct LayerWeights : AttentionWeights {
+  std::optional<AttentionWeights> other;  ///< whose heads aren't inspected (HeadGroup)
+  std::optional<LatentWeights> latent;    ///< instead of k and v; q may then read the queries' latent
+  std::vector<float> sinks;               ///< [heads] or empty
   MlpWeights mlp;
   std::optional<MixtureWeights> mixture;  ///< instead of the MLP
-  NormWeights attentionNorm, mlpNorm;
+  NormWeights mlpNorm;
   NormWeights afterAttentionNorm, afterMlpNorm;  ///< for BlockOrder::around
   NormWeights qNorm, kNorm;                      ///< if queries and keys are normed
   /// [modelDim] factors on what attention and MLP add (Touvron et al. 2021, LayerScale), or empty.
@@ -155,8 +151,6 @@ Matrix weightColumns(const MappedLinear& map, Index first, Index count);
 std::string whyHeadless(const TensorNames& names, const ModelConfig& config,
                         const std::function<bool(const std::string&)>& has);
 
-struct TensorNames;  // families.h
-
 /// Finds tensors by a family's names under its prefixes and checks their shapes. The first error is kept in
 /// status(); a failed search returns something empty.
 class TensorFinder {
@@ -196,6 +190,9 @@ class TensorFinder {
   /// Null if there is none, or on an error.
   const TensorView* find(const std::string& name);
   const TensorView* get(const std::string& name, const std::vector<std::uint64_t>& shape);
+  /// Returns `map` with the weight `name`.weight of this shape and, if `bias`, `name`.bias.
+  MappedLinear weightOf(MappedLinear map, const std::string& name, const std::vector<std::uint64_t>& shape,
+                        bool bias);
   /// The program that packed the weight `name`, by the tensors it leaves beside it; "" if none did.
   std::string_view packedBy(const std::string& name) const;
 
@@ -240,7 +237,7 @@ Status refuseAdapters(const std::map<std::string, TensorView>& tensors, const st
 /// Tensors that a file may have without changing what is computed.
 struct UnreadTensors {
   /// The families whose files have them, with "#encoder" for the encoder of a pair; "": any family's.
-  std::string_view families;
+  std::string_view families = "";
   std::string_view names;   ///< full names; a * stands for any text
   std::string_view why;     ///< what they are
   bool ofLayers = false;    ///< also in a layer; otherwise a layer's tensor isn't one of them

@@ -109,15 +109,19 @@ const TensorView* TensorFinder::get(const std::string& name, const std::vector<s
   return nullptr;
 }
 
-MappedLinear TensorFinder::linear(const std::string& name, Index out, Index in, bool bias, bool inFirst) {
-  MappedLinear map{.out = out, .in = in, .transposed = inFirst, .row = inFirst ? out : in};
-  using Sizes = std::vector<std::uint64_t>;
-  const Sizes shape = inFirst ? Sizes{asSize(in), asSize(out)} : Sizes{asSize(out), asSize(in)};
+MappedLinear TensorFinder::weightOf(MappedLinear map, const std::string& name,
+                                    const std::vector<std::uint64_t>& shape, bool bias) {
   const TensorView* const tensor = get(name + ".weight", shape);
   if (!tensor) return {};
   map.pieces.push_back({tensor->data, *tensor->type});
-  if (bias) map.bias = vector(name + ".bias", out);
+  if (bias) map.bias = vector(name + ".bias", map.out);
   return map;
+}
+
+MappedLinear TensorFinder::linear(const std::string& name, Index out, Index in, bool bias, bool inFirst) {
+  const Index rows = inFirst ? in : out, cols = inFirst ? out : in;
+  return weightOf({.out = out, .in = in, .transposed = inFirst, .row = cols}, name,
+                  {asSize(rows), asSize(cols)}, bias);
 }
 
 std::vector<MappedLinear> TensorFinder::linears(const std::string& tensor, const std::string& bias,
@@ -152,11 +156,7 @@ std::vector<MappedLinear> TensorFinder::linears(const std::string& tensor, const
 MappedLinear TensorFinder::row(const std::string& name, Index in) {
   const TensorView* const found = find(name + ".weight");
   if (!found || found->shape.size() != 1) return linear(name, 1, in, false, false);
-  const TensorView* const tensor = get(name + ".weight", {asSize(in)});
-  if (!tensor) return {};
-  MappedLinear map{.out = 1, .in = in, .row = in};
-  map.pieces.push_back({tensor->data, *tensor->type});
-  return map;
+  return weightOf({.out = 1, .in = in, .row = in}, name, {asSize(in)}, false);
 }
 
 MappedRows TensorFinder::rows(const std::string& name, Index rows, Index cols) {
@@ -177,13 +177,8 @@ MappedRows TensorFinder::table(const std::string& tensor, Index rows, Index cols
 
 MappedLinear TensorFinder::patches(const std::string& name, Index out, Index colours, Index side, bool bias) {
   const Index in = colours * side * side;
-  MappedLinear map{.out = out, .in = in, .row = in};
-  const TensorView* const tensor =
-      get(name + ".weight", {asSize(out), asSize(colours), asSize(side), asSize(side)});
-  if (!tensor) return {};
-  map.pieces.push_back({tensor->data, *tensor->type});
-  if (bias) map.bias = vector(name + ".bias", out);
-  return map;
+  return weightOf({.out = out, .in = in, .row = in}, name,
+                  {asSize(out), asSize(colours), asSize(side), asSize(side)}, bias);
 }
 
 NormWeights TensorFinder::norm(const std::string& name, Index size, NormKind kind, bool bias) {

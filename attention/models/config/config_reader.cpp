@@ -96,10 +96,33 @@ std::optional<Index> wholeNumber(const Json& value, Index low, Index high) {
   return number >= low && number <= high ? std::optional<Index>(number) : std::nullopt;
 }
 
+constexpr Index kMaxToken = Index{1} << 31;
+
+std::optional<std::string> textOf(const Json& value) {
+  return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
+}
+
+std::optional<double> finiteNumber(const Json& value) {
+  const double number = value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+  return std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
 std::optional<double> positiveNumber(const Json& value) {
-  if (!value.is_number()) return std::nullopt;
-  const auto number = value.get<double>();
-  return std::isfinite(number) && number > 0 ? std::optional(number) : std::nullopt;
+  const auto number = finiteNumber(value);
+  return number.value_or(0) > 0 ? number : std::nullopt;
+}
+
+/// A list's items by `read`; nothing if it isn't a list or `read` returns nothing for one.
+template <class Item, class Read>
+std::optional<std::vector<Item>> listOf(const Json& list, const Read& read) {
+  std::vector<Item> items;
+  if (!list.is_array()) return std::nullopt;
+  for (const Json& each : list) {
+    std::optional<Item> item = read(each);
+    if (!item) return std::nullopt;
+    items.push_back(*std::move(item));
+  }
+  return items;
 }
 
 }  // namespace
@@ -119,12 +142,26 @@ Result<ConfigReader> ConfigReader::parse(std::string_view text, const std::strin
 }
 
 const void* ConfigReader::find(std::string_view key) const {
-  if (!object_) return nullptr;
-  const Json& object = jsonOf(object_);
-  const auto at = object.find(key);
-  if (at == object.end() || at->is_null()) return nullptr;
   document_->asked.insert(path(key));
-  return &*at;
+  if (!object_) return nullptr;
+  const auto at = jsonOf(object_).find(key);
+  return at == jsonOf(object_).end() || at->is_null() ? nullptr : &*at;
+}
+
+bool ConfigReader::asked(std::string_view key) const {
+  return document_->asked.contains(path(key));
+}
+
+const std::set<std::string, std::less<>>& ConfigReader::asked() const {
+  return document_->asked;
+}
+
+ConfigReader ConfigReader::fresh() const {
+  auto document = std::make_shared<Document>();
+  document->root = document_->root;
+  document->name = document_->name;
+  const void* const top = &document->root;
+  return ConfigReader(std::move(document), top, "");
 }
 
 bool ConfigReader::has(std::string_view key) const {
@@ -135,12 +172,19 @@ bool ConfigReader::isNull(std::string_view key) const {
   return object_ && jsonOf(object_).contains(key) && !has(key);
 }
 
-std::optional<Index> ConfigReader::optionalSize(std::string_view key, Index low, Index high) const {
+/// Reads a value with `convert`, which returns nothing if it isn't as expected.
+template <class Convert>
+auto ConfigReader::read(std::string_view key, const std::string& expected, const Convert& convert) const {
   const void* const found = find(key);
-  if (!found) return std::nullopt;
-  const auto number = wholeNumber(jsonOf(found), low, high);
-  if (!number) unexpected(key, found, fmt::format("a whole number from {} to {}", low, high));
-  return number.value_or(low);
+  decltype(convert(jsonOf(found))) value;
+  if (found) value = convert(jsonOf(found));
+  if (found && !value) refuse(key, shown(jsonOf(found)), expected);
+  return value;
+}
+
+std::optional<Index> ConfigReader::optionalSize(std::string_view key, Index low, Index high) const {
+  return read(key, fmt::format("a whole number from {} to {}", low, high),
+              [&](const Json& value) { return wholeNumber(value, low, high); });
 }
 
 Index ConfigReader::size(std::string_view key, std::optional<Index> defaultValue, Index low,
@@ -151,11 +195,7 @@ Index ConfigReader::size(std::string_view key, std::optional<Index> defaultValue
 }
 
 std::optional<double> ConfigReader::optionalPositive(std::string_view key) const {
-  const void* const found = find(key);
-  if (!found) return std::nullopt;
-  const auto number = positiveNumber(jsonOf(found));
-  if (!number) unexpected(key, found, "a finite number above 0");
-  return number.value_or(1);
+  return read(key, "a finite number above 0", positiveNumber);
 }
 
 double ConfigReader::positive(std::string_view key, std::optional<double> defaultValue) const {
@@ -164,121 +204,73 @@ double ConfigReader::positive(std::string_view key, std::optional<double> defaul
 }
 
 bool ConfigReader::flag(std::string_view key, bool defaultValue) const {
-  const void* const found = find(key);
-  if (!found) return defaultValue;
-  if (!jsonOf(found).is_boolean()) unexpected(key, found, "true or false");
-  return jsonOf(found).is_boolean() ? jsonOf(found).get<bool>() : defaultValue;
+  const auto flagOf = [](const Json& value) {
+    return value.is_boolean() ? std::optional(value.get<bool>()) : std::nullopt;
+  };
+  return read(key, "true or false", flagOf).value_or(defaultValue);
 }
 
 std::string ConfigReader::text(std::string_view key, std::string_view defaultValue) const {
-  const void* const found = find(key);
-  if (!found) return std::string(defaultValue);
-  if (!jsonOf(found).is_string()) unexpected(key, found, "a text");
-  return jsonOf(found).is_string() ? jsonOf(found).get<std::string>() : std::string(defaultValue);
+  return read(key, "a text", textOf).value_or(std::string(defaultValue));
 }
 
-std::vector<double> ConfigReader::list(std::string_view key, Index count, bool positive) const {
-  std::vector<double> numbers(static_cast<std::size_t>(count), 1);
+std::vector<double> ConfigReader::numbers(std::string_view key, Index count, bool positive) const {
   const std::string expected =
       fmt::format("a list of {} finite numbers{}", count, positive ? " above 0" : "");
-  const void* const found = find(key);
-  if (!found) {
-    refuse(key, "absent", expected);
-    return numbers;
-  }
-  const Json& list = jsonOf(found);
-  bool fits = list.is_array() && list.size() == numbers.size();
-  for (std::size_t i = 0; fits && i < numbers.size(); ++i) {
-    const double number = list[i].is_number() ? list[i].get<double>() : 0;
-    fits = list[i].is_number() && std::isfinite(number) && (number > 0 || !positive);
-    numbers[i] = fits ? number : 1;
-  }
-  if (!fits) unexpected(key, found, expected);
-  return numbers;
-}
-
-std::vector<double> ConfigReader::positives(std::string_view key, Index count) const {
-  return list(key, count, true);
-}
-
-std::vector<double> ConfigReader::numbers(std::string_view key, Index count) const {
-  return list(key, count, false);
+  const auto size = asSize(count);
+  if (!has(key)) refuse(key, "absent", expected);
+  const auto numbers = read(key, expected, [&](const Json& value) {
+    return value.size() == size ? listOf<double>(value, positive ? positiveNumber : finiteNumber)
+                                : std::nullopt;
+  });
+  return numbers.value_or(std::vector<double>(size, 1));
 }
 
 std::vector<std::string> ConfigReader::texts(std::string_view key) const {
-  const void* const found = find(key);
-  if (!found) return {};
-  const Json& list = jsonOf(found);
-  std::vector<std::string> all;
-  bool fits = list.is_array();
-  for (std::size_t i = 0; fits && i < list.size(); ++i) {
-    fits = list[i].is_string();
-    if (fits) all.push_back(list[i].get<std::string>());
-  }
-  if (!fits) unexpected(key, found, "a list of texts");
-  return all;
+  const auto textsOf = [](const Json& value) { return listOf<std::string>(value, textOf); };
+  return read(key, "a list of texts", textsOf).value_or(std::vector<std::string>());
 }
 
 std::vector<std::string> ConfigReader::repeatedTexts(std::string_view key, Index most) const {
-  const void* const found = find(key);
-  if (!found) return {};
-  const Json& groups = jsonOf(found);
   std::vector<std::string> all;
-  bool fits = groups.is_array();
-  for (std::size_t i = 0; fits && i < groups.size(); ++i) {
-    const Json& group = groups[i];
-    fits = group.is_array() && group.size() == 2 && group[0].is_array() &&
-           std::ranges::all_of(group[0], [](const Json& each) { return each.is_string(); });
-    const auto times = fits ? wholeNumber(group[1], 0, kMaxLayers) : std::nullopt;
-    fits = times.has_value();
-    for (Index n = 0; fits && n < *times && std::ssize(all) <= most; ++n)
-      for (const Json& each : group[0]) all.push_back(each.get<std::string>());
-  }
-  if (!fits) unexpected(key, found, "a list of lists, each with texts and how often they repeat");
+  const auto add = [&](const Json& group) -> std::optional<bool> {
+    if (!group.is_array() || group.size() != 2) return std::nullopt;
+    const auto texts = listOf<std::string>(group[0], textOf);
+    const auto times = wholeNumber(group[1], 0, kMaxLayers);
+    if (!texts || !times) return std::nullopt;
+    for (Index n = 0; n < *times && std::ssize(all) <= most; ++n)
+      all.insert(all.end(), texts->begin(), texts->end());
+    return true;
+  };
+  read(key, "a list of lists, each with texts and how often they repeat",
+       [&](const Json& groups) { return listOf<bool>(groups, add); });
   return all;
 }
 
 std::vector<Index> ConfigReader::tokens(std::string_view key) const {
-  const void* const found = find(key);
-  if (!found) return {};
-  const Json& value = jsonOf(found);
-  std::vector<Index> all;
-  bool fits = true;
-  const auto add = [&](const Json& each) {
-    const auto number = wholeNumber(each, -1, Index{1} << 31);
-    fits = fits && number.has_value();
-    if (number.value_or(-1) >= 0) all.push_back(*number);
-  };
-  if (value.is_array())
-    for (const Json& each : value) add(each);
-  else
-    add(value);
-  if (!fits) unexpected(key, found, "a whole number or a list of them");
-  return fits ? all : std::vector<Index>();
+  using Ids = std::vector<Index>;
+  const auto idOf = [](const Json& value) { return wholeNumber(value, -1, kMaxToken); };
+  auto ids = read(key, "a whole number or a list of them", [&](const Json& value) {
+               return listOf<Index>(value.is_array() ? value : Json::array({value}), idOf);
+             }).value_or(Ids());
+  std::erase(ids, -1);
+  return ids;
 }
 
 std::vector<std::vector<Index>> ConfigReader::tokenLists(std::string_view key) const {
-  const void* const found = find(key);
-  if (!found) return {};
-  const Json& lists = jsonOf(found);
-  std::vector<std::vector<Index>> all;
-  bool fits = lists.is_array();
-  for (std::size_t i = 0; fits && i < lists.size(); ++i) {
-    fits = lists[i].is_array();
-    std::vector<Index>& ids = all.emplace_back();
-    for (std::size_t j = 0; fits && j < lists[i].size(); ++j) {
-      const auto id = lists[i][j].is_null() ? -1 : wholeNumber(lists[i][j], 0, Index{1} << 31);
-      fits = id.has_value();
-      ids.push_back(id.value_or(-1));
-    }
-  }
-  if (!fits) unexpected(key, found, "a list of lists of whole numbers");
-  return fits ? all : std::vector<std::vector<Index>>();
+  using Ids = std::vector<Index>;
+  const auto idOf = [](const Json& value) {
+    return value.is_null() ? std::optional<Index>(-1) : wholeNumber(value, 0, kMaxToken);
+  };
+  const auto idsOf = [&](const Json& list) { return listOf<Index>(list, idOf); };
+  return read(key, "a list of lists of whole numbers",
+              [&](const Json& lists) { return listOf<Ids>(lists, idsOf); })
+      .value_or(std::vector<Ids>());
 }
 
 ConfigReader ConfigReader::object(std::string_view key) const {
   const void* const found = find(key);
-  if (found && !jsonOf(found).is_object()) unexpected(key, found, "an object");
+  if (found && !jsonOf(found).is_object()) refuse(key, shown(jsonOf(found)), "an object");
   const bool isObject = found && jsonOf(found).is_object();
   return ConfigReader(document_, isObject ? found : nullptr, path_ + std::string(key) + ".");
 }
@@ -290,7 +282,7 @@ std::vector<ConfigReader> ConfigReader::objects(std::string_view key) const {
   const Json& list = jsonOf(found);
   for (std::size_t i = 0; list.is_array() && i < list.size() && list[i].is_object(); ++i)
     all.push_back(ConfigReader(document_, &list[i], fmt::format("{}.{}.", path(key), i)));
-  if (!list.is_array() || all.size() != list.size()) unexpected(key, found, "a list of objects");
+  if (!list.is_array() || all.size() != list.size()) refuse(key, shown(list), "a list of objects");
   return all;
 }
 
@@ -302,7 +294,7 @@ std::vector<std::string> ConfigReader::unread() const {
   if (!object_) return all;
   for (const auto& [name, value] : jsonOf(object_).items()) {
     if (isOff(value)) continue;
-    if (!document_->asked.contains(path(name)))
+    if (!asked(name))
       all.push_back(path(name));
     else if (value.is_object())
       add(object(name).unread());
@@ -351,7 +343,7 @@ void ConfigReader::addDefaults(std::string_view json) {
 
 void ConfigReader::expect(std::string_view key, std::string_view value) const {
   const void* const found = find(key);
-  if (found && jsonOf(found) != Json::parse(value)) unexpected(key, found, std::string(value));
+  if (differs(key, value)) refuse(key, shown(jsonOf(found)), std::string(value));
 }
 
 bool ConfigReader::differs(std::string_view key, std::string_view value) const {
@@ -362,7 +354,7 @@ bool ConfigReader::differs(std::string_view key, std::string_view value) const {
 void ConfigReader::expectSame(std::string_view key, std::string_view other) const {
   const void *const found = find(key), *const same = find(other);
   if (found && same && jsonOf(found) != jsonOf(same))
-    unexpected(key, found, fmt::format("{}, as {} says", shown(jsonOf(same)), other));
+    refuse(key, shown(jsonOf(found)), fmt::format("{}, as {} says", shown(jsonOf(same)), other));
 }
 
 std::string ConfigReader::at(std::string_view key) const {
@@ -377,12 +369,13 @@ void ConfigReader::refuse(std::string_view key, const std::string& found, const 
   fail(at(key) + " is " + found + ", expected " + expected);
 }
 
-void ConfigReader::unexpected(std::string_view key, const void* found, const std::string& expected) const {
-  refuse(key, shown(jsonOf(found)), expected);
-}
-
 Status ConfigReader::status() const {
   return document_->error ? Status(*document_->error) : success();
+}
+
+std::string classOf(const ConfigReader& json) {
+  const std::vector<std::string> names = json.texts("architectures");
+  return names.empty() ? "" : names[0];
 }
 
 }  // namespace headscope::attention

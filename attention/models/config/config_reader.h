@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,10 +41,8 @@ class ConfigReader {
   std::optional<double> optionalPositive(std::string_view key) const;
   bool flag(std::string_view key, bool defaultValue) const;
   std::string text(std::string_view key, std::string_view defaultValue) const;
-  /// Reads `count` finite numbers above 0.
-  std::vector<double> positives(std::string_view key, Index count) const;
-  /// Reads `count` finite numbers.
-  std::vector<double> numbers(std::string_view key, Index count) const;
+  /// Reads `count` finite numbers, above 0 if `positive`.
+  std::vector<double> numbers(std::string_view key, Index count, bool positive = false) const;
   std::vector<std::string> texts(std::string_view key) const;
   /// Reads [[["a", "b"], 2], …] as a, b, a, b, …; stops at more than `most` texts.
   std::vector<std::string> repeatedTexts(std::string_view key, Index most) const;
@@ -57,6 +56,12 @@ class ConfigReader {
   std::vector<ConfigReader> objects(std::string_view key) const;
   /// Returns the names of all fields that aren't null.
   std::vector<std::string> names() const;
+  /// Whether the field was asked for, present or not.
+  bool asked(std::string_view key) const;
+  /// The paths of all fields of the file that were asked for.
+  const std::set<std::string, std::less<>>& asked() const;
+  /// Returns a reader of the same file that was asked for nothing and has no error.
+  ConfigReader fresh() const;
   /// Returns those that nobody has asked for, and so those of objects that were asked for:
   /// "rope_scaling.factor". Added defaults don't count, nor do values that switch something off: false, 0,
   /// and empty texts and lists.
@@ -89,25 +94,27 @@ class ConfigReader {
   ConfigReader(std::shared_ptr<Document> document, const void* object, std::string path)
       : document_(std::move(document)), object_(object), path_(std::move(path)) {}
   const void* find(std::string_view key) const;
-  std::vector<double> list(std::string_view key, Index count, bool positive) const;
-  void unexpected(std::string_view key, const void* found, const std::string& expected) const;
+  template <class Convert>
+  auto read(std::string_view key, const std::string& expected, const Convert& convert) const;
 
   std::shared_ptr<Document> document_;
   const void* object_;  ///< a JSON value of the document, or null
   std::string path_;    ///< "rope_scaling."
 };
 
-/// How a family treats the config.json fields that its published code knows or that files in circulation
-/// have. Each list holds names separated by spaces. A family's reader and its fields are in the same file.
+/// The class that saved a model, such as "BertForMaskedLM"; "" if the file doesn't say.
+std::string classOf(const ConfigReader& json);
+
+/// The config.json fields that no reader of a family asks for, though its published code knows them or files
+/// in circulation have them. Each list holds names separated by spaces.
 struct ConfigFields {
-  std::string_view read = {};     ///< read by the family's reader
   std::string_view ignored = {};  ///< no effect on what is computed here: training, generation, other heads
   /// "name=JSON": only this value is supported; "name=@other": only the value of the other field.
   std::string_view fixed = {};
-  const ConfigFields* base = nullptr;  ///< more known fields
+  const ConfigFields* base = nullptr;  ///< more such fields
 };
 
-/// The fields of all families, the base of their own lists.
+/// The fields of all families, the base of their own lists, with those that code shared by all reads.
 extern const ConfigFields kSharedFields;
 /// The fields of rope_scaling and rope_parameters.
 extern const ConfigFields kRopeFields;
@@ -124,15 +131,22 @@ void forEachField(std::string_view list, Visit&& visit) {
   }
 }
 
+/// Whether `fits` holds for an entry's name.
+template <class Fits>
+bool anyListed(std::string_view list, Fits&& fits) {
+  bool any = false;
+  forEachField(list, [&](std::string_view name, std::string_view) { any = any || fits(name); });
+  return any;
+}
 /// Whether such a list has an entry of that name.
-bool isListed(std::string_view list, std::string_view name);
-/// Whether any of the lists has the field.
-bool knows(const ConfigFields& fields, std::string_view name);
-/// Whether the family's own reader takes the field, as opposed to the code shared by all families.
-bool readsItself(const ConfigFields& fields, std::string_view name);
+inline bool isListed(std::string_view list, std::string_view name) {
+  return anyListed(list, [&](std::string_view each) { return each == name; });
+}
+/// Whether one of these lists of ignored fields has the name.
+bool ignores(const ConfigFields& fields, std::string_view name);
 
-/// Reports fields with unsupported values in `json`. Returns the names of fields on no list, such as "foo" or
-/// "rope_scaling.bar". The object `nested` has the same fields.
+/// Reports fields with unsupported values in `json`. Returns the names of fields that are on no list and that
+/// nobody has asked for, such as "foo" or "rope_scaling.bar". The object `nested` has the same fields.
 std::vector<std::string> checkFields(const ConfigReader& json, const ConfigFields& fields,
                                      std::string_view nested);
 

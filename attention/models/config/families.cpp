@@ -56,7 +56,7 @@ const Family* nearestByName(std::string_view name) {
   std::size_t most = 3;
   for (const Family* family : familyTable()) {
     const auto [end, other] = std::ranges::mismatch(type, family->name);
-    const auto same = static_cast<std::size_t>(end - type.begin());
+    const auto same = asSize(end - type.begin());
     if (same <= most || same < std::min(type.size(), family->name.size())) continue;
     most = same;
     nearest = family;
@@ -69,14 +69,18 @@ struct KnownFields {
   std::size_t known = 0, all = 0;
 };
 
-/// The family that knows the most of the file's fields, apart from those that all families share.
+/// The family that knows the most of the file's fields, apart from those that all families share: that asks
+/// for them or ignores them.
 KnownFields nearestByFields(const ConfigReader& json) {
   std::vector<std::string> own = json.names();
-  std::erase_if(own, [](const std::string& name) { return knows(kSharedFields, name); });
+  std::erase_if(own, [](const std::string& name) { return ignores(kSharedFields, name); });
   KnownFields nearest;
   for (const Family* family : familyTable()) {
-    const auto known = static_cast<std::size_t>(
-        std::ranges::count_if(own, [&](const std::string& name) { return knows(family->fields, name); }));
+    const auto asked = fieldsRead(*family, json);
+    const std::string inside = family->nested.empty() ? "" : std::string(family->nested) + ".";
+    const auto known = asSize(std::ranges::count_if(own, [&](const std::string& name) {
+      return asked.contains(inside + name) || ignores(family->fields, name);
+    }));
     if (known > nearest.known) nearest = {family, known, own.size()};
   }
   return nearest;
@@ -102,6 +106,93 @@ std::string unknownFamily(const ConfigReader& json, std::string_view type, std::
     text += fmt::format(" The nearest is {}, which knows {} of its {} fields.", fields.family->name,
                         fields.known, fields.all);
   return text + " " + std::string(kRecordInstead);
+}
+
+// Fields that need no reader.
+
+constinit const ConfigFields kSharedFields{
+    .ignored =
+        // Read by model_config.cpp.
+    "model_type architectures is_causal tie_word_embeddings eos_token_id quantization_config "
+    "num_local_experts num_experts n_routed_experts is_encoder_decoder auto_map "
+    // Where the file comes from and how its weights are stored.
+    "transformers_version torch_dtype dtype _name_or_path _commit_hash auto_mapping unsloth_version "
+    "unsloth_fixed model_name transformers.js_config "
+    // Training.
+    "is_decoder initializer_range gradient_checkpointing attention_dropout hidden_dropout "
+    "hidden_dropout_prob "
+    "attention_probs_dropout_prob resid_pdrop embd_pdrop attn_pdrop classifier_dropout dropout layerdrop "
+    // How the model is computed, without effect on the result.
+    "use_cache cache_implementation pretraining_tp chunk_size_feed_forward attn_implementation "
+    "_attn_implementation _attn_implementation_autoset torchscript use_bfloat16 tf_legacy_loss "
+    "output_attentions output_hidden_states output_scores return_dict use_return_dict "
+    "return_dict_in_generate "
+    // Other heads, and tokens that other programs add.
+    "id2label label2id num_labels finetuning_task problem_type task_specific_params tokenizer_class "
+    "bos_token_id pad_token_id sep_token_id cls_token_id mask_token_id unk_token_id "
+    "decoder_start_token_id forced_bos_token_id forced_eos_token_id prefix "
+    // Generation. Fields that change more than the sampling produce notes (model_config.h).
+    "max_length min_length max_new_tokens do_sample early_stopping num_beams num_beam_groups "
+    "diversity_penalty temperature top_k top_p typical_p repetition_penalty length_penalty "
+    "no_repeat_ngram_size encoder_no_repeat_ngram_size bad_words_ids num_return_sequences "
+    "remove_invalid_values exponential_decay_length_penalty suppress_tokens begin_suppress_tokens "
+    // Fields for encoder–decoders and mixtures, which other models' files have too.
+    "cross_attention_hidden_size tie_encoder_decoder num_experts_per_tok router_aux_loss_coef "
+    "output_router_logits",
+    .fixed = "add_cross_attention=false pruned_heads={}",
+};
+
+constinit const ConfigFields kRopeFields{
+    .ignored =
+        "rope_type type rope_theta factor partial_rotary_factor low_freq_factor high_freq_factor "
+        "original_max_position_embeddings short_factor long_factor attention_factor beta_fast beta_slow "
+        "truncate "
+        "mscale mscale_all_dim llama_4_scaling_beta",
+};
+
+namespace {
+
+void checkFixed(const ConfigReader& json, const ConfigFields& fields) {
+  forEachField(fields.fixed, [&](std::string_view name, std::string_view value) {
+    if (value.starts_with('@'))
+      json.expectSame(name, value.substr(1));
+    else
+      json.expect(name, value);
+  });
+  if (fields.base) checkFixed(json, *fields.base);
+}
+
+/// Whether the object holds a rotation's fields, directly or one set per kind of layer.
+bool isRope(std::string_view name) {
+  return isListed("rope_scaling rope_parameters full_attention sliding_attention", name);
+}
+
+/// Collects the unknown fields of `json`, which are known if the file or its object `other` was asked for
+/// them.
+void collectUnknown(const ConfigReader& json, const ConfigReader& other, const ConfigFields& fields,
+                    std::string_view nested, std::vector<std::string>& unknown) {
+  checkFixed(json, fields);
+  for (const std::string& name : json.names()) {
+    if (json.isObject(name) && isRope(name))
+      collectUnknown(json.object(name), json, kRopeFields, {}, unknown);
+    else if (!nested.empty() && name == nested)
+      collectUnknown(other, json, fields, {}, unknown);
+    else if (!json.asked(name) && !other.asked(name) && !ignores(fields, name))
+      unknown.push_back(json.path(name));
+  }
+}
+
+}  // namespace
+
+bool ignores(const ConfigFields& fields, std::string_view name) {
+  return isListed(fields.ignored, name) || (fields.base && ignores(*fields.base, name));
+}
+
+std::vector<std::string> checkFields(const ConfigReader& json, const ConfigFields& fields,
+                                     std::string_view nested) {
+  std::vector<std::string> unknown;
+  collectUnknown(json, nested.empty() ? json : json.object(nested), fields, nested, unknown);
+  return unknown;
 }
 
 }  // namespace headscope::attention

@@ -86,14 +86,39 @@ struct TensorNaming {
 /// The number of the layer that a tensor belongs to by its name; nothing: it belongs to none.
 std::optional<Index> layerOf(std::string_view name, const TensorNaming& naming);
 
-/// One architecture: how to read its config.json and what its tensors are called.
+namespace families {
+
+inline constexpr std::string_view kNoPrefix[] = {""}, kLlamaPrefixes[] = {"model.", ""};
+
+/// The names that Llama and its descendants share.
+inline constexpr TensorNames kLlamaNames{.embedding = "embed_tokens",
+                                         .layer = "layers.N.",
+                                         .q = "self_attn.q_proj",
+                                         .k = "self_attn.k_proj",
+                                         .v = "self_attn.v_proj",
+                                         .o = "self_attn.o_proj",
+                                         .up = "mlp.up_proj",
+                                         .down = "mlp.down_proj",
+                                         .gate = "mlp.gate_proj",
+                                         .attentionNorm = "input_layernorm",
+                                         .mlpNorm = "post_attention_layernorm",
+                                         .finalNorm = "norm",
+                                         .head = "lm_head"};
+
+/// The fields that Llama and its descendants share.
+extern const ConfigFields kLlamaFields;
+
+}  // namespace families
+
+/// One architecture: how to read its config.json and what its tensors are called. What isn't given is as in
+/// Llama's files.
 struct Family {
   std::string_view name;          ///< config.json's model_type
   std::string_view architecture;  ///< prefix of entries of `architectures`: "Llama" of "LlamaForCausalLM"
   /// Possible prefixes of the body's names and of the head's names; "" for none.
-  std::span<const std::string_view> prefixes;
-  std::span<const std::string_view> headPrefixes;
-  TensorNames names;
+  std::span<const std::string_view> prefixes = families::kLlamaPrefixes;
+  std::span<const std::string_view> headPrefixes = families::kNoPrefix;
+  TensorNames names = families::kLlamaNames;
   bool encoder = false;            ///< every token attends to all others, unless config.json says otherwise
   bool reads = false;              ///< a decoder whose layers also attend to an encoder's output
   const Family* source = nullptr;  ///< that encoder, in the same files; null: its output has to be supplied
@@ -101,7 +126,7 @@ struct Family {
   std::string_view nested = {};    ///< the config.json object that describes the model; empty: all of it
   /// More values of model_type that transformers computes with the same classes, separated by spaces.
   std::string_view aliases = {};
-  ConfigFields fields = {};  ///< besides those that all families share (config_fields.cpp)
+  ConfigFields fields = {.base = &families::kLlamaFields};  ///< besides those that its reader asks for
   /// Fills the config from the family's own fields; model_config.cpp reads the shared ones.
   void (*read)(const ConfigReader& json, ModelConfig& config);
   /// For a nested family, reads the rest of config.json; null: nothing to read.
@@ -122,6 +147,9 @@ std::span<const Family* const> familyTable();
 inline TensorNaming namingOf(const Family& family) {
   return {family.names, family.prefixes, family.headPrefixes};
 }
+
+/// Returns the paths of the fields that are asked for when `json` is read as the family's config.json.
+std::set<std::string, std::less<>> fieldsRead(const Family& family, const ConfigReader& json);
 
 /// Returns the message for a type that no family handles, found in `field` (model_type or architectures).
 /// Names the nearest family, by its name or by the fields of its config.json, and another way to view the

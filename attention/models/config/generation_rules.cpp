@@ -12,20 +12,20 @@ namespace {
 
 using Logits = Eigen::Ref<Eigen::RowVectorXf>;
 
-constexpr float kOut = -std::numeric_limits<float>::infinity();
+constexpr float kExcluded = -std::numeric_limits<float>::infinity();
 
-void keepOut(Logits logits, Index id) {
-  if (id >= 0 && id < logits.size()) logits[id] = kOut;
+void exclude(Logits logits, Index id) {
+  if (id >= 0 && id < logits.size()) logits[id] = kExcluded;
 }
 
-void keepOut(Logits logits, std::span<const Index> ids) {
-  for (const Index id : ids) keepOut(logits, id);
+void exclude(Logits logits, std::span<const Index> ids) {
+  for (const Index id : ids) exclude(logits, id);
 }
 
 /// Allows only these tokens, all equally likely. Does nothing if none is in the vocabulary.
 void force(Logits logits, std::span<const Index> ids) {
   if (std::ranges::none_of(ids, [&](Index id) { return id >= 0 && id < logits.size(); })) return;
-  logits.setConstant(kOut);
+  logits.setConstant(kExcluded);
   for (const Index id : ids)
     if (id >= 0 && id < logits.size()) logits[id] = 0;
 }
@@ -34,82 +34,25 @@ Index lengthOf(const WrittenText& text) {
   return std::ssize(text.ids);
 }
 
-/// Keskar et al. 2019, CTRL: makes each token of the text less likely, once, however often it occurs.
-void penaliseRepetition(const GenerationRules& rules, const WrittenText& text, Logits logits) {
-  const auto penalty = static_cast<float>(rules.repetitionPenalty);
-  std::vector<Index> ids(text.ids.begin(), text.ids.end());
-  std::ranges::sort(ids);
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  for (const Index id : ids)
-    if (id >= 0 && id < logits.size()) logits[id] *= logits[id] < 0 ? penalty : 1 / penalty;
+void read(const ConfigReader& json, const char* field, double& number) {
+  number = json.positive(field, 1);
 }
-
-/// Excludes the tokens that followed earlier occurrences of the last n − 1 tokens.
-void applyNoRepeatNgram(const GenerationRules& rules, const WrittenText& text, Logits logits) {
-  const Index n = rules.noRepeatNgram, length = lengthOf(text);
-  if (n == 0 || length + 1 < n) return;
-  const auto last = text.ids.last(asSize(n - 1));
-  for (Index from = 0; from + n <= length; ++from)
-    if (std::equal(last.begin(), last.end(), text.ids.begin() + from))
-      keepOut(logits, text.ids[asSize(from + n - 1)]);
+void read(const ConfigReader& json, const char* field, Index& number) {
+  number = json.size(field, 0, 0);
 }
-
-void applyBadWords(const GenerationRules& rules, const WrittenText& text, Logits logits) {
-  for (const std::vector<Index>& word : rules.badWords) {
-    // As in transformers, a word only counts if the text has at least as many tokens as the whole word.
-    if (word.empty() || (word.size() > 1 && word.size() > text.ids.size())) continue;
-    const bool ends = word.size() == 1 && std::ranges::find(text.endTokens, word[0]) != text.endTokens.end();
-    if (ends) continue;  // the text could never end
-    const auto before = std::span(word).first(word.size() - 1);
-    if (std::equal(before.begin(), before.end(), text.ids.end() - std::ssize(before)))
-      keepOut(logits, word.back());
-  }
-}
-
-void applyMinLength(const GenerationRules& rules, const WrittenText& text, Logits logits) {
-  if (lengthOf(text) < rules.minLength) keepOut(logits, text.endTokens);
-}
-
-void applyMinNewTokens(const GenerationRules& rules, const WrittenText& text, Logits logits) {
-  if (lengthOf(text) - text.given < rules.minNewTokens) keepOut(logits, text.endTokens);
-}
-
-void forceFirst(const GenerationRules& rules, const WrittenText& text, Logits logits) {
-  if (rules.forcedFirst && lengthOf(text) == 1) force(logits, std::array{*rules.forcedFirst});
-}
-
-void forceLast(const GenerationRules& rules, const WrittenText& text, Logits logits) {
-  if (rules.maxLength && lengthOf(text) == *rules.maxLength - 1) force(logits, rules.forcedLast);
-}
-
-void suppress(const GenerationRules& rules, const WrittenText&, Logits logits) {
-  keepOut(logits, rules.suppressed);
-}
-
-/// Applies only at the first position without a forced token.
-void suppressFirst(const GenerationRules& rules, const WrittenText& text, Logits logits) {
-  Index begin = text.given + (rules.forcedFirst && text.given == 1 ? 1 : 0);
-  for (const auto& [place, id] : rules.forced) begin = std::max(begin, place + 1);
-  if (lengthOf(text) == begin) keepOut(logits, rules.suppressedFirst);
-}
-
-void forcePlaces(const GenerationRules& rules, const WrittenText& text, Logits logits) {
-  for (const auto& [place, id] : rules.forced)
-    if (place == lengthOf(text)) force(logits, std::array{id});
-}
-
-std::optional<Index> oneToken(const ConfigReader& json, const char* field) {
+void read(const ConfigReader& json, const char* field, std::optional<Index>& token) {
   const std::vector<Index> ids = json.tokens(field);
-  return ids.empty() ? std::nullopt : std::optional(ids.front());
+  if (!ids.empty()) token = ids.front();
 }
-
-void readForced(const ConfigReader& json, const char* field, GenerationRules& rules) {
-  for (const std::vector<Index>& pair : json.tokenLists(field)) {
-    if (pair.size() != 2) json.refuse(field, "a list of other values", "pairs of a position and a token id");
-    // A null token forces nothing at that place.
-    else if (pair[1] >= 0)
-      rules.forced.emplace_back(pair[0], pair[1]);
-  }
+void read(const ConfigReader& json, const char* field, std::vector<Index>& tokens) {
+  tokens = json.tokens(field);
+}
+void read(const ConfigReader& json, const char* field, std::vector<std::vector<Index>>& lists) {
+  lists = json.tokenLists(field);
+}
+template <auto kMember>
+void readTo(const ConfigReader& json, const char* field, GenerationRules& rules) {
+  read(json, field, rules.*kMember);
 }
 
 struct Rule {
@@ -126,59 +69,90 @@ constexpr auto kRules = std::to_array<Rule>({
     {"encoder_repetition_penalty", "1", nullptr, nullptr},
     {"encoder_no_repeat_ngram_size", "0", nullptr, nullptr},
     {"exponential_decay_length_penalty", "null", nullptr, nullptr},
-    {"repetition_penalty", "1",
-     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
-       rules.repetitionPenalty = json.positive(field, 1);
-     },
-     penaliseRepetition},
-    {"no_repeat_ngram_size", "0",
-     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
-       rules.noRepeatNgram = json.size(field, 0, 0);
-     },
-     applyNoRepeatNgram},
-    {"bad_words_ids", "[]",
-     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
-       rules.badWords = json.tokenLists(field);
-     },
-     applyBadWords},
-    {"min_length", "0",
-     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
-       rules.minLength = json.size(field, 0, 0);
-     },
-     applyMinLength},
-    {"min_new_tokens", "0",
-     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
-       rules.minNewTokens = json.size(field, 0, 0);
-     },
-     applyMinNewTokens},
-    {"forced_bos_token_id", "null",
-     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
-       rules.forcedFirst = oneToken(json, field);
-     },
-     forceFirst},
+    // Keskar et al. 2019, CTRL: makes each token of the text less likely, once, however often it occurs.
+    {"repetition_penalty", "1", readTo<&GenerationRules::repetitionPenalty>,
+     [](const GenerationRules& rules, const WrittenText& text, Logits logits) {
+       const auto penalty = static_cast<float>(rules.repetitionPenalty);
+       std::vector<Index> ids(text.ids.begin(), text.ids.end());
+       std::ranges::sort(ids);
+       ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+       for (const Index id : ids)
+         if (id >= 0 && id < logits.size()) logits[id] *= logits[id] < 0 ? penalty : 1 / penalty;
+     }},
+    // Excludes the tokens that followed earlier occurrences of the last n − 1 tokens.
+    {"no_repeat_ngram_size", "0", readTo<&GenerationRules::noRepeatNgram>,
+     [](const GenerationRules& rules, const WrittenText& text, Logits logits) {
+       const Index n = rules.noRepeatNgram, length = lengthOf(text);
+       if (n == 0 || length + 1 < n) return;
+       const auto last = text.ids.last(asSize(n - 1));
+       for (Index from = 0; from + n <= length; ++from)
+         if (std::equal(last.begin(), last.end(), text.ids.begin() + from))
+           exclude(logits, text.ids[asSize(from + n - 1)]);
+     }},
+    {"bad_words_ids", "[]", readTo<&GenerationRules::badWords>,
+     [](const GenerationRules& rules, const WrittenText& text, Logits logits) {
+       for (const std::vector<Index>& word : rules.badWords) {
+         // As in transformers, a word only counts if the text has at least as many tokens as the whole word.
+         if (word.empty() || (word.size() > 1 && word.size() > text.ids.size())) continue;
+         const bool ends =
+             word.size() == 1 && std::ranges::find(text.endTokens, word[0]) != text.endTokens.end();
+         if (ends) continue;  // the text could never end
+         const auto before = std::span(word).first(word.size() - 1);
+         if (std::equal(before.begin(), before.end(), text.ids.end() - std::ssize(before)))
+           exclude(logits, word.back());
+       }
+     }},
+    {"min_length", "0", readTo<&GenerationRules::minLength>,
+     [](const GenerationRules& rules, const WrittenText& text, Logits logits) {
+       if (lengthOf(text) < rules.minLength) exclude(logits, text.endTokens);
+     }},
+    {"min_new_tokens", "0", readTo<&GenerationRules::minNewTokens>,
+     [](const GenerationRules& rules, const WrittenText& text, Logits logits) {
+       if (lengthOf(text) - text.given < rules.minNewTokens) exclude(logits, text.endTokens);
+     }},
+    {"forced_bos_token_id", "null", readTo<&GenerationRules::forcedFirst>,
+     [](const GenerationRules& rules, const WrittenText& text, Logits logits) {
+       if (rules.forcedFirst && lengthOf(text) == 1) force(logits, std::array{*rules.forcedFirst});
+     }},
     {"forced_eos_token_id", "null",
      [](const ConfigReader& json, const char* field, GenerationRules& rules) {
        rules.maxLength = json.optionalSize("max_length", 0, kMaxPositions);
        if (rules.maxLength) rules.forcedLast = json.tokens(field);
      },
-     forceLast},
-    {"suppress_tokens", "[]",
+     [](const GenerationRules& rules, const WrittenText& text, Logits logits) {
+       if (rules.maxLength && lengthOf(text) == *rules.maxLength - 1) force(logits, rules.forcedLast);
+     }},
+    {"suppress_tokens", "[]", readTo<&GenerationRules::suppressed>,
+     [](const GenerationRules& rules, const WrittenText&, Logits logits) {
+       exclude(logits, rules.suppressed);
+     }},
+    // Applies only at the first position without a forced token.
+    {"begin_suppress_tokens", "[]", readTo<&GenerationRules::suppressedFirst>,
+     [](const GenerationRules& rules, const WrittenText& text, Logits logits) {
+       Index begin = text.given + (rules.forcedFirst && text.given == 1 ? 1 : 0);
+       for (const auto& [place, id] : rules.forced) begin = std::max(begin, place + 1);
+       if (lengthOf(text) == begin) exclude(logits, rules.suppressedFirst);
+     }},
+    {"forced_decoder_ids", "null",
      [](const ConfigReader& json, const char* field, GenerationRules& rules) {
-       rules.suppressed = json.tokens(field);
+       for (const std::vector<Index>& pair : json.tokenLists(field)) {
+         if (pair.size() != 2)
+           json.refuse(field, "a list of other values", "pairs of a position and a token id");
+         // A null token forces nothing at that place.
+         else if (pair[1] >= 0)
+           rules.forced.emplace_back(pair[0], pair[1]);
+       }
      },
-     suppress},
-    {"begin_suppress_tokens", "[]",
-     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
-       rules.suppressedFirst = json.tokens(field);
-     },
-     suppressFirst},
-    {"forced_decoder_ids", "null", readForced, forcePlaces},
+     [](const GenerationRules& rules, const WrittenText& text, Logits logits) {
+       for (const auto& [place, id] : rules.forced)
+         if (place == lengthOf(text)) force(logits, std::array{id});
+     }},
 });
 
 Index likeliest(const Logits& logits) {
   Index best = -1;
   for (Index id = 0; id < logits.size(); ++id)
-    if (logits[id] > kOut && (best < 0 || logits[id] > logits[best])) best = id;
+    if (logits[id] > kExcluded && (best < 0 || logits[id] > logits[best])) best = id;
   return best;
 }
 

@@ -1,20 +1,15 @@
-#include "attention/models/config/layer_plan.h"
-
 #include <fmt/core.h>
 
 #include <cstdlib>
 
 #include "attention/formats/quote.h"
+#include "attention/models/config/shape_parts.h"
 
 namespace headscope::attention {
 
 namespace {
 
 using Kinds = std::vector<CacheKind>;
-
-bool isNamed(const ModelType* type, std::initializer_list<std::string_view> names) {
-  return type && std::find(names.begin(), names.end(), type->name) != names.end();
-}
 
 /// The kind of a layer with that name in a file; nothing if it isn't known.
 std::optional<CacheKind> kindNamed(std::string_view name, CacheKind attention) {
@@ -45,7 +40,7 @@ Kinds listedKinds(const ConfigReader& json, const char* key, Index layers, Cache
   }
   Kinds kinds;
   for (Index i = 0; i < layers; ++i) {
-    const std::string& name = names[static_cast<std::size_t>(i % count)];
+    const std::string& name = names[asSize(i % count)];
     const auto kind = kindNamed(name, attention);
     if (!kind)
       json.refuse(
@@ -97,29 +92,27 @@ Kinds hybridKinds(const ConfigReader& json, Index layers, CacheKind attention) {
   if (json.has("attn_type_list")) {
     const std::vector<Index> types = switches(json, "attn_type_list", layers);
     if (types.empty()) return {};
-    return chosenKinds(layers, attention, recurrent,
-                       [&](Index i) { return types[static_cast<std::size_t>(i)] == 1; });
+    return chosenKinds(layers, attention, recurrent, [&](Index i) { return types[asSize(i)] == 1; });
   }
   if (json.isNull("attn_layer_indices"))  // no layer attends
-    return Kinds(static_cast<std::size_t>(layers), recurrent);
+    return Kinds(asSize(layers), recurrent);
   return {};
 }
 
 /// Fields that give the kinds of layers. A file may have several, which then say the same; one is read.
-constexpr const char* kLayerFields[] = {
-    "layer_types",           "attention_layers",        "layers_block_type",          "block_types",
-    "_block_types",          "hybrid_override_pattern", "attn_layer_period",          "attn_layer_offset",
-    "attn_layer_indices",    "full_attn_idxs",          "full_attention_interval",    "attn_type_list",
-    "sliding_window_layout", "sliding_window_pattern",  "_sliding_window_pattern",    "layer_switch",
-    "max_window_layers",     "sliding_window",          "global_attn_every_n_layers", "hybrid_layer_ids"};
+constexpr std::string_view kLayerFields =
+    "layer_types attention_layers layers_block_type block_types _block_types "
+    "hybrid_override_pattern attn_layer_period attn_layer_offset attn_layer_indices "
+    "full_attn_idxs full_attention_interval attn_type_list sliding_window_layout "
+    "sliding_window_pattern _sliding_window_pattern layer_switch max_window_layers sliding_window "
+    "global_attn_every_n_layers hybrid_layer_ids";
 
 /// Layers with windows or chunks, among those that keep all tokens.
 Kinds spanKinds(const ConfigReader& json, const ModelType* type, Index layers, CacheKind attention) {
   if (json.has("sliding_window_layout")) {
     const std::vector<Index> slides = switches(json, "sliding_window_layout", layers);
     if (slides.empty()) return {};
-    return chosenKinds(layers, attention, CacheKind::window,
-                       [&](Index i) { return slides[static_cast<std::size_t>(i)] == 0; });
+    return chosenKinds(layers, attention, CacheKind::window, [&](Index i) { return slides[asSize(i)] == 0; });
   }
   if (json.has("global_attn_every_n_layers")) {
     const Index every = json.size("global_attn_every_n_layers");
@@ -129,10 +122,10 @@ Kinds spanKinds(const ConfigReader& json, const ModelType* type, Index layers, C
     const std::vector<Index> rotary = json.tokens("no_rope_layers");
     const Index interval = json.size("no_rope_layer_interval", 4);
     return chosenKinds(layers, attention, CacheKind::chunk, [&](Index i) {
-      return i < std::ssize(rotary) ? rotary[static_cast<std::size_t>(i)] == 0 : (i + 1) % interval == 0;
+      return i < std::ssize(rotary) ? rotary[asSize(i)] == 0 : (i + 1) % interval == 0;
     });
   }
-  if (isNamed(type, {"gpt_neo"}))
+  if (isType(type, "gpt_neo"))
     return chosenKinds(layers, attention, CacheKind::window, [](Index i) { return i % 2 == 0; });
   for (const char* key : {"sliding_window_pattern", "_sliding_window_pattern", "layer_switch"}) {
     if (!json.has(key)) continue;
@@ -142,9 +135,8 @@ Kinds spanKinds(const ConfigReader& json, const ModelType* type, Index layers, C
         json.refuse(key, quotedText(letters), "a number, or letters L and G");
         return {};
       }
-      return chosenKinds(layers, attention, CacheKind::window, [&](Index i) {
-        return letters[static_cast<std::size_t>(i) % letters.size()] == 'G';
-      });
+      return chosenKinds(layers, attention, CacheKind::window,
+                         [&](Index i) { return letters[asSize(i) % letters.size()] == 'G'; });
     }
     const Index pattern = json.size(key);
     return chosenKinds(layers, attention, CacheKind::window, [=](Index i) { return (i + 1) % pattern == 0; });
@@ -188,55 +180,43 @@ std::vector<PlannedLayer> patternLayers(const ConfigReader& json, Index layers) 
   return plan;
 }
 
-/// Whether a layer has experts, by the rules of models with both kinds of layers.
-class ExpertRule {
- public:
-  explicit ExpertRule(const ConfigReader& json)
-      : names_(json.texts("mlp_layer_types")),
-        dense_(json.tokens("mlp_only_layers")),
-        mixed_(listed(json)),
-        first_(json.size(json.has("moe_layer_start_index") ? "moe_layer_start_index"
-                         : json.has("num_dense_layers")    ? "num_dense_layers"
-                                                           : "first_k_dense_replace",
-                         0, 0)),
-        last_(json.size("moe_layer_end_index", kMaxLayers, 0)),
-        step_(json.size("decoder_sparse_step",
-                        json.size("interleave_moe_layer_step", json.size("moe_layer_interval", 1)))),
-        period_(json.size("expert_layer_period", 1)),
-        offset_(json.size("expert_layer_offset", 0, 0)),
-        frequency_(json.isList("moe_layer_freq") ? 1 : json.size("moe_layer_freq", 1)) {}
-  bool operator()(Index i) const {
-    if (i < std::ssize(names_)) return names_[static_cast<std::size_t>(i)] != "dense";
-    if (!mixed_.empty()) return isIn(mixed_, i);
-    return !isIn(dense_, i) && i >= first_ && i <= last_ && (i + 1) % step_ == 0 && i % frequency_ == 0 &&
-           i % period_ == offset_ % period_;
+/// Layers by their numbers: a list, or a text such as "4,5,6".
+std::vector<Index> listedMixtures(const ConfigReader& json) {
+  if (json.isList("moe_layers")) return json.tokens("moe_layers");
+  std::vector<Index> numbers;
+  const std::vector<Index> layout = json.tokens("moe_layer_layout");
+  for (Index i = 0; i < std::ssize(layout); ++i)
+    if (layout[asSize(i)] == 1) numbers.push_back(i);
+  std::string text = json.text("moe_layers_enum", "");
+  for (std::size_t at = 0; at < text.size(); at = text.find_first_not_of("0123456789", at)) {
+    at = text.find_first_of("0123456789", at);
+    if (at == text.npos) break;
+    numbers.push_back(std::min<Index>(std::atoi(text.c_str() + at), kMaxLayers));
   }
+  return numbers;
+}
 
- private:
-  /// Layers by their numbers: a list, or a text such as "4,5,6".
-  static std::vector<Index> listed(const ConfigReader& json) {
-    if (json.isList("moe_layers")) return json.tokens("moe_layers");
-    std::vector<Index> numbers;
-    const std::vector<Index> layout = json.tokens("moe_layer_layout");
-    for (Index i = 0; i < std::ssize(layout); ++i)
-      if (layout[static_cast<std::size_t>(i)] == 1) numbers.push_back(i);
-    std::string text = json.text("moe_layers_enum", "");
-    for (std::size_t at = 0; at < text.size(); at = text.find_first_not_of("0123456789", at)) {
-      at = text.find_first_of("0123456789", at);
-      if (at == text.npos) break;
-      numbers.push_back(std::min<Index>(std::atoi(text.c_str() + at), kMaxLayers));
-    }
-    return numbers;
-  }
-
-  std::vector<std::string> names_;  // "dense" or "sparse"
-  std::vector<Index> dense_, mixed_;
-  Index first_, last_, step_, period_, offset_, frequency_;
-};
-
-}  // namespace
-
-namespace {
+/// Whether each layer has experts, by the rules of models with both kinds of layers.
+std::vector<bool> expertLayers(const ConfigReader& json, Index layers) {
+  const std::vector<std::string> names = json.texts("mlp_layer_types");  // "dense" or "sparse"
+  const std::vector<Index> dense = json.tokens("mlp_only_layers"), mixed = listedMixtures(json);
+  const Index first = json.size(json.has("moe_layer_start_index") ? "moe_layer_start_index"
+                                : json.has("num_dense_layers")    ? "num_dense_layers"
+                                                                  : "first_k_dense_replace",
+                                0, 0),
+              last = json.size("moe_layer_end_index", kMaxLayers, 0),
+              step = json.size("decoder_sparse_step",
+                               json.size("interleave_moe_layer_step", json.size("moe_layer_interval", 1))),
+              period = json.size("expert_layer_period", 1), offset = json.size("expert_layer_offset", 0, 0),
+              frequency = json.isList("moe_layer_freq") ? 1 : json.size("moe_layer_freq", 1);
+  std::vector<bool> all;
+  for (Index i = 0; i < layers; ++i)
+    all.push_back(i < std::ssize(names) ? names[asSize(i)] != "dense"
+                  : !mixed.empty()      ? isIn(mixed, i)
+                                        : !isIn(dense, i) && i >= first && i <= last && (i + 1) % step == 0 &&
+                                         i % frequency == 0 && i % period == offset % period);
+  return all;
+}
 
 /// Longformer's window, with as many tokens on each side and the token itself. Layers may have windows of
 /// their own, of which the widest counts.
@@ -251,6 +231,20 @@ Index sharingLayers(const ConfigReader& json) {
   return json.flag("use_cla", false) ? factor : 1;
 }
 
+/// Refuses what isn't counted: sinks, sparse attention.
+void refuseOthers(const ConfigReader& part, std::initializer_list<const char*> keys) {
+  for (const char* key : keys)
+    if (part.has(key) && part.differs(key, "false")) part.refuse(key, "set", "null or false");
+}
+
+/// Two thirds of 2 · factor · modelDim, in steps of 256, as Llama's code has it.
+Index innerDimOf(const ConfigReader& part, Index modelDim) {
+  if (part.has("intermediate_size")) return part.size("intermediate_size");
+  const double factor = std::min(part.positive("ffn_mult", 4.0), 1e3);
+  const auto inner = static_cast<Index>(2 * factor * static_cast<double>(modelDim) / 3);
+  return (inner + 255) / 256 * 256;
+}
+
 }  // namespace
 
 Index spanOf(const ConfigReader& json, const ModelType* type) {
@@ -259,7 +253,7 @@ Index spanOf(const ConfigReader& json, const ModelType* type) {
   if (!json.flag("use_sliding_window", !asked)) return 0;
   if (json.has("local_attention"))
     return json.size("local_attention", {}, 1, kMaxPositions) + 1;  // ModernBERT
-  if (isNamed(type, {"longformer"})) return longformerSpan(json);
+  if (isType(type, "longformer")) return longformerSpan(json);
   if (json.has("mem_len")) return json.size("mem_len", {}, 0, kMaxPositions);  // Transformer-XL
   for (const char* key : {"sliding_window", "sliding_window_size", "attention_window_size", "window_size"}) {
     if (!json.has(key)) continue;
@@ -272,13 +266,12 @@ Index spanOf(const ConfigReader& json, const ModelType* type) {
 
 std::vector<PlannedLayer> planLayers(const ConfigReader& json, const ModelType* type, Index layers,
                                      bool experts) {
-  if (json.has("hybrid_override_pattern") || isNamed(type, {"nemotron_h"}))
-    return patternLayers(json, layers);
+  if (json.has("hybrid_override_pattern") || isType(type, "nemotron_h")) return patternLayers(json, layers);
   const CacheKind attention = json.has("kv_lora_rank") ? CacheKind::latent : CacheKind::full;
   const Index span = spanOf(json, type);
   Kinds kinds;
-  if (isNamed(type, {"mamba", "falcon_mamba", "mamba2", "rwkv", "zamba2"}))
-    kinds.assign(static_cast<std::size_t>(layers), CacheKind::recurrent);
+  if (isType(type, "mamba falcon_mamba mamba2 rwkv zamba2"))
+    kinds.assign(asSize(layers), CacheKind::recurrent);
   else if (json.has("layer_types"))
     kinds = listedKinds(json, "layer_types", layers, attention, false);
   else if (json.has("attention_layers"))
@@ -291,29 +284,28 @@ std::vector<PlannedLayer> planLayers(const ConfigReader& json, const ModelType* 
   else
     kinds = hybridKinds(json, layers, attention);
   if (kinds.empty() && span > 0) kinds = spanKinds(json, type, layers, attention);
-  kinds.resize(static_cast<std::size_t>(layers), attention);
+  kinds.resize(asSize(layers), attention);
   if (span == 0)
     for (CacheKind& kind : kinds)
       if (kind == CacheKind::window || kind == CacheKind::chunk) kind = attention;
-  for (const char* rule : kLayerFields) static_cast<void>(json.has(rule));
+  forEachField(kLayerFields, [&](std::string_view field, std::string_view) { json.has(field); });
   const Index sharing = sharingLayers(json);
   for (Index i = 0; i < layers; ++i)
-    if (i % sharing != 0) kinds[static_cast<std::size_t>(i)] = CacheKind::shared;
+    if (i % sharing != 0) kinds[asSize(i)] = CacheKind::shared;
   for (const Index i : json.tokens("cross_attention_layers"))  // Llama 3.2 Vision: they attend to a picture
-    if (i < layers) kinds[static_cast<std::size_t>(i)] = CacheKind::cross;
+    if (i < layers) kinds[asSize(i)] = CacheKind::cross;
   const Index shared = json.size("num_kv_shared_layers", 0, 0, kMaxLayers);
-  for (Index i = std::max<Index>(0, layers - shared); i < layers; ++i)
-    kinds[static_cast<std::size_t>(i)] = CacheKind::shared;
+  for (Index i = std::max<Index>(0, layers - shared); i < layers; ++i) kinds[asSize(i)] = CacheKind::shared;
   std::vector<PlannedLayer> plan;
-  const ExpertRule hasExperts(json);
-  const bool alone = isNamed(type, {"mamba", "falcon_mamba", "mamba2", "zamba2"});
+  const std::vector<bool> hasExperts = expertLayers(json, layers);
+  const bool alone = isType(type, "mamba falcon_mamba mamba2 zamba2");
   const std::vector<Index> kvHeads = kvHeadsByLayer(json, layers);
   for (Index i = 0; i < layers; ++i)
-    plan.push_back({.mixer = kinds[static_cast<std::size_t>(i)],
-                    .inner = alone                      ? PlannedLayer::Inner::none
-                             : experts && hasExperts(i) ? PlannedLayer::Inner::experts
-                                                        : PlannedLayer::Inner::dense,
-                    .kvHeads = kvHeads.empty() ? 0 : kvHeads[static_cast<std::size_t>(i)]});
+    plan.push_back({.mixer = kinds[asSize(i)],
+                    .inner = alone                              ? PlannedLayer::Inner::none
+                             : experts && hasExperts[asSize(i)] ? PlannedLayer::Inner::experts
+                                                                : PlannedLayer::Inner::dense,
+                    .kvHeads = kvHeads.empty() ? 0 : kvHeads[asSize(i)]});
   return plan;
 }
 
@@ -328,6 +320,34 @@ std::vector<Index> kvHeadsByLayer(const ConfigReader& json, Index layers) {
       return list;
   }
   return {};
+}
+
+std::vector<PlannedLayer> planBlocks(const ConfigReader& json, Index layers, Index heads, Index modelDim) {
+  std::vector<PlannedLayer> plan;
+  for (const ConfigReader& block : json.objects("block_configs")) {
+    const ConfigReader attention = block.object("attention"), inner = block.object("ffn");
+    refuseOthers(attention, {"num_sink_tokens", "sparsify", "unshifted_sink"});
+    refuseOthers(inner, {"sparsify"});
+    PlannedLayer layer;
+    layer.linear = attention.flag("replace_with_linear", false);
+    layer.span = attention.size("window_length", 0, 0, kMaxPositions);
+    const Index shared = attention.size("n_heads_in_group", 1);
+    layer.kvHeads = attention.size("num_key_value_heads", std::max<Index>(1, heads / shared));
+    layer.mixer = attention.flag("no_op", false) || layer.linear ? CacheKind::none
+                  : layer.span > 0                               ? CacheKind::window
+                                                                 : CacheKind::full;
+    if (layer.mixer == CacheKind::none) layer.kvHeads = 0;
+    const bool none = inner.flag("no_op", false), square = inner.flag("replace_with_linear", false);
+    layer.inner = none ? PlannedLayer::Inner::none : PlannedLayer::Inner::dense;
+    if (!none) layer.innerDim = innerDimOf(inner, modelDim);
+    // A gated part of that width has as many weights as one square matrix.
+    if (square) layer.innerDim = std::max<Index>(1, modelDim / 3);
+    plan.push_back(layer);
+  }
+  if (std::ssize(plan) != layers)
+    json.refuse("block_configs", fmt::format("a list of {}", plan.size()),
+                fmt::format("one for each of the {} layers", layers));
+  return plan;
 }
 
 }  // namespace headscope::attention

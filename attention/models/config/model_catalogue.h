@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,18 +9,17 @@
 
 namespace headscope::attention {
 
-/// A published model, described by the fields of its config.json.
+/// A published model, described by the fields of its config.json that determine its cost.
 struct CatalogueModel {
-  std::string_view name;
-  double published;         ///< parameters, in billions
-  std::string_view source;  ///< of the sizes and the parameter count
-  std::string_view config;  ///< JSON
+  std::string name;
+  /// Parameters of the published files, in billions, including any layer that predicts further tokens.
+  double published;
+  std::string source;  ///< of the sizes and the parameter count
+  std::string config;  ///< JSON
 };
 
-std::span<const CatalogueModel> catalogueModels();
-// The rows of each file.
-std::span<const CatalogueModel> catalogueToGemma();
-std::span<const CatalogueModel> catalogueFromQwen();
+/// The models in assets/catalogue/models.json.
+const std::vector<CatalogueModel>& catalogueModels();
 /// The shapes of all models in the catalogue.
 const std::vector<ModelShape>& modelShapes();
 

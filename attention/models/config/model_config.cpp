@@ -70,7 +70,7 @@ Matrix rotationTable(const Rotation& rotation, Index first, Index count, Index t
   Matrix table(count, rotation.dims);
   for (Index row = 0; row < count; ++row)
     for (Index t = 0; t < half; ++t) {
-      const double angle = static_cast<double>(first + row) * frequencies[static_cast<std::size_t>(t)];
+      const double angle = static_cast<double>(first + row) * frequencies[asSize(t)];
       table(row, t) = static_cast<float>(rotation.amplitude * std::cos(angle));
       table(row, half + t) = static_cast<float>(rotation.amplitude * std::sin(angle));
     }
@@ -115,11 +115,10 @@ const Family* familyOf(const ConfigReader& json) {
     json.fail(unknownFamily(json, type, "model_type"));
     return nullptr;
   }
-  const std::vector<std::string> names = json.texts("architectures");
+  const std::string name = classOf(json);
   for (const Family* family : familyTable())
-    if (!names.empty() && isArchitecture(names[0], family->architecture)) return family;
-  json.fail(names.empty() ? unknownFamily(json, {}, "model_type")
-                          : unknownFamily(json, names[0], "architectures"));
+    if (isArchitecture(name, family->architecture)) return family;
+  json.fail(unknownFamily(json, name, name.empty() ? "model_type" : "architectures"));
   return nullptr;
 }
 
@@ -149,10 +148,8 @@ void refuseUnsupported(const ConfigReader& json) {
 /// The class if the file has only the encoder of an encoder–decoder, although its config.json may still
 /// describe the pair: "T5EncoderModel".
 std::string encoderClass(const ConfigReader& json) {
-  const std::vector<std::string> classes = json.texts("architectures");
-  const bool encoder =
-      !classes.empty() && (classes[0].ends_with("EncoderModel") || classes[0].ends_with("Encoder"));
-  return encoder ? classes[0] : "";
+  const std::string name = classOf(json);
+  return name.ends_with("EncoderModel") || name.ends_with("Encoder") ? name : "";
 }
 
 /// Selects the stack whose heads are requested.
@@ -193,10 +190,10 @@ void chooseGroup(const ConfigReader& json, std::string_view group, ModelConfig& 
                    : " is false: the model has no decoder; open its #encoder"));
 }
 
-/// Refuses experts in fields that the family doesn't read.
-void refuseMixtures(const ConfigReader& json, const ConfigFields& fields) {
+/// Refuses experts in fields that the family's reader hasn't asked for.
+void refuseMixtures(const ConfigReader& json) {
   for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"})
-    if (!readsItself(fields, key) && json.size(key, 0, 0) > 0)
+    if (!json.asked(key) && json.size(key, 0, 0) > 0)
       json.fail(json.at(key) + " says it is a mixture of experts, expected a model with one MLP per layer");
 }
 
@@ -237,12 +234,11 @@ void readFields(const ConfigReader& json, ModelConfig& config) {
   const ConfigReader own = family.nested.empty() ? json : json.object(family.nested);
   family.read(own, config);
   if (family.readRest) family.readRest(json, config);
-  refuseMixtures(json, family.fields);
-  refuseMixtures(own, family.fields);
+  refuseMixtures(json);
+  if (!family.nested.empty()) refuseMixtures(own);
   readSides(own, config);
   config.tied = json.flag("tie_word_embeddings", own.flag("tie_word_embeddings", family.tied));
-  const std::vector<std::string> architectures = json.texts("architectures");
-  if (!architectures.empty()) config.architecture = architectures[0];
+  config.architecture = classOf(json);
   config.endTokens = json.tokens("eos_token_id");
   addNotes(json, config);
 }
@@ -259,6 +255,16 @@ Status checkSizes(const ConfigReader& json, const ModelConfig& config) {
 }
 
 }  // namespace
+
+std::set<std::string, std::less<>> fieldsRead(const Family& family, const ConfigReader& json) {
+  const ConfigReader own = json.fresh();
+  ModelConfig config;
+  config.family = &family;
+  refuseUnsupported(own);
+  chooseGroup(own, {}, config);
+  readFields(own, config);
+  return own.asked();
+}
 
 float QueryGrowth::at(Index position) const {
   return static_cast<float>(1 + rate * std::log1p(static_cast<double>(position / every)));
@@ -303,7 +309,7 @@ AttentionConfig ModelConfig::attention(Index layer) const {
     attention.latentDim = latent.rank;
     attention.rotaryDim = latent.ropeDim;
   }
-  attention.scale = layers[static_cast<std::size_t>(layer)].scale;
+  attention.scale = layers[asSize(layer)].scale;
   attention.alibi = alibi;
   attention.slopes = slopes;
   if (!cross()) attention.t5 = bucketBias;
@@ -326,7 +332,7 @@ Status ModelConfig::checkHeadMaps() const {
 
 std::string ModelConfig::maskText(Index layer) const {
   if (cross()) return "full";
-  const auto& window = layers[static_cast<std::size_t>(layer)].window;
+  const auto& window = layers[asSize(layer)].window;
   if (window) return fmt::format("{}({})", causal ? "window" : "window_both", *window);
   return causal ? "causal" : "full";
 }

@@ -1,11 +1,8 @@
 #include <fmt/core.h>
 
 #include "attention/formats/quote.h"
-#include "attention/models/config/config_reader.h"
-#include "attention/models/config/layer_plan.h"
 #include "attention/models/config/model_catalogue.h"
 #include "attention/models/config/shape_parts.h"
-#include "attention/models/config/text_part.h"
 
 namespace headscope::attention {
 
@@ -22,6 +19,9 @@ const StackKeys kDecoder{
      "mlp_hidden_size", "d_inner", "hidden_dim"}};
 const StackKeys kEncoder{
     {"encoder_layers", "num_layers"}, {"encoder_attention_heads", "num_heads"}, {"encoder_ffn_dim", "d_ff"}};
+
+const NameList kSharedDims{"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
+                           "shared_intermediate_size", "share_expert_dim"};
 
 /// Turns a config.json into a shape: first its sizes, then its layers by kind.
 class ShapeReader {
@@ -47,10 +47,8 @@ class ShapeReader {
 
  private:
   bool has(std::string_view trait) const { return hasTrait(type_, trait); }
-  bool hasType(std::string_view name) const { return type_ && type_->name == name; }
-  bool attends() const {
-    return !hasType("mamba") && !hasType("falcon_mamba") && !hasType("mamba2") && !hasType("rwkv");
-  }
+  bool hasType(std::string_view names) const { return isType(type_, names); }
+  bool attends() const { return !hasType("mamba falcon_mamba mamba2 rwkv"); }
 
   void readSizes() {
     const Index listed = json_.has("num_hidden_layers") ? 0 : std::ssize(json_.texts("layers_block_type"));
@@ -139,7 +137,7 @@ class ShapeReader {
     else if (json_.has("multiple_of") && json_.has("dim") && !json_.has("hidden_dim"))  // Llama's params.json
       adjustInnerDim("ffn_dim_multiplier", "multiple_of");
     // These files give the width of both inner matrices together.
-    if (hasType("qwen") || hasType("recurrent_gemma")) shape_.innerDim /= 2;
+    if (hasType("qwen recurrent_gemma")) shape_.innerDim /= 2;
     shape_.gated = !has("plain") && !hasType("rwkv");
     if (has("t5"))
       shape_.gated =
@@ -225,11 +223,8 @@ class ShapeReader {
     FeedForward mixed{.innerDim = shape_.expertDim,
                       .experts = shape_.experts,
                       .activeExperts = shape_.activeExperts,
-                      .sharedDim = sizes_.optional({"shared_expert_intermediate_size",
-                                                    "moe_shared_expert_intermediate_size",
-                                                    "shared_intermediate_size", "share_expert_dim"},
-                                                   shape_.expertDim) *
-                                   std::max<Index>(shape_.sharedExperts, sharesOne() ? 1 : 0),
+                      .sharedDim = sizes_.optional(kSharedDims, shape_.expertDim) *
+                                   std::max<Index>(shape_.sharedExperts, sizes_.has(kSharedDims)),
                       .gated = shape_.gated};
     for (const PlannedLayer& layer : plan) {
       if (layer.inner == Inner::dense) ++denseOf(dense, layer).layers;
@@ -272,10 +267,6 @@ class ShapeReader {
     return group.kind == CacheKind::none && group.heads == 0 && group.parameters > 0;
   }
 
-  bool sharesOne() const {
-    return json_.has("shared_expert_intermediate_size") || json_.has("moe_shared_expert_intermediate_size") ||
-           json_.has("shared_intermediate_size") || json_.has("share_expert_dim");
-  }
   /// In an encoder every kind is `none`; whether it has windows follows from its span.
   CacheKind kindOf(const LayerGroup& group) const {
     if (shape_.decodes || group.kind != CacheKind::none) return group.kind;
@@ -338,7 +329,7 @@ Result<ModelShape> readModelShape(std::string_view text, const std::string& name
     type = findModelType("llama");  // params.json
   type ? json.addDefaults(type->defaults) : refuseForeignLayers(json);
   const bool whole = json.has("hidden_size") && json.has("num_hidden_layers");
-  if (part.nested && type) json.addDefaults(nestedDefaults(type->name));
+  if (part.nested && type) json.addDefaults(type->sizes);
   ShapeReader reader(*root, json, type);
   ModelShape shape = reader.read();
   if (const Status status = root->status(); !status) return status.error();

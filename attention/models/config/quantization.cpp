@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "attention/formats/quote.h"
-#include "attention/models/config/layer_plan.h"
+#include "attention/models/config/shape_parts.h"
 
 namespace headscope::attention {
 
@@ -41,178 +41,161 @@ WeightStorage usual(WeightFormat format, Index bits, Index group = 0) {
   return stored;
 }
 
-std::optional<WeightStorage> readFp8(const ConfigReader&) {
-  return storageOf(WeightFormat::fp8);
-}
-
-/// Frantar et al. 2022, GPTQ, and Lin et al. 2023, AWQ: a 16-bit scale and a zero of the weights' bits.
-std::optional<WeightStorage> readGptq(const ConfigReader& json) {
-  const std::string method = json.text("quant_method", "gptq");
-  const Index bits = bitsOf(json), group = groupOf(json, 128);
-  WeightStorage stored =
-      grouped(method.find("awq") != method.npos ? "awq" : "gptq", bits, group, 16 + bits, MathFormat::fp16);
-  if (json.flag("lm_head", false)) stored.headBits = stored.bits;
-  return stored;
-}
-
-/// Intel's auto-round packs whole numbers as GPTQ does, or floats with scales of 8 bits.
-std::optional<WeightStorage> readAutoRound(const ConfigReader& json) {
-  const std::string type = json.text("data_type", "int");
-  const Index bits = bitsOf(json);
-  if (type.find("fp") == type.npos) return grouped("auto-round", bits, groupOf(json, 128), 16 + bits);
-  if (bits == 8 && !type.starts_with("mx")) return storageOf(WeightFormat::fp8);
-  return grouped(type.starts_with("nv") ? "nvfp4" : "mxfp4", bits,
-                 groupOf(json, type.starts_with("nv") ? 16 : 32), 8);
-}
-
-std::optional<WeightStorage> readMxfp4(const ConfigReader&) {
-  return usual(WeightFormat::mxfp4, 4, 32);
-}
-
-/// compressed-tensors has groups of layers with their weights' bits. The first group counts.
-std::optional<WeightStorage> readCompressed(const ConfigReader& json) {
-  const ConfigReader groups = json.object("config_groups");
-  for (const std::string& name : groups.names()) {
-    const ConfigReader weights = groups.object(name).object("weights");
-    const Index bits = bitsOf(weights, 8);
-    if (weights.text("type", "int") == "float") {
-      if (bits == 8) return storageOf(WeightFormat::fp8);
-      const Index group = groupOf(weights, 16);
-      return grouped(group == 32 ? "mxfp4" : "nvfp4", bits, group, 8,
-                     group == 32 ? MathFormat::bf16 : MathFormat::fp4);
-    }
-    if (bits == 8 && groupOf(weights) == 0) return usual(WeightFormat::int8, 8);
-    return grouped(fmt::format("int{}", bits), bits, groupOf(weights),
-                   weights.flag("symmetric", true) ? 16 : 16 + bits);
-  }
-  return std::nullopt;
-}
-
-/// NVIDIA's Model Optimizer. FP8 in MXFP8 has groups of 32 with a scale of 8 bits.
-std::optional<WeightStorage> readModelOpt(const ConfigReader& json) {
-  const std::string algorithm = json.text("quant_algo", "FP8");
-  if (algorithm.find("MXFP8") != algorithm.npos) return grouped("mxfp8", 8, 32, 8, MathFormat::fp8);
-  if (algorithm.find("NVFP4") != algorithm.npos)
-    return grouped("nvfp4", 4, groupOf(json, 16), 8,
-                   algorithm.find("W4A16") == algorithm.npos ? MathFormat::fp4 : MathFormat::bf16);
-  if (algorithm.find("MXFP4") != algorithm.npos) return grouped("mxfp4", 4, 32, 8);
-  if (algorithm.starts_with("FP8")) return storageOf(WeightFormat::fp8);
-  if (algorithm.starts_with("INT8") || algorithm.starts_with("W8A8")) return usual(WeightFormat::int8, 8);
-  if (algorithm.starts_with("INT4") || algorithm.starts_with("W4A"))
-    return grouped("int4", 4, groupOf(json, 128), 16);
-  return std::nullopt;
-}
-
-/// Dettmers et al. 2023, QLoRA, section 3: a 32-bit scale for 64 weights, which double quantisation stores in
-/// 8 bits.
-std::optional<WeightStorage> readBitsAndBytes(const ConfigReader& json) {
-  if (!json.flag("load_in_4bit", json.flag("_load_in_4bit", false))) return usual(WeightFormat::int8, 8);
-  WeightStorage stored = usual(WeightFormat::nf4, 4);
-  if (!json.flag("bnb_4bit_use_double_quant", false)) stored.bits = 4 + 32.0 / 64;
-  return stored;
-}
-
-/// Apple's MLX: scale and bias of 16 bits, or a scale of 8 bits for floats. Embeddings and head as well.
-std::optional<WeightStorage> readMlx(const ConfigReader& json) {
-  const std::string mode = json.text("mode", "affine");
-  const Index bits = bitsOf(json), group = groupOf(json, 64);
-  const bool floats = mode != "affine";
-  WeightStorage stored = grouped("mlx " + (floats ? mode : fmt::format("{}-bit", bits)), bits, group,
-                                 floats ? 8 : 32, MathFormat::bf16, Covers::matrices);
-  for (const std::string& name : json.names())  // a layer with its own groups
-    if (json.isObject(name) && groupOf(json.object(name), group) != group) stored.packedBits = 0;
-  return stored;
-}
-
-/// Badri and Shaji 2023, HQQ: a 16-bit scale and zero for each group.
-std::optional<WeightStorage> readHqq(const ConfigReader& json) {
-  const ConfigReader inner = json.object("quant_config").object("weight_quant_params");
-  const Index bits = bitsOf(inner);
-  return grouped(fmt::format("hqq {}-bit", bits), bits, groupOf(inner, 64), 32);
-}
-
-/// torchao names its format by a text, or by a class with its arguments.
-std::optional<WeightStorage> readTorchAo(const ConfigReader& json) {
-  const ConfigReader made = json.isObject("quant_type") ? json.object("quant_type").object("default") : json;
-  const ConfigReader arguments =
-      json.isObject("quant_type") ? made.object("_data") : json.object("quant_type_kwargs");
-  const std::string type = json.isObject("quant_type") ? made.text("_type", "") : json.text("quant_type", "");
-  const auto says = [&](std::string_view lower, std::string_view camel) {
-    return type.find(lower) != type.npos || type.find(camel) != type.npos;
-  };
-  if (says("float8", "Float8"))
-    return says("int4_weight", "Int4Weight")
-               ? std::optional(grouped("torchao int4", 4, groupOf(arguments, 128), 32))
-               : std::optional(storageOf(WeightFormat::fp8));
-  if (says("int4_weight", "Int4Weight") && !says("int8_dynamic", "Int8Dynamic"))
-    return grouped("torchao int4", 4, groupOf(arguments, 128), 32);
-  if (says("int8_weight", "Int8Weight") || says("int8_dynamic", "Int8Dynamic"))
-    return grouped("torchao int8", 8, 0, 0, says("dynamic", "Dynamic") ? MathFormat::int8 : MathFormat::bf16);
-  return std::nullopt;
-}
-
-/// AMD's Quark: "fp8_e4m3", "int4", "uint4", "fp4".
-std::optional<WeightStorage> readQuark(const ConfigReader& json) {
-  const ConfigReader weight = json.object("global_quant_config").object("weight");
-  const std::string type = weight.text("dtype", "");
-  const auto digit = std::find_if(type.begin(), type.end(), [](char c) { return c >= '2' && c <= '8'; });
-  if (digit == type.end()) return std::nullopt;
-  const Index bits = *digit - '0', group = groupOf(weight);
-  if (type.find("fp") != type.npos)
-    return bits == 8 ? grouped("fp8", 8, 0, 0, MathFormat::fp8)
-                     : grouped("mxfp4", bits, groupOf(weight, 32), 8);
-  return grouped(fmt::format("quark int{}", bits), bits, group,
-                 16 + (weight.flag("symmetric", true) ? 0 : bits),
-                 bits == 8 ? MathFormat::int8 : MathFormat::bf16);
-}
-
-std::optional<WeightStorage> readInt8(const ConfigReader&) {
-  return usual(WeightFormat::int8, 8);
-}
-
-/// Wang et al. 2023, BitNet: −1, 0 and 1, four in a byte, unless the model is quantised while it loads.
-std::optional<WeightStorage> readBitNet(const ConfigReader& json) {
-  if (json.text("quantization_mode", "offline") == "online") return storageOf(WeightFormat::bf16);
-  return grouped("bitnet", 2, 0, 0);
-}
-
-/// Hugging Face's Quanto: "int8", "float8", "int4" and "int2", the last two in groups of 128.
-std::optional<WeightStorage> readQuanto(const ConfigReader& json) {
-  const std::string type = json.text("weights", "int8");
-  if (type == "float8") return storageOf(WeightFormat::fp8);
-  const Index bits = type == "int4" ? 4 : type == "int2" ? 2 : 8;
-  return grouped("quanto " + type, bits, bits < 8 ? 128 : 0, 32);
-}
-
-/// ExLlama gives the bits of a layer's weight on average, with scales, and those of the head.
-std::optional<WeightStorage> readExl(const ConfigReader& json) {
-  WeightStorage stored{
-      .name = json.text("quant_method", "exl2"), .covers = Covers::layers, .computes = MathFormat::fp16};
-  stored.bits = std::min(json.positive("bits", 4.0), 16.0);
-  stored.headBits = std::min(json.positive("head_bits", 6.0), 16.0);
-  return stored;
-}
-
 struct Method {
   std::string_view names;  ///< as in quant_method, separated by spaces
   std::optional<WeightStorage> (*read)(const ConfigReader& json);
 };
 constexpr Method kMethods[] = {
-    {"gptq awq gptq_marlin awq_marlin marlin", readGptq},
-    {"auto-round intel/auto-round auto_round", readAutoRound},
-    {"fp8 fbgemm_fp8 finegrained_fp8", readFp8},
-    {"mxfp4", readMxfp4},
-    {"compressed-tensors", readCompressed},
-    {"modelopt modelopt_fp4", readModelOpt},
-    {"bitsandbytes", readBitsAndBytes},
-    {"mlx", readMlx},
-    {"hqq", readHqq},
-    {"torchao", readTorchAo},
-    {"quark", readQuark},
-    {"eetq experts_int8", readInt8},
-    {"bitnet", readBitNet},
-    {"quanto", readQuanto},
-    {"exl2 exl3", readExl},
+    // Frantar et al. 2022, GPTQ, and Lin et al. 2023, AWQ: a 16-bit scale and a zero of the weights' bits.
+    {"gptq awq gptq_marlin awq_marlin marlin",
+     [](const ConfigReader& json) -> std::optional<WeightStorage> {
+       const std::string method = json.text("quant_method", "gptq");
+       const Index bits = bitsOf(json), group = groupOf(json, 128);
+       WeightStorage stored = grouped(method.find("awq") != method.npos ? "awq" : "gptq", bits, group,
+                                      16 + bits, MathFormat::fp16);
+       if (json.flag("lm_head", false)) stored.headBits = stored.bits;
+       return stored;
+     }},
+    // Intel's auto-round packs whole numbers as GPTQ does, or floats with scales of 8 bits.
+    {"auto-round intel/auto-round auto_round",
+     [](const ConfigReader& json) -> std::optional<WeightStorage> {
+       const std::string type = json.text("data_type", "int");
+       const Index bits = bitsOf(json);
+       if (type.find("fp") == type.npos) return grouped("auto-round", bits, groupOf(json, 128), 16 + bits);
+       if (bits == 8 && !type.starts_with("mx")) return storageOf(WeightFormat::fp8);
+       return grouped(type.starts_with("nv") ? "nvfp4" : "mxfp4", bits,
+                      groupOf(json, type.starts_with("nv") ? 16 : 32), 8);
+     }},
+    {"fp8 fbgemm_fp8 finegrained_fp8",
+     [](const ConfigReader&) -> std::optional<WeightStorage> { return storageOf(WeightFormat::fp8); }},
+    {"mxfp4",
+     [](const ConfigReader&) -> std::optional<WeightStorage> { return usual(WeightFormat::mxfp4, 4, 32); }},
+    // compressed-tensors has groups of layers with their weights' bits. The first group counts.
+    {"compressed-tensors",
+     [](const ConfigReader& json) -> std::optional<WeightStorage> {
+       const ConfigReader groups = json.object("config_groups");
+       for (const std::string& name : groups.names()) {
+         const ConfigReader weights = groups.object(name).object("weights");
+         const Index bits = bitsOf(weights, 8);
+         if (weights.text("type", "int") == "float") {
+           if (bits == 8) return storageOf(WeightFormat::fp8);
+           const Index group = groupOf(weights, 16);
+           return grouped(group == 32 ? "mxfp4" : "nvfp4", bits, group, 8,
+                          group == 32 ? MathFormat::bf16 : MathFormat::fp4);
+         }
+         if (bits == 8 && groupOf(weights) == 0) return usual(WeightFormat::int8, 8);
+         return grouped(fmt::format("int{}", bits), bits, groupOf(weights),
+                        weights.flag("symmetric", true) ? 16 : 16 + bits);
+       }
+       return std::nullopt;
+     }},
+    // NVIDIA's Model Optimizer. FP8 in MXFP8 has groups of 32 with a scale of 8 bits.
+    {"modelopt modelopt_fp4",
+     [](const ConfigReader& json) -> std::optional<WeightStorage> {
+       const std::string algorithm = json.text("quant_algo", "FP8");
+       if (algorithm.find("MXFP8") != algorithm.npos) return grouped("mxfp8", 8, 32, 8, MathFormat::fp8);
+       if (algorithm.find("NVFP4") != algorithm.npos)
+         return grouped("nvfp4", 4, groupOf(json, 16), 8,
+                        algorithm.find("W4A16") == algorithm.npos ? MathFormat::fp4 : MathFormat::bf16);
+       if (algorithm.find("MXFP4") != algorithm.npos) return grouped("mxfp4", 4, 32, 8);
+       if (algorithm.starts_with("FP8")) return storageOf(WeightFormat::fp8);
+       if (algorithm.starts_with("INT8") || algorithm.starts_with("W8A8"))
+         return usual(WeightFormat::int8, 8);
+       if (algorithm.starts_with("INT4") || algorithm.starts_with("W4A"))
+         return grouped("int4", 4, groupOf(json, 128), 16);
+       return std::nullopt;
+     }},
+    // Dettmers et al. 2023, QLoRA, section 3: a 32-bit scale for 64 weights, which double quantisation
+    // stores in 8 bits.
+    {"bitsandbytes",
+     [](const ConfigReader& json) -> std::optional<WeightStorage> {
+       if (!json.flag("load_in_4bit", json.flag("_load_in_4bit", false))) return usual(WeightFormat::int8, 8);
+       WeightStorage stored = usual(WeightFormat::nf4, 4);
+       if (!json.flag("bnb_4bit_use_double_quant", false)) stored.bits = 4 + 32.0 / 64;
+       return stored;
+     }},
+    // Apple's MLX: scale and bias of 16 bits, or a scale of 8 bits for floats. Embeddings and head as well.
+    {"mlx",
+     [](const ConfigReader& json) -> std::optional<WeightStorage> {
+       const std::string mode = json.text("mode", "affine");
+       const Index bits = bitsOf(json), group = groupOf(json, 64);
+       const bool floats = mode != "affine";
+       WeightStorage stored = grouped("mlx " + (floats ? mode : fmt::format("{}-bit", bits)), bits, group,
+                                      floats ? 8 : 32, MathFormat::bf16, Covers::matrices);
+       for (const std::string& name : json.names())  // a layer with its own groups
+         if (json.isObject(name) && groupOf(json.object(name), group) != group) stored.packedBits = 0;
+       return stored;
+     }},
+    // Badri and Shaji 2023, HQQ: a 16-bit scale and zero for each group.
+    {"hqq",
+     [](const ConfigReader& json) -> std::optional<WeightStorage> {
+       const ConfigReader inner = json.object("quant_config").object("weight_quant_params");
+       const Index bits = bitsOf(inner);
+       return grouped(fmt::format("hqq {}-bit", bits), bits, groupOf(inner, 64), 32);
+     }},
+    // torchao names its format by a text, or by a class with its arguments.
+    {"torchao",
+     [](const ConfigReader& json) -> std::optional<WeightStorage> {
+       const ConfigReader made =
+           json.isObject("quant_type") ? json.object("quant_type").object("default") : json;
+       const ConfigReader arguments =
+           json.isObject("quant_type") ? made.object("_data") : json.object("quant_type_kwargs");
+       const std::string type =
+           json.isObject("quant_type") ? made.text("_type", "") : json.text("quant_type", "");
+       const auto says = [&](std::string_view lower, std::string_view camel) {
+         return type.find(lower) != type.npos || type.find(camel) != type.npos;
+       };
+       if (says("float8", "Float8"))
+         return says("int4_weight", "Int4Weight")
+                    ? std::optional(grouped("torchao int4", 4, groupOf(arguments, 128), 32))
+                    : std::optional(storageOf(WeightFormat::fp8));
+       if (says("int4_weight", "Int4Weight") && !says("int8_dynamic", "Int8Dynamic"))
+         return grouped("torchao int4", 4, groupOf(arguments, 128), 32);
+       if (says("int8_weight", "Int8Weight") || says("int8_dynamic", "Int8Dynamic"))
+         return grouped("torchao int8", 8, 0, 0,
+                        says("dynamic", "Dynamic") ? MathFormat::int8 : MathFormat::bf16);
+       return std::nullopt;
+     }},
+    // AMD's Quark: "fp8_e4m3", "int4", "uint4", "fp4".
+    {"quark",
+     [](const ConfigReader& json) -> std::optional<WeightStorage> {
+       const ConfigReader weight = json.object("global_quant_config").object("weight");
+       const std::string type = weight.text("dtype", "");
+       const auto digit = std::find_if(type.begin(), type.end(), [](char c) { return c >= '2' && c <= '8'; });
+       if (digit == type.end()) return std::nullopt;
+       const Index bits = *digit - '0', group = groupOf(weight);
+       if (type.find("fp") != type.npos)
+         return bits == 8 ? grouped("fp8", 8, 0, 0, MathFormat::fp8)
+                          : grouped("mxfp4", bits, groupOf(weight, 32), 8);
+       return grouped(fmt::format("quark int{}", bits), bits, group,
+                      16 + (weight.flag("symmetric", true) ? 0 : bits),
+                      bits == 8 ? MathFormat::int8 : MathFormat::bf16);
+     }},
+    {"eetq experts_int8",
+     [](const ConfigReader&) -> std::optional<WeightStorage> { return usual(WeightFormat::int8, 8); }},
+    // Wang et al. 2023, BitNet: −1, 0 and 1, four in a byte, unless the model is quantised while it loads.
+    {"bitnet",
+     [](const ConfigReader& json) -> std::optional<WeightStorage> {
+       if (json.text("quantization_mode", "offline") == "online") return storageOf(WeightFormat::bf16);
+       return grouped("bitnet", 2, 0, 0);
+     }},
+    // Hugging Face's Quanto: "int8", "float8", "int4" and "int2", the last two in groups of 128.
+    {"quanto",
+     [](const ConfigReader& json) -> std::optional<WeightStorage> {
+       const std::string type = json.text("weights", "int8");
+       if (type == "float8") return storageOf(WeightFormat::fp8);
+       const Index bits = type == "int4" ? 4 : type == "int2" ? 2 : 8;
+       return grouped("quanto " + type, bits, bits < 8 ? 128 : 0, 32);
+     }},
+    // ExLlama gives the bits of a layer's weight on average, with scales, and those of the head.
+    {"exl2 exl3",
+     [](const ConfigReader& json) -> std::optional<WeightStorage> {
+       WeightStorage stored{
+           .name = json.text("quant_method", "exl2"), .covers = Covers::layers, .computes = MathFormat::fp16};
+       stored.bits = std::min(json.positive("bits", 4.0), 16.0);
+       stored.headBits = std::min(json.positive("head_bits", 6.0), 16.0);
+       return stored;
+     }},
 };
 
 /// The method's name. MLX and early bitsandbytes don't write it.
@@ -224,8 +207,7 @@ std::string methodOf(const ConfigReader& json, std::string_view key) {
 
 std::optional<WeightStorage> readMethod(const ConfigReader& json, const std::string& name) {
   for (const Method& method : kMethods)
-    if ((" " + std::string(method.names) + " ").find(" " + name + " ") != std::string::npos)
-      return method.read(json);
+    if (isListed(method.names, name)) return method.read(json);
   return std::nullopt;
 }
 

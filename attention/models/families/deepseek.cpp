@@ -7,11 +7,11 @@
 // token (multi-head latent attention), and all layers but the first few are mixtures with experts that every
 // token passes through.
 
-namespace headscope::attention {
+namespace headscope::attention::families {
 namespace {
 
 constexpr TensorNames kDeepSeekNames = [] {
-  TensorNames names = families::withExperts(families::kLlamaNames);
+  TensorNames names = withExperts(kLlamaNames);
   names.k = names.v = {};
   names.queryDown = "self_attn.q_a_proj";
   names.queryDownNorm = "self_attn.q_a_layernorm";
@@ -31,7 +31,7 @@ constexpr TensorNames kDeepSeekNames = [] {
 void readRotatedPart(const ConfigReader& json, bool interleaved, ModelConfig& config) {
   const Index whole = config.headDim;
   config.headDim = config.latent.ropeDim;
-  families::readRotation(json, {}, config);
+  readRotation(json, {}, config);
   config.headDim = whole;
   config.rotations[0].first = whole - config.latent.ropeDim;
   config.rotations[0].interleaved = interleaved;
@@ -86,12 +86,12 @@ void readGroups(const ConfigReader& json, const MixtureDefaults& defaults, Index
 
 /// Reads which layers are mixtures, and their experts.
 void readDeepSeekMixture(const ConfigReader& json, const MixtureDefaults& defaults, ModelConfig& config) {
-  families::readMixture(json,
-                        {.experts = "n_routed_experts",
-                         .count = defaults.experts,
-                         .used = defaults.used,
-                         .defaultDim = defaults.innerDim},
-                        config);
+  readMixture(json,
+              {.experts = "n_routed_experts",
+               .count = defaults.experts,
+               .used = defaults.used,
+               .defaultDim = defaults.innerDim},
+              config);
   Mixture& mixture = config.mixture;
   mixture.sharedDim = json.size("n_shared_experts", defaults.shared, 0) * mixture.innerDim;
   mixture.shareScale = static_cast<float>(json.positive("routed_scaling_factor", defaults.shareScale));
@@ -101,67 +101,53 @@ void readDeepSeekMixture(const ConfigReader& json, const MixtureDefaults& defaul
     config.layers[asSize(i)].mixture = i >= dense && i % step == 0;
 }
 
-void readDeepSeek2(const ConfigReader& json, ModelConfig& config) {
-  // A head's size is read below.
-  families::readLlamaSizes(json, config, {.positions = 2048, .headDim = 1});
-  readLatent(json, config);
-  readRotatedPart(json, true, config);
-  const std::string method = json.text("topk_method", "greedy");
-  if (method != "greedy" && method != "group_limited_greedy")
-    json.refuse("topk_method", quotedText(method), "greedy or group_limited_greedy");
-  constexpr MixtureDefaults kDefaults{64, 6, 1407, 2, 1, 1, 0, 1};
-  readDeepSeekMixture(json, kDefaults, config);
-  readGroups(json, kDefaults, 1, method != "greedy", config.mixture);
-}
-
-void readDeepSeek3(const ConfigReader& json, ModelConfig& config) {
-  families::readLlamaSizes(json, config, {.positions = 4096, .headDim = 1});
-  readLatent(json, config);
-  readRotatedPart(json, json.flag("rope_interleave", true), config);
-  constexpr MixtureDefaults kDefaults{256, 8, 2048, 1, 8, 4, 3, 2.5};
-  readDeepSeekMixture(json, kDefaults, config);
-  readGroups(json, kDefaults, 2, true, config.mixture);
-  config.mixture.sigmoid = config.mixture.corrected = true;
-  config.mixture.sumsToOne = json.flag("norm_topk_prob", true);
-}
-
 constexpr ConfigFields kDeepSeekFields{
-    .read =
-        "kv_lora_rank q_lora_rank qk_rope_head_dim qk_nope_head_dim v_head_dim attention_bias "
-        "n_routed_experts n_shared_experts num_experts_per_tok moe_intermediate_size n_group topk_group "
-        "routed_scaling_factor first_k_dense_replace moe_layer_freq",
     // Additional layers after the last one predict further tokens, for training and speculation.
     .ignored = "qk_head_dim num_nextn_predict_layers ep_size aux_loss_alpha seq_aux",
     .fixed = "num_key_value_heads=@num_attention_heads head_dim=@qk_rope_head_dim mlp_bias=false",
-    .base = &families::kLlamaFields,
+    .base = &kLlamaFields,
 };
 
 }  // namespace
 
-constinit const Family families::deepSeek2{
+constinit const Family deepSeek2{
     .name = "deepseek_v2",
     .architecture = "DeepseekV2",
-    .prefixes = kLlamaPrefixes,
-    .headPrefixes = kNoPrefix,
     .names = kDeepSeekNames,
     .tied = false,
-    .fields = {.read = "topk_method",
-               .fixed = R"(norm_topk_prob=false scoring_func="softmax")",
-               .base = &kDeepSeekFields},
-    .read = readDeepSeek2,
+    .fields = {.fixed = R"(norm_topk_prob=false scoring_func="softmax")", .base = &kDeepSeekFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          // A head's size is read below.
+          readLlamaSizes(json, config, {.positions = 2048, .headDim = 1});
+          readLatent(json, config);
+          readRotatedPart(json, true, config);
+          const std::string method = json.text("topk_method", "greedy");
+          if (method != "greedy" && method != "group_limited_greedy")
+            json.refuse("topk_method", quotedText(method), "greedy or group_limited_greedy");
+          constexpr MixtureDefaults kDefaults{64, 6, 1407, 2, 1, 1, 0, 1};
+          readDeepSeekMixture(json, kDefaults, config);
+          readGroups(json, kDefaults, 1, method != "greedy", config.mixture);
+        },
 };
 
-constinit const Family families::deepSeek3{
+constinit const Family deepSeek3{
     .name = "deepseek_v3",
     .architecture = "DeepseekV3",
-    .prefixes = kLlamaPrefixes,
-    .headPrefixes = kNoPrefix,
     .names = kDeepSeekNames,
     .tied = false,
-    .fields = {.read = "rope_interleave norm_topk_prob",
-               .fixed = R"(scoring_func="sigmoid" topk_method="noaux_tc")",
-               .base = &kDeepSeekFields},
-    .read = readDeepSeek3,
+    .fields = {.fixed = R"(scoring_func="sigmoid" topk_method="noaux_tc")", .base = &kDeepSeekFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readLlamaSizes(json, config, {.positions = 4096, .headDim = 1});
+          readLatent(json, config);
+          readRotatedPart(json, json.flag("rope_interleave", true), config);
+          constexpr MixtureDefaults kDefaults{256, 8, 2048, 1, 8, 4, 3, 2.5};
+          readDeepSeekMixture(json, kDefaults, config);
+          readGroups(json, kDefaults, 2, true, config.mixture);
+          config.mixture.sigmoid = config.mixture.corrected = true;
+          config.mixture.sumsToOne = json.flag("norm_topk_prob", true);
+        },
 };
 
-}  // namespace headscope::attention
+}  // namespace headscope::attention::families

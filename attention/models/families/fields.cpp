@@ -9,10 +9,6 @@
 namespace headscope::attention::families {
 
 constinit const ConfigFields kLlamaFields{
-    .read =
-        "hidden_size intermediate_size vocab_size num_attention_heads num_key_value_heads head_dim "
-        "num_hidden_layers hidden_act max_position_embeddings rms_norm_eps rope_theta rope_scaling "
-        "rope_parameters partial_rotary_factor",
     .ignored = "is_llama_config original_max_position_embeddings",
     .fixed = "rope_interleaved=false use_mrope=false",
     .base = &kSharedFields,
@@ -49,8 +45,8 @@ double stretchOf(const ConfigReader& rope, Index original, ModelConfig& config) 
 /// LongRoPE (Ding et al. 2024), as in Phi-3's long-context models: a factor per frequency, in one list for
 /// texts up to the original length and one for longer texts.
 void readLongRope(const ConfigReader& rope, Index original, ModelConfig& config, Rotation& rotation) {
-  const auto shortFactors = rope.positives("short_factor", rotation.dims / 2);
-  const auto longFactors = rope.positives("long_factor", rotation.dims / 2);
+  const auto shortFactors = rope.numbers("short_factor", rotation.dims / 2, true);
+  const auto longFactors = rope.numbers("long_factor", rotation.dims / 2, true);
   rotation.longFrequencies = rotation.frequencies;
   for (std::size_t t = 0; t < rotation.frequencies.size(); ++t) {
     rotation.frequencies[t] /= shortFactors[t];
@@ -104,7 +100,15 @@ Index evenShare(const ConfigReader& json, std::string_view whole, Index size, st
 }
 
 void addLayers(ModelConfig& config, Index count) {
-  config.layers.assign(static_cast<std::size_t>(count), {.scale = inverseRoot(config.headDim)});
+  config.layers.assign(asSize(count), {.scale = inverseRoot(config.headDim)});
+}
+
+void readSizes(const ConfigReader& json, const SizeFields& fields, ModelConfig& config) {
+  config.modelDim = json.size(fields.width, fields.usualWidth);
+  config.vocabulary = json.size("vocab_size", fields.vocabulary);
+  config.heads = config.kvHeads = json.size(fields.heads, fields.usualHeads);
+  config.headDim = evenShare(json, fields.width, config.modelDim, fields.heads, config.heads);
+  addLayers(config, json.size(fields.layers, fields.usualLayers, 1, kMaxLayers));
 }
 
 void readLlamaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults) {
@@ -120,7 +124,9 @@ void readLlamaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDe
                        : evenShare(json, "hidden_size", config.modelDim, "num_attention_heads", config.heads);
   config.maxPositions = json.size("max_position_embeddings", defaults.positions, 1, kMaxPositions);
   config.activation = readActivation(json, "hidden_act", "silu");
-  config.epsilon = json.positive("rms_norm_eps", 1e-6);
+  config.epsilon = json.positive("rms_norm_eps", defaults.epsilon);
+  if (defaults.attentionBias)
+    config.qkvBias = config.outputBias = json.flag("attention_bias", *defaults.attentionBias);
   config.norm = NormKind::rms;
   config.gated = true;
   addLayers(config, json.size("num_hidden_layers", {}, 1, kMaxLayers));
@@ -202,6 +208,12 @@ void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelC
   for (LayerKind& layer : config.layers) layer.rotation = 0;
 }
 
+void readLlama(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults,
+               const RopeDefaults& rope) {
+  readLlamaSizes(json, config, defaults);
+  readRotation(json, rope, config);
+}
+
 void readRotations(const ConfigReader& json, const RopeDefaults& defaults, double local,
                    ModelConfig& config) {
   const double global = json.positive(defaults.thetaKey, defaults.theta);
@@ -222,6 +234,11 @@ std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue, In
   return json.size("sliding_window", defaultValue, low, kMaxPositions);
 }
 
+void readOptionalWindow(const ConfigReader& json, ModelConfig& config) {
+  const auto window = json.optionalSize("sliding_window", 1, kMaxPositions);
+  for (LayerKind& layer : config.layers) layer.window = window;
+}
+
 void readWindows(const ConfigReader& json, std::optional<Index> window,
                  bool (*defaultValue)(Index layer, Index of), Index of, ModelConfig& config) {
   const std::vector<std::string> types = json.texts("layer_types");
@@ -231,16 +248,14 @@ void readWindows(const ConfigReader& json, std::optional<Index> window,
     return;
   }
   for (Index i = 0; i < config.layerCount(); ++i) {
-    bool slides =
-        !types.empty() ? types[static_cast<std::size_t>(i)] == "sliding_attention" : defaultValue(i, of);
-    if (!types.empty() && !slides && types[static_cast<std::size_t>(i)] != "full_attention")
-      json.refuse("layer_types", quotedText(types[static_cast<std::size_t>(i)]),
-                  "sliding_attention or full_attention");
+    bool slides = !types.empty() ? types[asSize(i)] == "sliding_attention" : defaultValue(i, of);
+    if (!types.empty() && !slides && types[asSize(i)] != "full_attention")
+      json.refuse("layer_types", quotedText(types[asSize(i)]), "sliding_attention or full_attention");
     if (slides && !window)
       json.refuse(types.empty() ? "sliding_window" : "layer_types",
                   types.empty() ? "null" : "a list with sliding_attention",
                   types.empty() ? "a whole number" : "only full_attention, since no sliding_window is set");
-    if (slides) config.layers[static_cast<std::size_t>(i)].window = window;
+    if (slides) config.layers[asSize(i)].window = window;
   }
 }
 

@@ -9,22 +9,8 @@
 
 namespace headscope::attention::families {
 
-inline constexpr std::string_view kNoPrefix[] = {""};
+inline constexpr std::string_view kTransformerPrefixes[] = {"transformer.", ""};
 
-/// The names that Llama and its descendants share.
-inline constexpr TensorNames kLlamaNames{.embedding = "embed_tokens",
-                                         .layer = "layers.N.",
-                                         .q = "self_attn.q_proj",
-                                         .k = "self_attn.k_proj",
-                                         .v = "self_attn.v_proj",
-                                         .o = "self_attn.o_proj",
-                                         .up = "mlp.up_proj",
-                                         .down = "mlp.down_proj",
-                                         .gate = "mlp.gate_proj",
-                                         .attentionNorm = "input_layernorm",
-                                         .mlpNorm = "post_attention_layernorm",
-                                         .finalNorm = "norm",
-                                         .head = "lm_head"};
 /// Adds norms of each head's queries and keys.
 constexpr TensorNames withHeadNorms(TensorNames names) {
   names.qNorm = "self_attn.q_norm";
@@ -39,7 +25,6 @@ constexpr TensorNames withExperts(TensorNames names) {
   names.expertGate = "mlp.experts.E.gate_proj";
   return names;
 }
-inline constexpr std::string_view kLlamaPrefixes[] = {"model.", ""};
 
 /// Returns size / count, such as a head's share of the width. Refuses a remainder.
 Index evenShare(const ConfigReader& json, std::string_view whole, Index size, std::string_view parts,
@@ -55,14 +40,23 @@ struct LlamaDefaults {
   std::optional<Index> heads = {}, vocabulary = {};
   std::optional<Index> kvHeads = {};  ///< nothing, or null in the file: one per head
   std::optional<Index> headDim = {};  ///< nothing: an equal share of the width
+  double epsilon = 1e-6;
+  std::optional<bool> attentionBias = {};  ///< of queries, keys, values and outputs; nothing: not a field
 };
 /// Reads hidden_size, intermediate_size, vocab_size, num_attention_heads, num_key_value_heads, head_dim,
-/// num_hidden_layers, hidden_act and positions; all layers are full with scale 1/√head_dim, with RMS norms
-/// and a gated MLP as in Llama.
+/// num_hidden_layers, hidden_act, rms_norm_eps, attention_bias and positions; all layers are full with scale
+/// 1/√head_dim, with RMS norms and a gated MLP as in Llama.
 void readLlamaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults);
 
-/// The fields that readLlamaSizes() and readRotation() take.
-extern const ConfigFields kLlamaFields;
+/// The fields of the sizes that nearly all files have, and the values if they are missing; nothing: the file
+/// must have the field.
+struct SizeFields {
+  std::string_view width = "hidden_size", heads = "num_attention_heads", layers = "num_hidden_layers";
+  std::optional<Index> usualWidth = {}, usualHeads = {}, usualLayers = {}, vocabulary = {};
+};
+/// Reads these and vocab_size. Each head has an equal share of the width and its own keys; layers are as
+/// addLayers() makes them.
+void readSizes(const ConfigReader& json, const SizeFields& fields, ModelConfig& config);
 
 /// Sets `count` layers, each with scale 1/√headDim.
 void addLayers(ModelConfig& config, Index count);
@@ -79,6 +73,9 @@ struct RopeDefaults {
   std::string_view partialKey = "partial_rotary_factor";
 };
 void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelConfig& config);
+/// Reads Llama's sizes and a rotation for all layers.
+void readLlama(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults,
+               const RopeDefaults& rope = {});
 /// Reads rotations[0] for full layers and [1] for those with a window, with base `local`. Newer files nest
 /// one set of fields per kind; if there is also a rope_scaling, it replaces the full layers' set.
 void readRotations(const ConfigReader& json, const RopeDefaults& defaults, double local, ModelConfig& config);
@@ -97,10 +94,19 @@ void readMixture(const ConfigReader& json, const MixtureKeys& keys, ModelConfig&
 
 /// Reads sliding_window, at least `low`; nothing if it is null.
 std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue, Index low = 1);
+/// Gives all layers the window in sliding_window, if the file has one.
+void readOptionalWindow(const ConfigReader& json, ModelConfig& config);
 /// Sets windows of `window` keys on the layers that are "sliding_attention" in `layer_types` or, if that is
 /// absent, on those that `standard` picks. Refuses such layers if there is no window.
 void readWindows(const ConfigReader& json, std::optional<Index> window,
                  bool (*defaultValue)(Index layer, Index of), Index of, ModelConfig& config);
+/// For readWindows(): all layers but every `of`-th, or every other one from the first.
+inline bool allButEvery(Index layer, Index of) {
+  return (layer + 1) % of != 0;
+}
+inline bool everyOther(Index layer, Index) {
+  return layer % 2 == 0;
+}
 /// Windows only with use_sliding_window, on the layers that `picks` names by their number and
 /// max_window_layers, unless layer_types says which.
 void readQwenWindows(const ConfigReader& json, ModelConfig& config, bool (*picks)(Index layer, Index bound));

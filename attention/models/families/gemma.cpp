@@ -7,10 +7,7 @@
 
 namespace headscope::attention::families {
 
-/// Reads what Gemma 1, 2 and 3 share: Llama's sizes, a separate head size, norms with 1 + w, embeddings times
-/// √d. Bidirectional if use_bidirectional_attention is true.
-void readGemmaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults);
-extern const ConfigFields kGemmaFields;
+namespace {
 
 /// Gemma 2 and 3: a norm before and after each part.
 constexpr TensorNames kGemmaNames = [] {
@@ -21,27 +18,21 @@ constexpr TensorNames kGemmaNames = [] {
   return names;
 }();
 
-}  // namespace headscope::attention::families
-
-namespace headscope::attention {
-namespace {
-
 /// Gemma 2 and 3 read only hidden_activation. Gemma's code did so before transformers 4.48 and has read
 /// hidden_act since.
 void readGemmaActivation(const ConfigReader& json, ModelConfig& config) {
   constexpr std::string_view kNew = "hidden_activation", kOld = "hidden_act", kStandard = "gelu_pytorch_tanh";
-  const bool readsOld = config.family == &families::gemma && !json.has(kNew);
-  config.activation = families::readActivation(json, readsOld ? kOld : kNew, kStandard);
-  if (readsOld || families::readActivation(json, kOld, json.text(kNew, kStandard)) == config.activation)
-    return;
+  const bool readsOld = config.family == &gemma && !json.has(kNew);
+  config.activation = readActivation(json, readsOld ? kOld : kNew, kStandard);
+  if (readsOld || readActivation(json, kOld, json.text(kNew, kStandard)) == config.activation) return;
   config.notes.push_back(
       fmt::format("config.json says {} for hidden_act, {} for hidden_activation: the latter counts.",
                   quotedText(json.text(kOld, "")), quotedText(json.text(kNew, kStandard))));
 }
 
-}  // namespace
-
-void families::readGemmaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults) {
+/// Reads what Gemma 1, 2 and 3 share: Llama's sizes, a separate head size, norms with 1 + w, embeddings times
+/// √d. Bidirectional if use_bidirectional_attention is true.
+void readGemmaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults) {
   readLlamaSizes(json, config, defaults);
   readGemmaActivation(json, config);
   config.norm = NormKind::rmsPlusOne;
@@ -50,65 +41,43 @@ void families::readGemmaSizes(const ConfigReader& json, ModelConfig& config, con
   config.causal = !json.flag("use_bidirectional_attention", false);
 }
 
-constinit const ConfigFields families::kGemmaFields{
-    .read = "hidden_activation attention_bias use_bidirectional_attention",
-    .base = &kLlamaFields,
-};
-
-namespace {
-
-// Gemma (Gemma Team 2024): Llama with 1 + w in its norms, embeddings times √d, and GELU.
-void readGemma(const ConfigReader& json, ModelConfig& config) {
-  families::readGemmaSizes(json, config, {.positions = 8192, .kvHeads = 16, .headDim = 256});
-  families::readRotation(json, {}, config);
-}
-
-}  // namespace
-
-constinit const Family families::gemma{
-    .name = "gemma",
-    .architecture = "Gemma",
-    .prefixes = kLlamaPrefixes,
-    .headPrefixes = kNoPrefix,
-    .names = kLlamaNames,
-    .fields = {.base = &kGemmaFields},
-    .read = readGemma,
-};
-
-// Gemma 2 (Gemma Team 2024): norms before and after each part, soft-caps on scores and logits, a window on
-// every other layer.
-
-namespace {
-
 std::optional<float> readCap(const ConfigReader& json, std::string_view key, double defaultValue) {
   if (json.isNull(key)) return std::nullopt;
   return static_cast<float>(json.positive(key, defaultValue));
 }
 
-void readGemma2(const ConfigReader& json, ModelConfig& config) {
-  families::readGemmaSizes(json, config, {.positions = 8192, .kvHeads = 4, .headDim = 256});
-  config.order = BlockOrder::around;
-  const double scalar = json.positive("query_pre_attn_scalar", 256);
-  for (LayerKind& layer : config.layers) layer.scale = static_cast<float>(1 / std::sqrt(scalar));
-  config.softcap = readCap(json, "attn_logit_softcapping", 50);
-  config.finalSoftcap = readCap(json, "final_logit_softcapping", 30);
-  families::readRotation(json, {}, config);
-  families::readWindows(
-      json, families::readWindow(json, 4096), [](Index layer, Index) { return layer % 2 == 0; }, 0, config);
-}
-
 }  // namespace
 
-constinit const Family families::gemma2{
+// Gemma (Gemma Team 2024): Llama with 1 + w in its norms, embeddings times √d, and GELU.
+
+constinit const Family gemma{
+    .name = "gemma",
+    .architecture = "Gemma",
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readGemmaSizes(json, config, {.positions = 8192, .kvHeads = 16, .headDim = 256});
+          readRotation(json, {}, config);
+        },
+};
+
+// Gemma 2 (Gemma Team 2024): norms before and after each part, soft-caps on scores and logits, a window on
+// every other layer.
+
+constinit const Family gemma2{
     .name = "gemma2",
     .architecture = "Gemma2",
-    .prefixes = kLlamaPrefixes,
-    .headPrefixes = kNoPrefix,
     .names = kGemmaNames,
-    .fields = {.read = "query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping sliding_window "
-                       "layer_types",
-               .base = &kGemmaFields},
-    .read = readGemma2,
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readGemmaSizes(json, config, {.positions = 8192, .kvHeads = 4, .headDim = 256});
+          config.order = BlockOrder::around;
+          const double scalar = json.positive("query_pre_attn_scalar", 256);
+          for (LayerKind& layer : config.layers) layer.scale = static_cast<float>(1 / std::sqrt(scalar));
+          config.softcap = readCap(json, "attn_logit_softcapping", 50);
+          config.finalSoftcap = readCap(json, "final_logit_softcapping", 30);
+          readRotation(json, {}, config);
+          readWindows(json, readWindow(json, 4096), everyOther, 0, config);
+        },
 };
 
 // Gemma 3's text model (Gemma Team 2025): Gemma 2 without caps but with norms on queries and keys; for each
@@ -121,8 +90,8 @@ constexpr std::string_view kGemma3Prefixes[] = {"language_model.model.", "model.
 constexpr std::string_view kHeadPrefixes[] = {"", "language_model."};
 
 void readText(const ConfigReader& json, ModelConfig& config) {
-  families::readGemmaSizes(
-      json, config, {.positions = 131072, .heads = 8, .vocabulary = 262208, .kvHeads = 4, .headDim = 256});
+  readGemmaSizes(json, config,
+                 {.positions = 131072, .heads = 8, .vocabulary = 262208, .kvHeads = 4, .headDim = 256});
   config.order = BlockOrder::around;
   config.qkNorm = QkNorm::head;
   const double scalar = json.positive("query_pre_attn_scalar", 256);
@@ -131,52 +100,44 @@ void readText(const ConfigReader& json, ModelConfig& config) {
     config.finalSoftcap = static_cast<float>(json.positive("final_logit_softcapping"));
   // A bidirectional window is as wide in total as a causal one, half on each side: |i − j| < W/2 + 1
   // (Gemma3TextConfig and _bidirectional_window_overlay of transformers).
-  auto window = families::readWindow(json, 4096);
+  auto window = readWindow(json, 4096);
   if (window && !config.causal) window = *window / 2 + 1;
-  families::readWindows(
-      json, window, [](Index layer, Index pattern) { return (layer + 1) % pattern != 0; },
-      json.size("sliding_window_pattern", 6, 1, kMaxLayers), config);
-  families::readRotations(json, {.theta = 1e6}, json.positive("rope_local_base_freq", 1e4), config);
+  readWindows(json, window, allButEvery, json.size("sliding_window_pattern", 6, 1, kMaxLayers), config);
+  readRotations(json, {.theta = 1e6}, json.positive("rope_local_base_freq", 1e4), config);
 }
 
-void readWithPictures(const ConfigReader& json, ModelConfig& config) {
-  constexpr std::string_view kNote = "The vision part of the model isn't loaded.";
-  config.notes.emplace_back(kNote);
-  readText(json, config);
-}
-
-constexpr std::string_view kRead =
-    "query_pre_attn_scalar final_logit_softcapping sliding_window sliding_window_pattern layer_types "
-    "rope_local_base_freq";
 // The published code has a cap on scores but doesn't apply it.
 constexpr std::string_view kFixed = "attn_logit_softcapping=null";
 
 }  // namespace
 
-constinit const Family families::gemma3Text{
+constinit const Family gemma3Text{
     .name = "gemma3_text",
     .architecture = "Gemma3",
     .prefixes = kGemma3Prefixes,
     .headPrefixes = kHeadPrefixes,
-    .names = families::withHeadNorms(kGemmaNames),
-    .fields = {.read = kRead, .ignored = "_sliding_window_pattern", .fixed = kFixed, .base = &kGemmaFields},
+    .names = withHeadNorms(kGemmaNames),
+    .fields = {.ignored = "_sliding_window_pattern", .fixed = kFixed, .base = &kLlamaFields},
     .read = readText,
 };
 
-constinit const Family families::gemma3{
+constinit const Family gemma3{
     .name = "gemma3",
     .architecture = "Gemma3ForConditionalGeneration",
     .prefixes = kGemma3Prefixes,
     .headPrefixes = kHeadPrefixes,
-    .names = families::withHeadNorms(kGemmaNames),
+    .names = withHeadNorms(kGemmaNames),
     .nested = "text_config",
-    .fields = {.read = kRead,
-               .ignored = "_sliding_window_pattern vision_config mm_tokens_per_image boi_token_index "
+    .fields = {.ignored = "_sliding_window_pattern vision_config mm_tokens_per_image boi_token_index "
                           "eoi_token_index image_token_index boi_token_id eoi_token_id image_token_id "
                           "vision_start_token_id",
                .fixed = kFixed,
-               .base = &kGemmaFields},
-    .read = readWithPictures,
+               .base = &kLlamaFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          config.notes.emplace_back("The vision part of the model isn't loaded.");
+          readText(json, config);
+        },
 };
 
-}  // namespace headscope::attention
+}  // namespace headscope::attention::families

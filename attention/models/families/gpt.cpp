@@ -3,39 +3,14 @@
 #include "attention/formats/quote.h"
 #include "attention/models/families/fields.h"
 
-namespace headscope::attention {
+namespace headscope::attention::families {
 
 // GPT-2 (Radford et al. 2019): learned positions, LayerNorm before each part, weights as [in, out].
 
-namespace {
-
-constexpr std::string_view kGpt2Prefixes[] = {"transformer.", ""};
-
-void readGpt2(const ConfigReader& json, ModelConfig& config) {
-  config.modelDim = json.size("n_embd");
-  config.innerDim = json.size("n_inner", std::min(4 * config.modelDim, kMaxConfigSize));
-  config.heads = config.kvHeads = json.size("n_head");
-  config.headDim = families::evenShare(json, "n_embd", config.modelDim, "n_head", config.heads);
-  config.vocabulary = json.size("vocab_size");
-  config.positionRows = config.maxPositions = json.size("n_positions");
-  config.activation = families::readActivation(json, "activation_function", "gelu_new");
-  config.epsilon = json.positive("layer_norm_epsilon", 1e-5);
-  config.qkvBias = config.outputBias = config.mlpBias = true;
-  families::addLayers(config, json.size("n_layer", {}, 1, kMaxLayers));
-  if (!json.flag("scale_attn_weights", true))
-    for (LayerKind& layer : config.layers) layer.scale = 1;
-  if (json.flag("scale_attn_by_inverse_layer_idx", false))
-    for (std::size_t i = 0; i < config.layers.size(); ++i)
-      config.layers[i].scale /= static_cast<float>(i + 1);
-}
-
-}  // namespace
-
-constinit const Family families::gpt2{
+constinit const Family gpt2{
     .name = "gpt2",
     .architecture = "GPT2",
-    .prefixes = kGpt2Prefixes,
-    .headPrefixes = kNoPrefix,
+    .prefixes = kTransformerPrefixes,
     .names = {.embedding = "wte",
               .positions = "wpe",
               .layer = "h.N.",
@@ -49,22 +24,34 @@ constinit const Family families::gpt2{
               .head = "lm_head",
               .inFirst = true},
     .aliases = "gpt-sw3",
-    .fields = {.read = "n_embd n_inner n_head n_layer n_positions vocab_size activation_function "
-                       "layer_norm_epsilon scale_attn_weights scale_attn_by_inverse_layer_idx",
-               .ignored = "n_ctx reorder_and_upcast_attn summary_type summary_use_proj summary_activation "
+    .fields = {.ignored = "n_ctx reorder_and_upcast_attn summary_type summary_use_proj summary_activation "
                           "summary_proj_to_labels summary_first_dropout summary_last_dropout "
                           "predict_special_tokens",
                .fixed = "hidden_size=@n_embd num_attention_heads=@n_head num_hidden_layers=@n_layer "
                         "max_position_embeddings=@n_positions",
                .base = &kSharedFields},
-    .read = readGpt2,
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readSizes(json, {.width = "n_embd", .heads = "n_head", .layers = "n_layer"}, config);
+          config.innerDim = json.size("n_inner", std::min(4 * config.modelDim, kMaxConfigSize));
+          config.positionRows = config.maxPositions = json.size("n_positions");
+          config.activation = readActivation(json, "activation_function", "gelu_new");
+          config.epsilon = json.positive("layer_norm_epsilon", 1e-5);
+          config.qkvBias = config.outputBias = config.mlpBias = true;
+          if (!json.flag("scale_attn_weights", true))
+            for (LayerKind& layer : config.layers) layer.scale = 1;
+          if (json.flag("scale_attn_by_inverse_layer_idx", false))
+            for (std::size_t i = 0; i < config.layers.size(); ++i)
+              config.layers[i].scale /= static_cast<float>(i + 1);
+        },
 };
 
 // GPT-Neo (Black et al. 2021): GPT-2 with a window on every other layer, and unscaled scores.
 
 namespace {
 
-constexpr std::string_view kGptNeoPrefixes[] = {"transformer.", ""};
+constexpr std::string_view kGptNeoxPrefixes[] = {"gpt_neox.", ""},
+                           kOptPrefixes[] = {"model.decoder.", "decoder."};
 
 /// attention_layers names the local layers, or else attention_types does, as [[["global", "local"], 12]]; if
 /// both are absent, every other one is local.
@@ -86,27 +73,12 @@ void readLocalLayers(const ConfigReader& json, ModelConfig& config) {
   }
 }
 
-void readGptNeo(const ConfigReader& json, ModelConfig& config) {
-  config.modelDim = json.size("hidden_size");
-  config.innerDim = json.size("intermediate_size", std::min(4 * config.modelDim, kMaxConfigSize));
-  config.vocabulary = json.size("vocab_size");
-  config.heads = config.kvHeads = json.size("num_heads");
-  config.headDim = families::evenShare(json, "hidden_size", config.modelDim, "num_heads", config.heads);
-  config.positionRows = config.maxPositions = json.size("max_position_embeddings", 2048);
-  config.activation = families::readActivation(json, "activation_function", "gelu_new");
-  config.epsilon = json.positive("layer_norm_epsilon", 1e-5);
-  config.outputBias = config.mlpBias = true;
-  families::addLayers(config, json.size("num_layers", {}, 1, kMaxLayers));
-  readLocalLayers(json, config);
-}
-
 }  // namespace
 
-constinit const Family families::gptNeo{
+constinit const Family gptNeo{
     .name = "gpt_neo",
     .architecture = "GPTNeo",
-    .prefixes = kGptNeoPrefixes,
-    .headPrefixes = kNoPrefix,
+    .prefixes = kTransformerPrefixes,
     .names = {.embedding = "wte",
               .positions = "wpe",
               .layer = "h.N.",
@@ -120,52 +92,29 @@ constinit const Family families::gptNeo{
               .mlpNorm = "ln_2",
               .finalNorm = "ln_f",
               .head = "lm_head"},
-    .fields = {.read =
-                   "hidden_size intermediate_size vocab_size num_heads num_layers max_position_embeddings "
-                   "activation_function layer_norm_epsilon window_size attention_layers attention_types",
-               .ignored = "resid_dropout embed_dropout summary_type summary_use_proj "
+    .fields = {.ignored = "resid_dropout embed_dropout summary_type summary_use_proj "
                           "summary_activation summary_proj_to_labels summary_first_dropout",
                .fixed = "num_attention_heads=@num_heads num_hidden_layers=@num_layers",
                .base = &kSharedFields},
-    .read = readGptNeo,
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readSizes(json, {.heads = "num_heads", .layers = "num_layers"}, config);
+          config.innerDim = json.size("intermediate_size", std::min(4 * config.modelDim, kMaxConfigSize));
+          config.positionRows = config.maxPositions = json.size("max_position_embeddings", 2048);
+          config.activation = readActivation(json, "activation_function", "gelu_new");
+          config.epsilon = json.positive("layer_norm_epsilon", 1e-5);
+          config.outputBias = config.mlpBias = true;
+          readLocalLayers(json, config);
+        },
 };
 
 // GPT-J (Wang & Komatsuzaki 2021): attention and MLP read the same LayerNorm of the stream; neighbouring
 // dimensions are rotated together.
 
-namespace {
-
-constexpr std::string_view kGptJPrefixes[] = {"transformer.", ""};
-
-void readGptJ(const ConfigReader& json, ModelConfig& config) {
-  config.modelDim = json.size("n_embd");
-  config.innerDim = json.size("n_inner", std::min(4 * config.modelDim, kMaxConfigSize));
-  config.vocabulary = json.size("vocab_size");
-  config.heads = config.kvHeads = json.size("n_head");
-  config.headDim = families::evenShare(json, "n_embd", config.modelDim, "n_head", config.heads);
-  config.maxPositions = json.size("n_positions", 2048, 1, kMaxPositions);
-  config.activation = families::readActivation(json, "activation_function", "gelu_new");
-  config.epsilon = json.positive("layer_norm_epsilon", 1e-5);
-  config.order = BlockOrder::parallel;
-  config.mlpBias = config.headBias = true;
-  families::addLayers(config, json.size("n_layer", {}, 1, kMaxLayers));
-  Rotation rotation;
-  rotation.dims = json.size("rotary_dim", 64, 2, config.headDim);
-  if (json.isNull("rotary_dim")) json.refuse("rotary_dim", "null", "a whole number");
-  if (rotation.dims % 2 != 0) json.refuse("rotary_dim", std::to_string(rotation.dims), "an even number");
-  rotation.frequencies = ropeFrequencies(rotation.dims, 10000);
-  rotation.interleaved = true;
-  config.rotations = {rotation};
-  for (LayerKind& layer : config.layers) layer.rotation = 0;
-}
-
-}  // namespace
-
-constinit const Family families::gptJ{
+constinit const Family gptJ{
     .name = "gptj",
     .architecture = "GPTJ",
-    .prefixes = kGptJPrefixes,
-    .headPrefixes = kNoPrefix,
+    .prefixes = kTransformerPrefixes,
     .names = {.embedding = "wte",
               .layer = "h.N.",
               .q = "attn.q_proj",
@@ -179,52 +128,39 @@ constinit const Family families::gptJ{
               .finalNorm = "ln_f",
               .head = "lm_head"},
     .tied = false,
-    .fields = {.read = "n_embd n_inner n_head n_layer n_positions vocab_size activation_function "
-                       "layer_norm_epsilon rotary_dim",
-               .ignored = "n_ctx rotary summary_type summary_use_proj summary_activation "
+    .fields = {.ignored = "n_ctx rotary summary_type summary_use_proj summary_activation "
                           "summary_proj_to_labels summary_first_dropout",
                .fixed = "scale_attn_weights=true hidden_size=@n_embd num_attention_heads=@n_head "
                         "num_hidden_layers=@n_layer max_position_embeddings=@n_positions",
                .base = &kSharedFields},
-    .read = readGptJ,
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readSizes(json, {.width = "n_embd", .heads = "n_head", .layers = "n_layer"}, config);
+          config.innerDim = json.size("n_inner", std::min(4 * config.modelDim, kMaxConfigSize));
+          config.maxPositions = json.size("n_positions", 2048, 1, kMaxPositions);
+          config.activation = readActivation(json, "activation_function", "gelu_new");
+          config.epsilon = json.positive("layer_norm_epsilon", 1e-5);
+          config.order = BlockOrder::parallel;
+          config.mlpBias = config.headBias = true;
+          Rotation rotation;
+          rotation.dims = json.size("rotary_dim", 64, 2, config.headDim);
+          if (json.isNull("rotary_dim")) json.refuse("rotary_dim", "null", "a whole number");
+          if (rotation.dims % 2 != 0)
+            json.refuse("rotary_dim", std::to_string(rotation.dims), "an even number");
+          rotation.frequencies = ropeFrequencies(rotation.dims, 10000);
+          rotation.interleaved = true;
+          config.rotations = {rotation};
+          for (LayerKind& layer : config.layers) layer.rotation = 0;
+        },
 };
 
 // GPT-NeoX and Pythia (Black et al. 2022; Biderman et al. 2023): part of each head is rotated, and attention
 // and MLP read the same stream.
 
-namespace {
-
-constexpr std::string_view kGptNeoxPrefixes[] = {"gpt_neox.", ""};
-
-void readGptNeox(const ConfigReader& json, ModelConfig& config) {
-  config.modelDim = json.size("hidden_size");
-  config.innerDim = json.size("intermediate_size");
-  config.vocabulary = json.size("vocab_size");
-  config.heads = config.kvHeads = json.size("num_attention_heads");
-  config.headDim =
-      families::evenShare(json, "hidden_size", config.modelDim, "num_attention_heads", config.heads);
-  // The published code rotates with one width and multiplies with the other.
-  if (const auto said = json.optionalSize("head_dim"); said && *said != config.headDim)
-    json.refuse("head_dim", std::to_string(*said),
-                fmt::format("{}, hidden_size over num_attention_heads", config.headDim));
-  config.maxPositions = json.size("max_position_embeddings", 2048, 1, kMaxPositions);
-  config.activation = families::readActivation(json, "hidden_act", "gelu");
-  config.epsilon = json.positive("layer_norm_eps", 1e-5);
-  config.order = json.flag("use_parallel_residual", true) ? BlockOrder::parallel : BlockOrder::before;
-  config.qkvBias = config.outputBias = json.flag("attention_bias", true);
-  config.mlpBias = true;
-  families::addLayers(config, json.size("num_hidden_layers", {}, 1, kMaxLayers));
-  families::readRotation(json, {.partial = 0.25, .thetaKey = "rotary_emb_base", .partialKey = "rotary_pct"},
-                         config);
-}
-
-}  // namespace
-
-constinit const Family families::gptNeox{
+constinit const Family gptNeox{
     .name = "gpt_neox",
     .architecture = "GPTNeoX",
     .prefixes = kGptNeoxPrefixes,
-    .headPrefixes = kNoPrefix,
     .names = {.embedding = "embed_in",
               .layer = "layers.N.",
               .qkv = "attention.query_key_value",
@@ -237,108 +173,81 @@ constinit const Family families::gptNeox{
               .finalNorm = "final_layer_norm",
               .head = "embed_out"},
     .tied = false,
-    .fields = {.read = "hidden_size intermediate_size vocab_size num_attention_heads num_hidden_layers "
-                       "max_position_embeddings hidden_act layer_norm_eps use_parallel_residual "
-                       "attention_bias head_dim rotary_pct rotary_emb_base rope_scaling rope_parameters",
-               .ignored = "original_max_position_embeddings",
+    .fields = {.ignored = "original_max_position_embeddings",
                .fixed = "partial_rotary_factor=@rotary_pct rope_theta=@rotary_emb_base",
                .base = &kSharedFields},
-    .read = readGptNeox,
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readSizes(json, {}, config);
+          config.innerDim = json.size("intermediate_size");
+          // The published code rotates with one width and multiplies with the other.
+          if (const auto said = json.optionalSize("head_dim"); said && *said != config.headDim)
+            json.refuse("head_dim", std::to_string(*said),
+                        fmt::format("{}, hidden_size over num_attention_heads", config.headDim));
+          config.maxPositions = json.size("max_position_embeddings", 2048, 1, kMaxPositions);
+          config.activation = readActivation(json, "hidden_act", "gelu");
+          config.epsilon = json.positive("layer_norm_eps", 1e-5);
+          config.order = json.flag("use_parallel_residual", true) ? BlockOrder::parallel : BlockOrder::before;
+          config.qkvBias = config.outputBias = json.flag("attention_bias", true);
+          config.mlpBias = true;
+          readRotation(json, {.partial = 0.25, .thetaKey = "rotary_emb_base", .partialKey = "rotary_pct"},
+                       config);
+        },
 };
 
 // gpt-oss (OpenAI 2025): a mixture of experts in every layer, a window on every other one, and a sink per
 // head: a learned score that belongs to no key, in addition to those of the keys.
 
-namespace {
-
-constexpr TensorNames kGptOssNames = [] {
-  TensorNames names = families::kLlamaNames;
-  names.up = names.down = names.gate = {};
-  names.sinks = "self_attn.sinks";
-  names.router = "mlp.router";
-  names.expertGateUp = "mlp.experts.gate_up_proj";
-  names.expertDown = "mlp.experts.down_proj";
-  return names;
-}();
-
-void readGptOss(const ConfigReader& json, ModelConfig& config) {
-  families::readLlamaSizes(json, config, {.positions = 131072, .kvHeads = 8, .headDim = 64});
-  config.epsilon = json.positive("rms_norm_eps", 1e-5);
-  config.qkvBias = config.outputBias = json.flag("attention_bias", true);
-  config.sinks = true;
-  // Regardless of hidden_act (GptOssExperts of transformers).
-  config.activation = Activation::quickGelu;
-  config.gateLimit = 7;
-  if (!json.has("rope_scaling") && !json.has("rope_parameters")) {
-    ConfigReader rope = json;
-    rope.addDefaults(R"({"rope_scaling": {"rope_type": "yarn", "factor": 32.0, "truncate": false,
-                         "original_max_position_embeddings": 4096}})");
-  }
-  families::readRotation(json, {.theta = 150000}, config);
-  families::readWindows(
-      json, families::readWindow(json, 128), [](Index layer, Index) { return layer % 2 == 0; }, 0, config);
-  families::readMixture(
-      json, {.experts = "num_local_experts", .innerDim = "intermediate_size", .count = 128, .used = 4},
-      config);
-  config.mixture.sumsToOne = true;  // the softmax covers only the chosen experts
-  config.mixture.biased = true;
-}
-
-}  // namespace
-
-constinit const Family families::gptOss{
+constinit const Family gptOss{
     .name = "gpt_oss",
     .architecture = "GptOss",
-    .prefixes = kLlamaPrefixes,
-    .headPrefixes = kNoPrefix,
-    .names = kGptOssNames,
+    .names =
+        [] {
+          TensorNames names = kLlamaNames;
+          names.up = names.down = names.gate = {};
+          names.sinks = "self_attn.sinks";
+          names.router = "mlp.router";
+          names.expertGateUp = "mlp.experts.gate_up_proj";
+          names.expertDown = "mlp.experts.down_proj";
+          return names;
+        }(),
     .tied = false,
-    .fields = {.read = "attention_bias sliding_window layer_types num_local_experts num_experts_per_tok",
-               .ignored = "initial_context_length",
+    .fields = {.ignored = "initial_context_length",
                .fixed = "swiglu_alpha=1.702 swiglu_limit=7.0 experts_per_token=@num_experts_per_tok",
                .base = &kLlamaFields},
-    .read = readGptOss,
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readLlamaSizes(
+              json, config,
+              {.positions = 131072, .kvHeads = 8, .headDim = 64, .epsilon = 1e-5, .attentionBias = true});
+          config.sinks = true;
+          // Regardless of hidden_act (GptOssExperts of transformers).
+          config.activation = Activation::quickGelu;
+          config.gateLimit = 7;
+          if (!json.has("rope_scaling") && !json.has("rope_parameters")) {
+            ConfigReader rope = json;
+            rope.addDefaults(R"({"rope_scaling": {"rope_type": "yarn", "factor": 32.0, "truncate": false,
+                         "original_max_position_embeddings": 4096}})");
+          }
+          readRotation(json, {.theta = 150000}, config);
+          readWindows(json, readWindow(json, 128), everyOther, 0, config);
+          readMixture(
+              json,
+              {.experts = "num_local_experts", .innerDim = "intermediate_size", .count = 128, .used = 4},
+              config);
+          config.mixture.sumsToOne = true;  // the softmax covers only the chosen experts
+          config.mixture.biased = true;
+        },
 };
 
 // OPT (Zhang et al. 2022): learned positions from row 2 on, LayerNorm before each part, ReLU. OPT-350M has
 // narrower embeddings and its norms after each part; Galactica (Taylor et al. 2022) has no biases and norms
 // without weights.
 
-namespace {
-
-constexpr std::string_view kOptPrefixes[] = {"model.decoder.", "decoder."};
-
-/// The table of positions has this many more rows than there are positions.
-constexpr Index kFirstRow = 2;
-
-void readOpt(const ConfigReader& json, ModelConfig& config) {
-  config.modelDim = json.size("hidden_size");
-  config.innerDim = json.size("ffn_dim");
-  config.vocabulary = json.size("vocab_size");
-  config.heads = config.kvHeads = json.size("num_attention_heads");
-  config.headDim =
-      families::evenShare(json, "hidden_size", config.modelDim, "num_attention_heads", config.heads);
-  config.maxPositions = json.size("max_position_embeddings", 2048);
-  config.positionRows = config.maxPositions + kFirstRow;
-  config.firstPosition = kFirstRow;
-  config.activation = families::readActivation(json, "activation_function", "relu");
-  config.qkvBias = config.outputBias = config.mlpBias = json.flag("enable_bias", true);
-  families::addLayers(config, json.size("num_hidden_layers", {}, 1, kMaxLayers));
-  const bool before = json.flag("do_layer_norm_before", true);
-  if (!before) config.order = BlockOrder::after;
-  config.finalNorm = !json.flag("_remove_final_layer_norm", false) && before;
-  config.normWeight = json.flag("layer_norm_elementwise_affine", true);
-  const Index width = json.size("word_embed_proj_dim", config.modelDim);
-  if (width != config.modelDim) config.embeddingDim = width;
-}
-
-}  // namespace
-
-constinit const Family families::opt{
+constinit const Family opt{
     .name = "opt",
     .architecture = "OPT",
     .prefixes = kOptPrefixes,
-    .headPrefixes = kNoPrefix,
     .names = {.embedding = "embed_tokens",
               .positions = "embed_positions",
               .embeddingMap = "project_in",
@@ -354,12 +263,25 @@ constinit const Family families::opt{
               .mlpNorm = "final_layer_norm",
               .finalNorm = "final_layer_norm",
               .head = "lm_head"},
-    .fields = {.read = "hidden_size ffn_dim vocab_size num_attention_heads num_hidden_layers "
-                       "max_position_embeddings activation_function enable_bias _remove_final_layer_norm "
-                       "do_layer_norm_before layer_norm_elementwise_affine word_embed_proj_dim",
-               .ignored = "activation_dropout init_std",
-               .base = &kSharedFields},
-    .read = readOpt,
+    .fields = {.ignored = "activation_dropout init_std", .base = &kSharedFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readSizes(json, {}, config);
+          config.innerDim = json.size("ffn_dim");
+          config.maxPositions = json.size("max_position_embeddings", 2048);
+          // The table of positions has this many more rows than there are positions.
+          constexpr Index kFirstRow = 2;
+          config.positionRows = config.maxPositions + kFirstRow;
+          config.firstPosition = kFirstRow;
+          config.activation = readActivation(json, "activation_function", "relu");
+          config.qkvBias = config.outputBias = config.mlpBias = json.flag("enable_bias", true);
+          const bool before = json.flag("do_layer_norm_before", true);
+          if (!before) config.order = BlockOrder::after;
+          config.finalNorm = !json.flag("_remove_final_layer_norm", false) && before;
+          config.normWeight = json.flag("layer_norm_elementwise_affine", true);
+          const Index width = json.size("word_embed_proj_dim", config.modelDim);
+          if (width != config.modelDim) config.embeddingDim = width;
+        },
 };
 
-}  // namespace headscope::attention
+}  // namespace headscope::attention::families

@@ -123,9 +123,9 @@ class GgufConfigWriter {
     if (dims != headDim_ && family.paired)
       metadata_.fail(fmt::format("{} is {}, expected {}, the size of a head",
                                  metadata_.at("rope.dimension_count"), dims, headDim_));
-    const bool turnsPart = json_["model_type"] == "phi" || json_["model_type"] == "stablelm" ||
-                           json_["model_type"] == "glm" ||
-                           json_["model_type"] == "glm4";  // config.json's default is a part
+    constexpr std::string_view kTurnPart[] = {"phi", "stablelm", "glm",
+                                              "glm4"};  // unless config.json says all
+    const bool turnsPart = std::ranges::find(kTurnPart, family.model) != std::end(kTurnPart);
     if (neox || turnsPart || dims != headDim_) json_[neox ? "rotary_pct" : "partial_rotary_factor"] = share;
     readScaling();
   }

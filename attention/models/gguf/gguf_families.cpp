@@ -11,12 +11,8 @@ namespace headscope::attention {
 
 namespace {
 
-constexpr std::string_view kSizes =
-    "hidden_size=embedding_length intermediate_size=feed_forward_length num_hidden_layers=block_count "
-    "num_attention_heads=attention.head_count num_key_value_heads=attention.head_count_kv? "
-    "head_dim=attention.key_length? max_position_embeddings=context_length rope_theta=rope.freq_base?";
-constexpr std::string_view kRms = "rms_norm_eps=attention.layer_norm_rms_epsilon";
-constexpr std::string_view kLayerNorm = "layer_norm_eps=attention.layer_norm_epsilon";
+constexpr std::string_view kLayerNorm = "layer_norm_eps=attention.layer_norm_epsilon",
+                           kLayerNormSpelled = "layer_norm_epsilon=attention.layer_norm_epsilon";
 constexpr std::string_view kTwoExperts =
     "num_local_experts=expert_count num_experts_per_tok=expert_used_count";
 constexpr std::string_view kExperts = "num_experts=expert_count num_experts_per_tok=expert_used_count";
@@ -39,110 +35,84 @@ constexpr std::string_view kDeepSeekExperts =
     "n_group=expert_group_count? topk_group=expert_group_used_count?";
 
 constexpr GgufFamily kGgufFamilies[] = {
-    {.architecture = "llama", .model = "llama", .sizes = kSizes, .more = kRms, .paired = true},
-    {.architecture = "llama",
-     .model = "mixtral",
-     .sizes = kSizes,
-     .more = kRms,
-     .paired = true,
-     .experts = kTwoExperts},
-    {.architecture = "mistral3", .model = "ministral3", .sizes = kSizes, .more = kRms, .paired = true},
-    {.architecture = "qwen2moe",
-     .model = "qwen2_moe",
-     .sizes = kSizes,
-     .more = kRms,
-     .experts = kQwenExperts},
-    {.architecture = "qwen3moe",
-     .model = "qwen3_moe",
-     .sizes = kSizes,
-     .more = kRms,
-     .experts = kQwenExperts},
-    {.architecture = "olmoe", .model = "olmoe", .sizes = kSizes, .more = kRms, .experts = kExperts},
+    {.architecture = "llama", .model = "llama", .paired = true},
+    {.architecture = "llama", .model = "mixtral", .paired = true, .experts = kTwoExperts},
+    {.architecture = "mistral3", .model = "ministral3", .paired = true},
+    {.architecture = "qwen2moe", .model = "qwen2_moe", .experts = kQwenExperts},
+    {.architecture = "qwen3moe", .model = "qwen3_moe", .experts = kQwenExperts},
+    {.architecture = "olmoe", .model = "olmoe", .experts = kExperts},
     {.architecture = "gpt-oss",
      .model = "gpt_oss",
-     .sizes = kSizes,
      .more = "rms_norm_eps=attention.layer_norm_rms_epsilon sliding_window=attention.sliding_window",
      .experts = kTwoExperts},
-    {.architecture = "deepseek2",
-     .model = "deepseek_v2",
-     .sizes = kLatentSizes,
-     .more = kRms,
-     .experts = kDeepSeekExperts},
-    {.architecture = "qwen2", .model = "qwen2", .sizes = kSizes, .more = kRms},
-    {.architecture = "qwen3", .model = "qwen3", .sizes = kSizes, .more = kRms},
-    {.architecture = "gemma", .model = "gemma", .sizes = kSizes, .more = kRms},
-    {.architecture = "gemma2", .model = "gemma2", .sizes = kSizes, .more = kRms},
+    {.architecture = "deepseek2", .model = "deepseek_v2", .sizes = kLatentSizes, .experts = kDeepSeekExperts},
+    {.architecture = "qwen2", .model = "qwen2"},
+    {.architecture = "qwen3", .model = "qwen3"},
+    {.architecture = "gemma", .model = "gemma"},
+    {.architecture = "gemma2", .model = "gemma2"},
     {.architecture = "gemma3",
      .model = "gemma3_text",
-     .sizes = kSizes,
      .more = "rms_norm_eps=attention.layer_norm_rms_epsilon?"},
-    {.architecture = "gemma-embedding",
-     .model = "gemma3_text",
-     .sizes = kSizes,
-     .more = kRms,
-     .causal = false},
-    {.architecture = "phi3", .model = "phi3", .sizes = kSizes, .more = kRms},
-    {.architecture = "olmo2", .model = "olmo2", .sizes = kSizes, .more = kRms},
-    {.architecture = "smollm3", .model = "smollm3", .sizes = kSizes, .more = kRms, .paired = true},
-    {.architecture = "chatglm", .model = "glm", .sizes = kSizes, .more = kRms},
-    {.architecture = "glm4", .model = "glm4", .sizes = kSizes, .more = kRms},
+    {.architecture = "gemma-embedding", .model = "gemma3_text", .causal = false},
+    {.architecture = "phi3", .model = "phi3"},
+    {.architecture = "olmo2", .model = "olmo2"},
+    {.architecture = "smollm3", .model = "smollm3", .paired = true},
+    {.architecture = "chatglm", .model = "glm"},
+    {.architecture = "glm4", .model = "glm4"},
     {.architecture = "granite",
      .model = "granite",
-     .sizes = kSizes,
      .more = "rms_norm_eps=attention.layer_norm_rms_epsilon embedding_multiplier=embedding_scale? "
              "residual_multiplier=residual_scale? logits_scaling=logit_scale? "
              "attention_multiplier=attention.scale?",
      .paired = true},
-    {.architecture = "phi2", .model = "phi", .sizes = kSizes, .more = kLayerNorm},
-    {.architecture = "stablelm", .model = "stablelm", .sizes = kSizes, .more = kLayerNorm},
+    {.architecture = "phi2", .model = "phi", .more = kLayerNorm},
+    {.architecture = "stablelm", .model = "stablelm", .more = kLayerNorm},
     {.architecture = "starcoder2",
      .model = "starcoder2",
-     .sizes = kSizes,
      .more = "norm_epsilon=attention.layer_norm_epsilon"},
     {.architecture = "command-r",
      .model = "cohere",
-     .sizes = kSizes,
      .more = "layer_norm_eps=attention.layer_norm_epsilon logit_scale=logit_scale"},
     {.architecture = "cohere2",
      .model = "cohere2",
-     .sizes = kSizes,
      .more = "layer_norm_eps=attention.layer_norm_epsilon logit_scale=logit_scale "
              "sliding_window=attention.sliding_window"},
     {.architecture = "gpt2",
      .model = "gpt2",
      .sizes = "n_embd=embedding_length n_inner=feed_forward_length n_layer=block_count "
-              "n_head=attention.head_count n_positions=context_length "
-              "layer_norm_epsilon=attention.layer_norm_epsilon",
+              "n_head=attention.head_count n_positions=context_length",
+     .more = kLayerNormSpelled,
      .rotates = false},
     {.architecture = "gptneox",
      .model = "gpt_neox",
      .sizes = "hidden_size=embedding_length intermediate_size=feed_forward_length "
               "num_hidden_layers=block_count num_attention_heads=attention.head_count "
-              "max_position_embeddings=context_length layer_norm_eps=attention.layer_norm_epsilon "
-              "use_parallel_residual=use_parallel_residual? rotary_emb_base=rope.freq_base?"},
+              "max_position_embeddings=context_length use_parallel_residual=use_parallel_residual? "
+              "rotary_emb_base=rope.freq_base?",
+     .more = kLayerNorm},
     {.architecture = "falcon",
      .model = "falcon",
      .sizes = "hidden_size=embedding_length ffn_hidden_size=feed_forward_length "
               "num_hidden_layers=block_count num_attention_heads=attention.head_count "
-              "max_position_embeddings=context_length layer_norm_epsilon=attention.layer_norm_epsilon "
-              "rope_theta=rope.freq_base?"},
+              "max_position_embeddings=context_length rope_theta=rope.freq_base?",
+     .more = kLayerNormSpelled},
     {.architecture = "bloom",
      .model = "bloom",
      .sizes = "hidden_size=embedding_length n_inner=feed_forward_length n_layer=block_count "
-              "n_head=attention.head_count seq_length=context_length "
-              "layer_norm_epsilon=attention.layer_norm_epsilon",
+              "n_head=attention.head_count seq_length=context_length",
+     .more = kLayerNormSpelled,
      .rotates = false},
     {.architecture = "mpt",
      .model = "mpt",
      .sizes = "d_model=embedding_length n_layers=block_count n_heads=attention.head_count "
-              "max_seq_len=context_length layer_norm_epsilon=attention.layer_norm_epsilon "
-              "slopes=attention.max_alibi_bias",
+              "max_seq_len=context_length slopes=attention.max_alibi_bias",
+     .more = kLayerNormSpelled,
      .rotates = false},
     {.architecture = "bert",
      .model = "bert",
      .sizes = "hidden_size=embedding_length intermediate_size=feed_forward_length "
-              "num_hidden_layers=block_count num_attention_heads=attention.head_count "
-              "layer_norm_eps=attention.layer_norm_epsilon",
+              "num_hidden_layers=block_count num_attention_heads=attention.head_count",
+     .more = kLayerNorm,
      .rotates = false,
      .causal = false},
 };
@@ -160,12 +130,6 @@ const GgufFamily* ggufFamily(std::string_view architecture, bool mixture) {
   return found;
 }
 
-namespace {
-
-constexpr std::string_view kWithoutPrefix[] = {""};
-
-}  // namespace
-
 void fitToTensors(const GgufSource& source, ModelConfig& config) {
   const auto has = [&](const char* name) { return source.tensors.contains(name); };
   if (config.norm == NormKind::rmsPlusOne) config.norm = NormKind::rms;
@@ -179,6 +143,7 @@ void fitToTensors(const GgufSource& source, ModelConfig& config) {
 }
 
 TensorNaming ggufNaming(const Family& family, const GgufSource& source, bool paired) {
+  static constexpr std::string_view kWithoutPrefix[] = {""};
   const TensorNames& own = family.names;
   const auto named = [](std::string_view here, std::string_view there) {
     return here.empty() ? std::string_view() : there;
@@ -187,7 +152,9 @@ TensorNaming ggufNaming(const Family& family, const GgufSource& source, bool pai
   const bool expertsApart = has("blk.0.ffn_down.0.weight");
   const bool usual = !own.qkv.empty();
   const bool together = has("blk.0.attn_qkv.weight") || (usual && !has("blk.0.attn_q.weight"));
-  const bool split = usual && !together;
+  const auto apart = [&](std::string_view here, std::string_view there) {
+    return together ? "" : usual ? there : named(here, there);
+  };
   // Only post-norm models (BERT) have separate names for the norms after each part.
   const bool after = own.embeddingNorm.size() > 0 && family.encoder;
   const bool two = own.attentionNorm == "ln_attn";  // Falcon 40B, whose files swap the two names
@@ -197,15 +164,9 @@ TensorNaming ggufNaming(const Family& family, const GgufSource& source, bool pai
       .tokenTypes = named(own.tokenTypes, "token_types"),
       .embeddingNorm = named(own.embeddingNorm, "token_embd_norm"),
       .layer = "blk.N.",
-      .q = together ? ""
-           : split  ? "attn_q"
-                    : named(own.q, "attn_q"),
-      .k = together ? ""
-           : split  ? "attn_k"
-                    : named(own.k, "attn_k"),
-      .v = together ? ""
-           : split  ? "attn_v"
-                    : named(own.v, "attn_v"),
+      .q = apart(own.q, "attn_q"),
+      .k = apart(own.k, "attn_k"),
+      .v = apart(own.v, "attn_v"),
       .qkv = together ? "attn_qkv" : "",
       .fused = FusedRows::thirds,  // regardless of the family
       .o = "attn_output",

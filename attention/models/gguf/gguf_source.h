@@ -13,6 +13,8 @@
 
 namespace headscope::attention {
 
+struct TokenizerParts;  // tokenizer_parts.h
+
 /// Whether the path is a file that begins like a GGUF file.
 bool isGguf(const std::filesystem::path& path);
 
@@ -65,13 +67,20 @@ class GgufMetadata {
   std::optional<Error> error_;
 };
 
+/// The sizes that most families take from the metadata, and the settings of their norms.
+inline constexpr std::string_view kGgufSizes =
+    "hidden_size=embedding_length intermediate_size=feed_forward_length num_hidden_layers=block_count "
+    "num_attention_heads=attention.head_count num_key_value_heads=attention.head_count_kv? "
+    "head_dim=attention.key_length? max_position_embeddings=context_length rope_theta=rope.freq_base?";
+inline constexpr std::string_view kGgufRms = "rms_norm_eps=attention.layer_norm_rms_epsilon";
+
 /// How the GGUF files of one architecture express a family's config.json.
 struct GgufFamily {
   std::string_view architecture;  ///< general.architecture
   std::string_view model;         ///< config.json's model_type
   /// Fields of config.json and the metadata they come from, "hidden_size=embedding_length …"; a trailing "?"
   /// marks optional ones. `experts` has those of a mixture; empty: not a mixture.
-  std::string_view sizes, more = {};
+  std::string_view sizes = kGgufSizes, more = kGgufRms;
   bool rotates = true;  ///< positions are rotated
   /// Rows of q and k are stored pair by pair, as for rotations of neighbours.
   bool paired = false;
@@ -103,12 +112,12 @@ void fitToTensors(const GgufSource& source, ModelConfig& config);
 /// they gate.
 TensorNaming ggufNaming(const Family& family, const GgufSource& source, bool paired);
 
-/// How a byte-level GGUF tokenizer splits text before merging, by tokenizer.ggml.pre. Equals the
-/// tokenizer.json of the models it is named after.
+/// How a byte-level GGUF tokenizer splits text before merging, by tokenizer.ggml.pre. The rules are JSON, as
+/// in the tokenizer.json of the models it is named after; empty: none.
 struct GgufSplit {
-  std::string_view names;         ///< " llama-bpe falcon3 ", with a space on both sides of each
-  std::string_view preTokenizer;  ///< JSON
-  std::string_view normalizer = "null";
+  std::string_view names;  ///< " llama-bpe falcon3 ", with a space on both sides of each
+  std::string_view preTokenizer;
+  std::string_view normalizer = {};
   bool ignoreMerges = false;  ///< a piece in the vocabulary is one token
   bool begins = false;        ///< a text begins with a special token unless the metadata say otherwise
 };
@@ -116,11 +125,11 @@ struct GgufSplit {
 /// Returns null if no split has that name.
 const GgufSplit* ggufSplit(std::string_view name);
 
-/// Returns the tokenizer.json that a GGUF file's metadata are equivalent to, to be read like any other.
-/// Supports byte-level BPE with a named pre-tokenizer, SentencePiece's BPE, which merges by score, and
-/// WordPiece. Returns an Error, naming the file and the metadata, for other kinds of tokenizers (by name),
-/// missing metadata, lists of unequal lengths and two tokens with the same text; "stopped" once `stop` is
-/// requested.
-Result<std::string> ggufTokenizer(const GgufSource& source, const std::stop_token& stop);
+/// Reads the tokenizer in a GGUF file's metadata. Supports byte-level BPE with a named pre-tokenizer,
+/// SentencePiece's BPE, which merges by score, and WordPiece. Returns an Error, naming the file and the
+/// metadata, for other kinds of tokenizers (by name), missing metadata, lists of unequal lengths and two
+/// tokens with the same text; "stopped" once `stop` is requested.
+Result<std::unique_ptr<const TokenizerParts>> ggufTokenizer(const GgufSource& source,
+                                                            const std::stop_token& stop);
 
 }  // namespace headscope::attention

@@ -65,7 +65,7 @@ constexpr GgufSplit kGgufSplits[] = {
     // MPT and OLMo took GPT-NeoX's tokenizer.
     {" olmo mpt ", HEADSCOPE_GPT2, kNfc},
     {" starcoder refact command-r smollm codeshell exaone minerva-7b ", kDigits},
-    {" llama-bpe llama3 llama-v3 falcon3 pixtral midm-2.0 ", kLlama3, "null", true, true},
+    {" llama-bpe llama3 llama-v3 falcon3 pixtral midm-2.0 ", kLlama3, {}, true, true},
     {" dbrx smaug-bpe glm4 chatglm-bpe ", kLlama3},
     {" falcon ", kFalcon},
     {" bloom ", kBloom},
@@ -75,7 +75,7 @@ constexpr GgufSplit kGgufSplits[] = {
     {" deepseek-llm ", kDeepSeek},
     {" deepseek-coder ", kDeepSeekCoder},
     {" deepseek-v3 hunyuan-dense ", kDeepSeek3},
-    {" tekken ", kTekken, "null", true, true},
+    {" tekken ", kTekken, {}, true, true},
 };
 
 }  // namespace

@@ -12,9 +12,6 @@ namespace headscope::attention {
 
 namespace {
 
-/// Number of merges in flight, while their data is being prefetched.
-constexpr std::size_t kAhead = 16;
-
 std::uint64_t pairOf(TokenId left, TokenId right) {
   return (std::uint64_t{static_cast<std::uint32_t>(left)} << 32) | static_cast<std::uint32_t>(right);
 }
@@ -23,6 +20,7 @@ std::uint64_t pairOf(TokenId left, TokenId right) {
 
 MergeTable::MergeTable(std::span<const Entry> entries)
     : seed_(randomHashSeed() | 1), slots_(std::bit_ceil(2 * entries.size() + 1)) {
+  constexpr std::size_t kAhead = 16;  // slots in flight, while they are being prefetched
   for (std::size_t i = 0; i < entries.size() + kAhead; ++i) {
     if (i < entries.size()) __builtin_prefetch(&slots_[hashOf(pairOf(entries[i].left, entries[i].right))]);
     if (i < kAhead) continue;
@@ -48,172 +46,102 @@ const Merge* MergeTable::find(TokenId left, TokenId right) const {
   return slot.pair == kFree ? nullptr : &slot.merge;
 }
 
-namespace {
+MergeReader::MergeReader(std::string where, const Vocabulary& vocabulary, std::size_t prefix)
+    : where_(std::move(where)), vocabulary_(vocabulary), prefix_(prefix) {
+  entries_.reserve(2 * vocabulary.count());
+}
 
-/// One merge in the list: the two parts it names.
-struct Line {
-  std::string_view left, right;
-  std::string leftBuffer, rightBuffer;  ///< for parts with escapes
-  Vocabulary::Question leftQuestion, rightQuestion;
-};
+Status MergeReader::add(std::string_view left, std::string_view right) {
+  if (count_ >= kAhead)
+    if (const Status status = resolve(count_ - kAhead); !status) return status;
+  Line& line = lines_[count_++ % kAhead];
+  line.left = left;
+  line.right = right;
+  line.leftQuestion = vocabulary_.ask(line.left);
+  line.rightQuestion = vocabulary_.ask(line.right);
+  return success();
+}
 
-/// Parses merges from front to back and looks up their tokens some merges later.
-class MergeReader {
- public:
-  MergeReader(std::string_view json, const std::string& where, const Vocabulary& vocabulary,
-              std::size_t prefix)
-      : cursor_(json), where_(where), vocabulary_(vocabulary), prefix_(prefix) {
-    entries_.reserve(2 * vocabulary.count());
-  }
+Status MergeReader::add(std::string_view both) {
+  const std::size_t space = both.find(' ');
+  if (space == both.npos || both.find(' ', space + 1) != both.npos)
+    return failure("is not two tokens with one space between them");
+  return add(both.substr(0, space), both.substr(space + 1));
+}
 
-  Status read(const std::stop_token& stop) {
-    std::size_t count = 0;
-    if (cursor_.enter('[')) {
-      for (; cursor_.next(); ++count) {
-        if (count % 4096 == 0 && stop.stop_requested()) return stopped();
-        if (count >= kAhead && !resolve(count - kAhead)) return Error{problem_};
-        if (!parse(count)) break;
-      }
-    }
-    if (!problem_.empty()) return Error{problem_};
-    if (!cursor_.finish()) return Error{where_ + ": " + cursor_.fault()};
-    for (std::size_t i = count - std::min(count, kAhead); i < count; ++i)
-      if (!resolve(i)) return Error{problem_};
-    return success();
-  }
+Result<MergeTable> MergeReader::finish() {
+  for (std::size_t i = count_ - std::min(count_, kAhead); i < count_; ++i)
+    if (const Status status = resolve(i); !status) return status.error();
+  return MergeTable(entries_);
+}
 
-  const std::vector<MergeTable::Entry>& entries() const { return entries_; }
+Status MergeReader::resolve(std::size_t number) {
+  const Line& line = lines_[number % kAhead];
+  if (line.left.empty() || line.right.empty()) return failure(number, &line, "joins an empty token");
+  const auto left = vocabulary_.find(line.leftQuestion), right = vocabulary_.find(line.rightQuestion);
+  if (!left || !right)
+    return failure(
+        number, &line,
+        fmt::format("joins {}, which is not in the vocabulary", quotedText(left ? line.right : line.left)));
+  if (!findResult(line))
+    return failure(number, &line,
+                   fmt::format("makes {}, which is not in the vocabulary", quotedText(joined_)));
+  entries_.push_back({*left, *right, {static_cast<std::uint32_t>(number), result_}});
+  return success();
+}
 
- private:
-  /// Returns false if the cursor failed, or if problem_ describes an error.
-  bool parse(std::size_t number) {
-    Line& line = lines_[number % kAhead];
-    line.left = line.right = {};
-    if (!(cursor_.peek() == '"' ? parseText(line, number) : parsePair(line, number))) return false;
-    line.leftQuestion = vocabulary_.ask(line.left);
-    line.rightQuestion = vocabulary_.ask(line.right);
+/// Finds the joined token. It is nearly always the previous merge's result or the id after it, which is far
+/// cheaper to check than a search.
+bool MergeReader::findResult(const Line& line) {
+  joined_.assign(line.left).append(line.right, std::min(prefix_, line.right.size()));
+  for (const TokenId likely : {result_, result_ + 1}) {
+    if (vocabulary_.text(likely) != joined_) continue;
+    result_ = likely;
     return true;
   }
+  const auto found = vocabulary_.find(joined_);
+  result_ = found.value_or(0);
+  return found.has_value();
+}
 
-  bool parsePair(Line& line, std::size_t number) {
-    if (!cursor_.enter('[')) return false;
-    for (const bool left : {true, false}) {
-      if (!cursor_.next()) return cursor_.failed() ? false : fail(number, "has fewer than two parts");
-      if (!cursor_.string(left ? line.left : line.right, left ? line.leftBuffer : line.rightBuffer))
-        return false;
-    }
-    if (cursor_.next()) return fail(number, "has more than two parts");
-    return !cursor_.failed();
-  }
-
-  /// Reads the form in older files, "a b".
-  bool parseText(Line& line, std::size_t number) {
-    std::string_view text;
-    if (!cursor_.string(text, line.leftBuffer)) return false;
-    const std::size_t space = text.find(' ');
-    line.left = text.substr(0, space);
-    if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
-      return fail(number, "is not two tokens with one space between them");
-    line.right = text.substr(space + 1);
-    return true;
-  }
-
-  bool resolve(std::size_t number) {
-    const Line& line = lines_[number % kAhead];
-    if (line.left.empty() || line.right.empty()) return fail(number, "joins an empty token");
-    const auto left = vocabulary_.find(line.leftQuestion), right = vocabulary_.find(line.rightQuestion);
-    if (!left || !right)
-      return fail(number, fmt::format("joins {}, which is not in the vocabulary",
-                                      quotedText(left ? line.right : line.left)));
-    if (!findResult(line))
-      return fail(number, fmt::format("makes {}, which is not in the vocabulary", quotedText(joined_)));
-    entries_.push_back({*left, *right, {static_cast<std::uint32_t>(number), result_}});
-    return true;
-  }
-
-  /// Finds the joined token. It is nearly always the previous merge's result or the id after it, which is far
-  /// cheaper to check than a search.
-  bool findResult(const Line& line) {
-    joined_.assign(line.left).append(line.right.substr(std::min(prefix_, line.right.size())));
-    for (const TokenId likely : {result_, result_ + 1}) {
-      if (vocabulary_.text(likely) != joined_) continue;
-      result_ = likely;
-      return true;
-    }
-    const auto found = vocabulary_.find(joined_);
-    result_ = found.value_or(0);
-    return found.has_value();
-  }
-
-  bool fail(std::size_t number, const std::string& what) {
-    const Line& line = lines_[number % kAhead];
-    const std::string parts =
-        line.right.empty() ? "" : fmt::format(" ({}, {})", quotedText(line.left), quotedText(line.right));
-    problem_ = fmt::format("{}[{}]{} {}", where_, number, parts, what);
-    return false;
-  }
-
-  JsonCursor cursor_;
-  const std::string& where_;
-  const Vocabulary& vocabulary_;
-  std::size_t prefix_;
-  std::array<Line, kAhead> lines_;
-  std::vector<MergeTable::Entry> entries_;
-  std::string joined_, problem_;
-  TokenId result_ = 0;
-};
-
-}  // namespace
-
-Result<MergeTable> readMerges(std::string_view json, const std::string& where, const Vocabulary& vocabulary,
-                              std::size_t prefix, const std::stop_token& stop) {
-  MergeReader reader(json, where, vocabulary, prefix);
-  if (const auto status = reader.read(stop); !status) return status.error();
-  return MergeTable(reader.entries());
+Error MergeReader::failure(std::size_t number, const Line* line, const std::string& what) const {
+  const std::string parts =
+      line ? fmt::format(" ({}, {})", quotedText(line->left), quotedText(line->right)) : "";
+  return {fmt::format("{}[{}]{} {}", where_, number, parts, what)};
 }
 
 namespace {
 
 constexpr std::int32_t kNone = -1;
 
-class BytePairModel final : public TokenModel {
- public:
-  BytePairModel(Vocabulary vocabulary, MergeTable merges, const BytePairOptions& options)
-      : TokenModel(std::move(vocabulary)), merges_(std::move(merges)), options_(options) {
-    if (!options_.unknown.empty()) unknown_ = this->vocabulary().find(options_.unknown);
-    if (options_.byteFallback)
-      for (unsigned byte = 0; byte < byteTokens_.size(); ++byte)
-        byteTokens_[byte] = this->vocabulary().find(fmt::format("<0x{:02X}>", byte)).value_or(kNone);
-    plain_ = options_.prefix.empty() && options_.suffix.empty();
+struct BytePairTables {
+  BytePairTables(Vocabulary texts, MergeTable table, const BytePairOptions& given)
+      : vocabulary(std::move(texts)), merges(std::move(table)), options(given) {
+    if (!options.unknown.empty()) unknown = vocabulary.find(options.unknown);
+    if (options.byteFallback) bytes.emplace(vocabulary);
     std::string character;
-    for (char32_t c = 0; c < frequent_.size(); ++c) {
+    for (char32_t c = 0; c < frequent.size(); ++c) {
       character.clear();
       appendUtf8(c, character);
-      frequent_[c] = this->vocabulary().find(character).value_or(kNone);
+      frequent[c] = vocabulary.find(character).value_or(kNone);
     }
   }
-
-  std::unique_ptr<PieceEncoder> encoder() const override;
-
-  const MergeTable& merges() const { return merges_; }
-  const BytePairOptions& options() const { return options_; }
-  std::optional<TokenId> unknown() const { return unknown_; }
-  TokenId byteToken(char byte) const { return byteTokens_[static_cast<unsigned char>(byte)]; }
   /// kNone if the character has no token.
   TokenId characterToken(char32_t c, std::string_view text, bool first, bool last) const {
-    if (plain_) return c < frequent_.size() ? frequent_[c] : vocabulary().find(text).value_or(kNone);
+    if (plain) return c < frequent.size() ? frequent[c] : vocabulary.find(text).value_or(kNone);
     const std::string spelled =
-        (first ? "" : options_.prefix) + std::string(text) + (last ? options_.suffix : "");
-    return vocabulary().find(spelled).value_or(kNone);
+        (first ? "" : options.prefix) + std::string(text) + (last ? options.suffix : "");
+    return vocabulary.find(spelled).value_or(kNone);
   }
 
- private:
-  MergeTable merges_;
-  BytePairOptions options_;
-  std::optional<TokenId> unknown_;
-  std::array<TokenId, 256> byteTokens_{};  // with byteFallback
-  bool plain_ = true;                      // a character's token doesn't depend on its place
-  std::array<TokenId, 0x180> frequent_{};  // covers all characters of byte-level pieces
+  Vocabulary vocabulary;
+  MergeTable merges;
+  BytePairOptions options;
+  std::optional<TokenId> unknown;
+  std::optional<ByteTokens> bytes;
+  /// A character's token doesn't depend on its place.
+  bool plain = options.prefix.empty() && options.suffix.empty();
+  std::array<TokenId, 0x180> frequent{};  ///< covers all characters of byte-level pieces
 };
 
 /// A token in progress, in a linked list of those that remain.
@@ -232,12 +160,12 @@ struct Candidate {
 
 class BytePairEncoder final : public PieceEncoder {
  public:
-  explicit BytePairEncoder(const BytePairModel& model) : model_(model) {}
+  explicit BytePairEncoder(const BytePairTables& tables) : tables_(tables) {}
 
   Status encode(std::string_view piece, std::size_t offset, std::vector<PlacedToken>& tokens,
                 const std::stop_token& stop) override {
-    if (model_.options().ignoreMerges) {
-      if (const auto whole = model_.vocabulary().find(piece)) {
+    if (tables_.options.ignoreMerges) {
+      if (const auto whole = tables_.vocabulary.find(piece)) {
         tokens.push_back({*whole, {offset, offset + piece.size()}});
         return success();
       }
@@ -261,45 +189,32 @@ class BytePairEncoder final : public PieceEncoder {
   bool begin(std::string_view piece, const std::stop_token& stop) {
     symbols_.clear();
     std::optional<ByteRange> unknown;  // not added yet, because more may join it
-    std::size_t count = 0;
-    bool halted = false;
-    eachCharacter(piece, [&](char32_t c, std::size_t begin, std::size_t end) {
-      halted = halted || (++count % 65536 == 0 && stop.stop_requested());
-      if (halted) return;
-      if (const TokenId id =
-              model_.characterToken(c, piece.substr(begin, end - begin), begin == 0, end == piece.size());
-          id != kNone) {
-        flush(unknown);
-        add(id, begin, end);
-      } else if (!addBytes(piece, begin, end) && model_.unknown()) {
-        if (!model_.options().fuseUnknown) flush(unknown);
-        unknown = {unknown ? unknown->begin : begin, end};
+    const auto flush = [&] {
+      if (unknown) add(*tables_.unknown, unknown->begin, unknown->end);
+      unknown.reset();
+    };
+    const auto take = [&](char32_t c, std::size_t begin, std::size_t end) {
+      const std::string_view character = piece.substr(begin, end - begin);
+      const TokenId id = tables_.characterToken(c, character, begin == 0, end == piece.size());
+      if (id != kNone) {
+        flush();
+        return add(id, begin, end);
       }
-    });
-    flush(unknown);
-    return !halted;
-  }
-
-  void flush(std::optional<ByteRange>& unknown) {
-    if (unknown) add(*model_.unknown(), unknown->begin, unknown->end);
-    unknown.reset();
-  }
-
-  /// Returns false unless every byte of the character has a token.
-  bool addBytes(std::string_view piece, std::size_t begin, std::size_t end) {
-    if (!model_.options().byteFallback) return false;
-    const std::string_view character = piece.substr(begin, end - begin);
-    const auto has = [this](char byte) { return model_.byteToken(byte) != kNone; };
-    if (!std::all_of(character.begin(), character.end(), has)) return false;
-    for (std::size_t at = begin; at < end; ++at) add(model_.byteToken(piece[at]), at, at + 1);
-    return true;
+      const auto addByte = [&](TokenId byte, std::size_t at) { add(byte, begin + at, begin + at + 1); };
+      if ((tables_.bytes && tables_.bytes->spell(character, addByte)) || !tables_.unknown) return;
+      if (!tables_.options.fuseUnknown) flush();
+      unknown = {unknown ? unknown->begin : begin, end};
+    };
+    const bool finished = eachCharacter(piece, stop, take);
+    flush();
+    return finished;
   }
 
   const Merge* mergeAt(std::int32_t place) {
     ++steps_;
     const Symbol& left = symbols_[static_cast<std::size_t>(place)];
     if (left.next == kNone) return nullptr;
-    return model_.merges().find(left.id, symbols_[static_cast<std::size_t>(left.next)].id);
+    return tables_.merges.find(left.id, symbols_[static_cast<std::size_t>(left.next)].id);
   }
 
   /// Whether `a` merges after `b`; used as heap order, so that the next merge is on top.
@@ -345,23 +260,18 @@ class BytePairEncoder final : public PieceEncoder {
     consider(static_cast<std::int32_t>(candidate.place()), true);
   }
 
-  const BytePairModel& model_;
+  const BytePairTables& tables_;
   std::vector<Symbol> symbols_;
   std::vector<Candidate> candidates_;
 };
 
-std::unique_ptr<PieceEncoder> BytePairModel::encoder() const {
-  return std::make_unique<BytePairEncoder>(*this);
-}
-
 }  // namespace
 
-Result<std::unique_ptr<const TokenModel>> bytePairModel(Vocabulary vocabulary, MergeTable merges,
-                                                        const BytePairOptions& options) {
+Result<AnyTokenModel> bytePairModel(Vocabulary vocabulary, MergeTable merges,
+                                    const BytePairOptions& options) {
   if (!options.unknown.empty() && !vocabulary.find(options.unknown))
     return Error{fmt::format("\"unk_token\" {} is not in the vocabulary", quotedText(options.unknown))};
-  return std::unique_ptr<const TokenModel>(
-      std::make_unique<BytePairModel>(std::move(vocabulary), std::move(merges), options));
+  return tokenModel<BytePairEncoder, BytePairTables>(std::move(vocabulary), std::move(merges), options);
 }
 
 }  // namespace headscope::attention

@@ -37,15 +37,29 @@ bool isBertIdeograph(char32_t c);
 /// Appends the lower case of `c`.
 void appendLowerCase(char32_t c, std::string& text);
 
-/// Calls visit(code point, begin, end) for every character of well-formed `text`.
+/// Whether a byte of well-formed text isn't the first of its character.
+constexpr bool continuesCharacter(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
+
+/// Calls visit(code point, begin, end) for every character of well-formed `text`. Returns false, leaving out
+/// the rest, once `stop` is requested.
 template <class Visit>
-void eachCharacter(std::string_view text, Visit visit) {
+bool eachCharacter(std::string_view text, const std::stop_token& stop, Visit visit) {
+  constexpr std::size_t kBetweenStops = 4096;
+  std::size_t count = 0;
   for (std::size_t at = 0; at < text.size();) {
+    if (++count % kBetweenStops == 0 && stop.stop_requested()) return false;
     const auto byte = static_cast<unsigned char>(text[at]);
     const DecodedCodePoint c = byte < 0x80 ? DecodedCodePoint{byte} : decodeUtf8(text, at);
     visit(c.value, at, at + c.length);
     at += c.length;
   }
+  return true;
+}
+template <class Visit>
+void eachCharacter(std::string_view text, const Visit& visit) {
+  eachCharacter(text, {}, visit);
 }
 
 // GPT-2's spelling of bytes: each of the 256 is one printable character ("Ġ" is a space, "Ċ" a line feed).

@@ -19,70 +19,40 @@ const JsonValue& emptyValue() {
   return kEmpty;
 }
 
-/// Which bound was crossed, if any, and the number of values so far.
-struct Bounds {
-  bool tooDeep = false, tooMany = false;
+/// Reads one document into a tree.
+struct TreeReader {
+  JsonCursor cursor;
   std::size_t values = 0;
+  std::string beyond = {};  ///< the bound that was crossed, if any
+  std::string buffer = {};
+
+  /// Returns false if the cursor failed or a bound was crossed.
+  bool read(JsonValue& value, int depth) {
+    if (depth > kDeepest) beyond = fmt::format("lists and objects are more than {} deep", kDeepest);
+    if (++values > kMaxValues) beyond = fmt::format("found more than {} values", kMaxValues);
+    if (!beyond.empty()) return false;
+    const char first = cursor.peek();
+    std::string_view text;
+    if (first == '{' || first == '[') {
+      value.kind = first == '{' ? JsonKind::object : JsonKind::list;
+      cursor.enter(first);
+      while (cursor.next()) {
+        if (first == '{' && !cursor.key(text, buffer)) return false;
+        JsonValue& part = first == '{'
+                              ? value.members.emplace_back(JsonValue::Member{std::string(text), {}}).value
+                              : value.items.emplace_back();
+        if (!read(part, depth + 1)) return false;
+      }
+      return !cursor.failed();
+    }
+    if (!(first == '"' ? cursor.string(text, buffer) : cursor.word(text))) return false;
+    if (first != '"' && text == "null") return true;
+    const bool flag = text == "true" || text == "false";
+    value.kind = first == '"' ? JsonKind::text : flag ? JsonKind::boolean : JsonKind::number;
+    value.text = text;
+    return true;
+  }
 };
-
-/// Returns false if the cursor failed or a bound was crossed.
-bool readValue(JsonCursor& cursor, JsonValue& value, int depth, Bounds& bounds);
-
-bool readMembers(JsonCursor& cursor, JsonValue& value, int depth, Bounds& bounds) {
-  value.kind = JsonKind::object;
-  if (!cursor.enter('{')) return false;
-  std::string buffer;
-  while (cursor.next()) {
-    std::string_view name;
-    if (!cursor.key(name, buffer)) return false;
-    value.members.push_back({std::string(name), {}});
-    if (!readValue(cursor, value.members.back().value, depth + 1, bounds)) return false;
-  }
-  return !cursor.failed();
-}
-
-bool readItems(JsonCursor& cursor, JsonValue& value, int depth, Bounds& bounds) {
-  value.kind = JsonKind::list;
-  if (!cursor.enter('[')) return false;
-  while (cursor.next())
-    if (!readValue(cursor, value.items.emplace_back(), depth + 1, bounds)) return false;
-  return !cursor.failed();
-}
-
-bool readText(JsonCursor& cursor, JsonValue& value) {
-  value.kind = JsonKind::text;
-  std::string buffer;
-  std::string_view text;
-  if (!cursor.string(text, buffer)) return false;
-  value.text = text;
-  return true;
-}
-
-bool readWord(JsonCursor& cursor, JsonValue& value) {
-  std::string_view word;
-  if (!cursor.word(word)) return false;
-  if (word == "null") return true;
-  value.kind = word == "true" || word == "false" ? JsonKind::boolean : JsonKind::number;
-  value.boolean = word == "true";
-  if (value.kind == JsonKind::number) value.text = word;
-  return true;
-}
-
-bool readValue(JsonCursor& cursor, JsonValue& value, int depth, Bounds& bounds) {
-  bounds.tooDeep = depth > kDeepest;
-  bounds.tooMany = ++bounds.values > kMaxValues;
-  if (bounds.tooDeep || bounds.tooMany) return false;
-  switch (cursor.peek()) {
-    case '{':
-      return readMembers(cursor, value, depth, bounds);
-    case '[':
-      return readItems(cursor, value, depth, bounds);
-    case '"':
-      return readText(cursor, value);
-    default:
-      return readWord(cursor, value);
-  }
-}
 
 }  // namespace
 
@@ -105,7 +75,6 @@ std::string JsonValue::described() const {
     case JsonKind::null:
       return "null";
     case JsonKind::boolean:
-      return boolean ? "true" : "false";
     case JsonKind::number:
       return text.substr(0, 40);
     case JsonKind::text:
@@ -119,17 +88,14 @@ std::string JsonValue::described() const {
 }
 
 Result<JsonValue> parseJson(std::string_view text) {
-  JsonCursor cursor(text);
+  TreeReader reader{JsonCursor(text)};
   JsonValue value;
-  Bounds bounds;
-  if (readValue(cursor, value, 1, bounds) && cursor.finish()) return value;
-  if (bounds.tooMany) return Error{fmt::format("found more than {} values", kMaxValues)};
-  if (bounds.tooDeep) return Error{fmt::format("lists and objects are more than {} deep", kDeepest)};
-  return Error{cursor.fault()};
+  if (reader.read(value, 1) && reader.cursor.finish()) return value;
+  return Error{reader.beyond.empty() ? reader.cursor.fault() : reader.beyond};
 }
 
-void FieldReader::fail(const std::string& message) {
-  if (!error_) error_ = Error{where_ + ": " + message};
+void FieldReader::take(const Status& part) {
+  if (!part && !error_) error_ = part.error();
 }
 
 const JsonValue* FieldReader::expect(std::string_view name, JsonKind kind, const char* expected,
@@ -144,43 +110,34 @@ const JsonValue* FieldReader::expect(std::string_view name, JsonKind kind, const
 
 bool FieldReader::flag(std::string_view name, bool otherwise) {
   const JsonValue* value = expect(name, JsonKind::boolean, "true or false", false);
-  return value ? value->boolean : otherwise;
+  return value ? value->text == "true" : otherwise;
 }
 
-std::string FieldReader::text(std::string_view name, std::string otherwise) {
-  const JsonValue* value = expect(name, JsonKind::text, "a text", false);
-  return value ? value->text : otherwise;
+std::string FieldReader::text(std::string_view name, const std::optional<std::string>& otherwise) {
+  const JsonValue* value = expect(name, JsonKind::text, "a text", !otherwise);
+  return value ? value->text : otherwise.value_or("");
 }
 
-std::string FieldReader::text(std::string_view name) {
-  const JsonValue* value = expect(name, JsonKind::text, "a text", true);
-  return value ? value->text : std::string();
-}
-
-std::int64_t FieldReader::integer(std::string_view name, std::int64_t otherwise) {
-  return object_.find(name) ? integer(name) : otherwise;
-}
-
-std::int64_t FieldReader::integer(std::string_view name) {
-  const JsonValue* value = expect(name, JsonKind::number, "a whole number", true);
-  if (!value) return 0;
+std::int64_t FieldReader::integer(std::string_view name, std::optional<std::int64_t> otherwise) {
+  const JsonValue* value = expect(name, JsonKind::number, "a whole number", !otherwise);
+  if (!value) return otherwise.value_or(0);
   const auto number = value->integer();
   if (!number) fail(fmt::format("{} is {}, expected a whole number", quotedText(name), value->described()));
   return number.value_or(0);
 }
 
-const JsonValue& FieldReader::list(std::string_view name) {
+const std::vector<JsonValue>& FieldReader::list(std::string_view name) {
   const JsonValue* value = expect(name, JsonKind::list, "a list", true);
-  return value ? *value : emptyValue();
+  return (value ? *value : emptyValue()).items;
+}
+
+FieldReader FieldReader::inside(std::string_view name) {
+  const JsonValue* value = expect(name, JsonKind::object, "an object", true);
+  return {value ? *value : emptyValue(), where_ + "." + std::string(name)};
 }
 
 Error unsupportedType(const std::string& where, const std::string& type, const std::string& expected) {
   return {fmt::format("{}: type {} is not supported, expected one of {}", where, quotedText(type), expected)};
-}
-
-const JsonValue& FieldReader::object(std::string_view name) {
-  const JsonValue* value = expect(name, JsonKind::object, "an object", true);
-  return value ? *value : emptyValue();
 }
 
 }  // namespace headscope::attention

@@ -132,17 +132,17 @@ Result<AlignedText> normalForm(const AlignedText& text, NormalForm form, const s
   AlignedText result = AlignedText::rewriting(text);
   Stretch stretch(form);
   // A stable character waits for the next one; [waiting, at) is known to stay unchanged.
-  std::size_t waiting = 0, count = 0;
+  std::size_t waiting = 0;
   std::optional<std::pair<char32_t, std::size_t>> last;
-  bool open = false, halted = false;
+  bool open = false;
   Status length = success();
-  eachCharacter(text.text(), [&](char32_t c, std::size_t begin, std::size_t end) {
-    if (halted) return;
+  const auto take = [&](char32_t c, std::size_t begin, std::size_t end) {
+    if (!length) return;
     if (startsAnew(c)) {
       if (open) {
         stretch.finish(text, begin, result);
         waiting = begin;
-        if (length.ok()) length = result.checkLength();
+        length = result.checkLength();
       }
       open = false;
     }
@@ -155,10 +155,9 @@ Result<AlignedText> normalForm(const AlignedText& text, NormalForm form, const s
     }
     if (open) stretch.add(c, begin, end);
     last.emplace(c, begin);
-    halted = !length.ok() || (++count % 4096 == 0 && stop.stop_requested());
-  });
+  };
+  if (!eachCharacter(text.text(), stop, take)) return stopped();
   if (!length) return length.error();
-  if (halted) return stopped();
   if (open) {
     stretch.finish(text, text.size(), result);
   } else if (waiting < text.size()) {
@@ -249,18 +248,14 @@ Result<AlignedText> CharacterMap::apply(const AlignedText& text, const std::stop
   };
   utf8proc_int32_t state = 0;
   char32_t before = 0;
-  std::size_t count = 0;
-  bool halted = false;
-  eachCharacter(text.text(), [&](char32_t c, std::size_t begin, std::size_t end) {
-    halted = halted || (++count % 4096 == 0 && stop.stop_requested());
-    if (halted) return;
+  const auto take = [&](char32_t c, std::size_t begin, std::size_t end) {
     if (begin > 0 && utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(before),
                                                       static_cast<utf8proc_int32_t>(c), &state))
       flush();
     grapheme.push_back({begin, end});
     before = c;
-  });
-  if (halted) return stopped();
+  };
+  if (!eachCharacter(text.text(), stop, take)) return stopped();
   flush();
   return result;
 }

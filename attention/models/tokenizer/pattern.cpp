@@ -94,20 +94,21 @@ Result<TextPattern> TextPattern::expression(std::string_view expression) {
   return pattern;
 }
 
-Result<TextPattern> TextPattern::read(const JsonValue& component, const std::string& where) {
-  FieldReader fields(component, where);
-  const JsonValue& pattern = fields.object("pattern");
-  if (fields.error()) return *fields.error();
-  FieldReader kind(pattern, where + ".pattern");
-  if (const JsonValue* text = pattern.find("String"); text && text->kind == JsonValue::Kind::text) {
-    if (text->text.empty()) return Error{where + ": searches for an empty string"};
-    return exactly(text->text);
+std::optional<TextPattern> TextPattern::read(FieldReader& component) {
+  FieldReader pattern = component.inside("pattern");
+  if (!component.status()) return std::nullopt;
+  if (const JsonValue* text = pattern.object().find("String"); text && text->kind == JsonValue::Kind::text) {
+    if (!text->text.empty()) return exactly(text->text);
+    component.fail("searches for an empty string");
+    return std::nullopt;
   }
-  const std::string expression = kind.text("Regex");
-  if (kind.error()) return *kind.error();
+  const std::string expression = pattern.text("Regex");
+  component.take(pattern.status());
+  if (!component.status()) return std::nullopt;
   auto made = TextPattern::expression(expression);
-  if (!made) return Error{where + ": " + made.error().message};
-  return made;
+  if (made) return *std::move(made);
+  component.fail(made.error().message);
+  return std::nullopt;
 }
 
 namespace {
@@ -151,7 +152,7 @@ struct StepCounter {
 
 std::size_t nextCharacter(std::string_view text, std::size_t at) {
   do ++at;
-  while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
+  while (at < text.size() && continuesCharacter(text[at]));
   return at;
 }
 
@@ -218,7 +219,7 @@ Status PatternFinder::findExpression(std::string_view text, const Take& take, co
     if (round % 64 == 0 && stop.stop_requested()) return stopped();
     // Don't cut through a character.
     std::size_t end = text.size() - at <= kSearchWindow ? text.size() : at + kSearchWindow;
-    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+    while (end < text.size() && continuesCharacter(text[end])) ++end;
     steps_ += end - at;
     pcre2_set_match_limit(search_->context.get(), kStepsInWindow);
     // The text is known to be UTF-8.

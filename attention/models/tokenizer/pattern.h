@@ -16,8 +16,8 @@ class TextPattern {
   /// Compiles an expression in Oniguruma's syntax, which tokenizer.json uses. Returns an Error for syntax
   /// that PCRE2 would read differently or not at all.
   static Result<TextPattern> expression(std::string_view expression);
-  /// Reads {"String": …} or {"Regex": …} under "pattern".
-  static Result<TextPattern> read(const JsonValue& component, const std::string& where);
+  /// Reads {"String": …} or {"Regex": …} under "pattern"; returns nothing, recording an error, if it can't.
+  static std::optional<TextPattern> read(FieldReader& component);
 
  private:
   friend class PatternFinder;

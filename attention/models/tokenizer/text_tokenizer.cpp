@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
@@ -14,46 +15,22 @@
 namespace headscope::attention {
 namespace {
 
-/// The members that define how text becomes tokens and back; empty if the file has none.
-struct PartMembers {
-  std::string_view added, normalizer, preTokenizer, model, postProcessor, decoder;
-};
+/// The texts of the members that define how text becomes tokens and back, by name; without those that are
+/// null.
+using PartMembers = std::map<std::string, std::string_view, std::less<>>;
 
 Result<PartMembers> findMembers(std::string_view json) {
+  constexpr std::string_view kNames[] = {"added_tokens", "normalizer",     "pre_tokenizer",
+                                         "model",        "post_processor", "decoder"};
   PartMembers members;
-  const std::array<std::pair<std::string_view, std::string_view*>, 6> wanted = {
-      {{"added_tokens", &members.added},
-       {"normalizer", &members.normalizer},
-       {"pre_tokenizer", &members.preTokenizer},
-       {"model", &members.model},
-       {"post_processor", &members.postProcessor},
-       {"decoder", &members.decoder}}};
-  JsonCursor cursor(json);
-  std::string buffer;
-  if (cursor.enter('{')) {
-    while (cursor.next()) {
-      std::string_view name, value;
-      if (!cursor.key(name, buffer)) break;
-      const auto* which = std::find_if(wanted.begin(), wanted.end(),
-                                       [&](const auto& member) { return member.first == name; });
-      if (!cursor.skip(value)) break;
-      if (which == wanted.end() || value == "null") continue;
-      if (!which->second->empty()) return Error{fmt::format("{} appears twice", quotedText(which->first))};
-      *which->second = value;
-    }
-  }
-  if (!cursor.finish()) return Error{"no tokenizer.json: " + cursor.fault()};
-  if (members.model.empty()) return Error{"no tokenizer.json: \"model\" is missing, expected an object"};
+  const auto take = [&](std::string_view name, std::string_view value) -> Status {
+    if (value == "null" || std::ranges::find(kNames, name) == std::end(kNames)) return success();
+    if (members.emplace(name, value).second) return success();
+    return Error{fmt::format("{} appears twice", quotedText(name))};
+  };
+  if (const Status read = eachMember(json, "no tokenizer.json", take); !read) return read.error();
+  if (!members.contains("model")) return Error{"no tokenizer.json: \"model\" is missing, expected an object"};
   return members;
-}
-
-/// Reads a member with `read`, if it is present, and adds the result to `to`.
-template <class Read, class To>
-Status readMember(std::string_view json, const char* name, Read read, To& to) {
-  if (json.empty()) return success();
-  const auto value = parseJson(json);
-  if (!value) return Error{fmt::format("{}: {}", name, value.error().message)};
-  return read(*value, name, to);
 }
 
 /// Returns an Error if a token to put around texts doesn't exist.
@@ -65,38 +42,40 @@ Status checkAround(const TokenizerParts& parts) {
   return success();
 }
 
-}  // namespace
-
+/// Reads the bytes of a tokenizer.json. Returns an Error that names the member; "stopped" once `stop` is
+/// requested.
 Result<std::unique_ptr<const TokenizerParts>> readTokenizerParts(std::string_view json,
                                                                  const std::stop_token& stop) {
-  const auto members = findMembers(json);
+  auto members = findMembers(json);
   if (!members) return members.error();
   auto parts = std::make_unique<TokenizerParts>();
+  Status status = success();
+  const auto read = [&](const char* name, const auto& reader, auto& part) {
+    if (status) status = readText((*members)[name], name, reader, part);
+  };
   // Small members first, so that unsupported kinds are reported at once.
-  for (const auto& status :
-       {readMember(members->normalizer, "normalizer", readNormalizers, parts->normalizers),
-        readMember(members->preTokenizer, "pre_tokenizer", readPreTokenizers, parts->preTokenizers),
-        readMember(members->postProcessor, "post_processor", readPostProcessor, parts->around),
-        readMember(members->decoder, "decoder", readDecoders, parts->decoders)})
-    if (!status) return status.error();
-  auto model = readTokenModel(members->model, "model", stop);
+  read("normalizer", readNormalizers, parts->normalizers);
+  read("pre_tokenizer", readPreTokenizers, parts->preTokenizers);
+  read("post_processor", readPostProcessor, parts->around);
+  read("decoder", readDecoders, parts->decoders);
+  if (!status) return status.error();
+  auto model = readTokenModel((*members)["model"], "model", stop);
   if (!model) return model.error();
   parts->model = std::move(*model);
   const auto readAdded = [&](const JsonValue& list, const std::string& where, AddedTokens& added) -> Status {
     if (list.kind != JsonValue::Kind::list)
       return Error{where + " is " + list.described() + ", expected a list"};
-    auto read = AddedTokens::read(list, where, parts->model->vocabulary(), parts->normalizers, stop);
-    if (!read) return read.error();
-    added = std::move(*read);
+    auto found = AddedTokens::read(list.items, where, parts->model->vocabulary(), parts->normalizers, stop);
+    if (!found) return found.error();
+    added = std::move(*found);
     return success();
   };
-  if (const auto status = readMember(members->added, "added_tokens", readAdded, parts->added); !status)
-    return status.error();
-  if (const auto status = checkAround(*parts); !status) return status.error();
+  read("added_tokens", readAdded, parts->added);
+  if (!status) return status.error();
+  status = checkAround(*parts);
+  if (!status) return status.error();
   return std::unique_ptr<const TokenizerParts>(std::move(parts));
 }
-
-namespace {
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{256} << 20;
 
@@ -217,9 +196,9 @@ Result<TextTokenizer> TextTokenizer::open(const std::filesystem::path& path, con
   if (isGguf(path)) {
     const auto source = GgufSource::open(path);
     if (!source) return source.error();
-    const auto json = ggufTokenizer(*source, stop);
+    auto parts = ggufTokenizer(*source, stop);
     if (const Status status = source->intact(); !status) return status.error();
-    return json ? parse(*json, source->name + ", its metadata read as a tokenizer.json", stop) : json.error();
+    return parts ? Result(TextTokenizer(*std::move(parts))) : parts.error();
   }
   std::error_code ignored;
   const auto file = std::filesystem::is_directory(path, ignored) ? path / "tokenizer.json" : path;
@@ -252,8 +231,8 @@ Result<std::string> TextTokenizer::decode(std::span<const TokenId> ids, SpecialT
   if (tokens.empty()) return std::string();
   std::size_t bytes = 0;
   for (const std::string& token : tokens) bytes += token.size();
-  for (const auto& rule : parts_->decoders)
-    if (const auto status = rule->decode(tokens, mostRewritten(bytes)); !status) return status.error();
+  for (const Decoder& rule : parts_->decoders)
+    if (const auto status = rule.decode(tokens, mostRewritten(bytes)); !status) return status.error();
   // Without a decoder, the reference separates tokens by spaces.
   const std::string_view between = parts_->decoders.empty() ? " " : "";
   std::string text;
@@ -290,7 +269,7 @@ std::string TextTokenizer::bytesOf(TokenId id) const {
   std::string token = spelling(id).value_or("");
   const std::size_t most = mostRewritten(token.size());
   if (!parts_->added.find(id))
-    for (const auto& rule : parts_->decoders) rule->toBytes(token, most);
+    for (const Decoder& rule : parts_->decoders) rule.toBytes(token, most);
   return token;
 }
 

@@ -1,15 +1,13 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <memory>
 
 #include "attention/models/tokenizer/characters.h"
 #include "attention/models/tokenizer/json_value.h"
 
 namespace headscope::attention {
-
-/// Hashes a token's text. The seed differs between program runs, so that no file can provoke collisions.
-std::uint64_t tokenHash(std::string_view text, std::uint64_t seed);
-std::uint64_t randomHashSeed();
 
 /// A one-to-one mapping of texts and ids. Texts are UTF-8, as the file spells them.
 class Vocabulary {
@@ -64,9 +62,55 @@ class Vocabulary {
   std::size_t count_ = 0, longest_ = 0;
 };
 
-/// Reads {"text": id, …}. An Error names the text and begins with `where`.
-Status readVocabulary(std::string_view json, const std::string& where, Vocabulary& vocabulary,
-                      const std::stop_token& stop);
+/// A seed for hashes that differs between program runs, so that no file can provoke collisions.
+std::uint64_t randomHashSeed();
+
+/// Texts that are searched for where another begins. They are views, which must outlive the table.
+class SortedTexts {
+ public:
+  struct Entry {
+    std::string_view text;  ///< not empty
+    std::int32_t which;     ///< not negative
+  };
+  explicit SortedTexts(std::vector<Entry> entries = {});
+
+  /// Whether any text begins with this byte.
+  bool anyBegins(char byte) const { return first(byte) < last(byte); }
+  /// Calls take(which, length) with every text that `rest` begins with, shortest first, and take(-1, length)
+  /// for each further byte that was compared, until it returns false. Returns whether it never did. Of equal
+  /// texts, only the first is found.
+  template <class Take>
+  bool eachAtFront(std::string_view rest, const Take& take) const {
+    auto from = first(rest[0]), to = last(rest[0]);
+    // The texts in [from, to) begin with the first `length` bytes of `rest`.
+    for (std::size_t length = 1; from < to;) {
+      if (from->text.size() == length) {
+        if (!take(from->which, length)) return false;
+        ++from;
+        continue;
+      }
+      if (to - from == 1)
+        return rest.starts_with(from->text) ? take(from->which, from->text.size()) : take(-1, length);
+      if (!take(-1, length)) return false;
+      if (length == rest.size()) break;
+      const auto byte = static_cast<unsigned char>(rest[length]);
+      const auto at = [length](const Entry& e) { return static_cast<unsigned char>(e.text[length]); };
+      from = std::partition_point(from, to, [&](const Entry& e) { return at(e) < byte; });
+      to = std::partition_point(from, to, [&](const Entry& e) { return at(e) <= byte; });
+      ++length;
+    }
+    return true;
+  }
+
+ private:
+  const Entry* first(char byte) const { return sorted_.data() + begins_[static_cast<unsigned char>(byte)]; }
+  const Entry* last(char byte) const {
+    return sorted_.data() + begins_[static_cast<std::size_t>(static_cast<unsigned char>(byte)) + 1];
+  }
+
+  std::vector<Entry> sorted_;
+  std::array<std::size_t, 257> begins_{};  // index of the first text by its first byte
+};
 
 /// What two neighbouring tokens merge into, and how early.
 struct Merge {
@@ -100,17 +144,63 @@ class MergeTable {
   std::vector<Slot> slots_;
 };
 
-/// Reads ["a b", …] or [["a", "b"], …]; earlier merges have lower ranks. Both parts and their concatenation
-/// must be in the vocabulary, and neither part may be empty. The concatenation leaves out the first `prefix`
-/// bytes of the second part, which mark it as inside a word. Error messages begin with `where` and give the
-/// merge's number.
-Result<MergeTable> readMerges(std::string_view json, const std::string& where, const Vocabulary& vocabulary,
-                              std::size_t prefix, const std::stop_token& stop);
+/// Makes a MergeTable of the texts that are joined, in order; earlier merges have lower ranks. Both parts and
+/// their concatenation must be in the vocabulary, and neither part may be empty. The concatenation leaves out
+/// the first `prefix` bytes of the second part, which mark it as inside a word. Error messages begin with
+/// `where` and give the merge's number.
+class MergeReader {
+ public:
+  MergeReader(std::string where, const Vocabulary& vocabulary, std::size_t prefix);
+  Status add(std::string_view left, std::string_view right);
+  /// Adds the two parts of "a b".
+  Status add(std::string_view both);
+  Result<MergeTable> finish();
+
+  /// An error of the merge that follows those added.
+  Error failure(const std::string& what) const { return failure(count_, nullptr, what); }
+
+ private:
+  /// Number of merges in flight, while the memory that they need is being prefetched.
+  static constexpr std::size_t kAhead = 16;
+  struct Line {
+    std::string left, right;
+    Vocabulary::Question leftQuestion, rightQuestion;
+  };
+  Status resolve(std::size_t number);
+  bool findResult(const Line& line);
+  Error failure(std::size_t number, const Line* line, const std::string& what) const;
+
+  std::string where_;
+  const Vocabulary& vocabulary_;
+  std::size_t prefix_, count_ = 0;
+  std::array<Line, kAhead> lines_;
+  std::vector<MergeTable::Entry> entries_;
+  std::string joined_;
+  TokenId result_ = 0;
+};
 
 /// A token and the bytes of the text it was made from.
 struct PlacedToken {
   TokenId id;
   ByteRange range;
+};
+
+/// The tokens "<0x00>" to "<0xFF>", which spell what has no token of its own.
+class ByteTokens {
+ public:
+  explicit ByteTokens(const Vocabulary& vocabulary);
+  /// Calls add(id, place) for each byte of `text`. Returns false, calling nothing, unless all have a token.
+  template <class Add>
+  bool spell(std::string_view text, const Add& add) const {
+    const auto id = [this](char byte) { return ids_[static_cast<unsigned char>(byte)]; };
+    for (const char byte : text)
+      if (id(byte) < 0) return false;
+    for (std::size_t i = 0; i < text.size(); ++i) add(id(text[i]), i);
+    return true;
+  }
+
+ private:
+  std::array<TokenId, 256> ids_;  // negative: none
 };
 
 /// Turns pieces of text into tokens. Not thread-safe, because it keeps tables between pieces.
@@ -146,44 +236,49 @@ class TokenModel {
  public:
   virtual ~TokenModel() = default;
   virtual std::unique_ptr<PieceEncoder> encoder() const = 0;
-  const Vocabulary& vocabulary() const { return vocabulary_; }
-
- protected:
-  explicit TokenModel(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
-
- private:
-  Vocabulary vocabulary_;
+  virtual const Vocabulary& vocabulary() const = 0;
 };
+using AnyTokenModel = std::unique_ptr<const TokenModel>;
+
+/// A model whose tables are a `Tables`, made of `arguments`; each `Encoder` refers to them.
+template <class Encoder, class Tables, class... Arguments>
+AnyTokenModel tokenModel(Arguments&&... arguments) {
+  struct Model final : TokenModel {
+    explicit Model(Arguments&&... given) : tables{std::forward<Arguments>(given)...} {}
+    std::unique_ptr<PieceEncoder> encoder() const override { return std::make_unique<Encoder>(tables); }
+    const Vocabulary& vocabulary() const override { return tables.vocabulary; }
+    Tables tables;
+  };
+  return std::make_unique<const Model>(std::forward<Arguments>(arguments)...);
+}
 
 struct BytePairOptions {
-  std::string unknown;        ///< token for characters without one; empty: they are dropped
+  std::string unknown = {};   ///< token for characters without one; empty: they are dropped
   bool fuseUnknown = false;   ///< neighbouring unknown characters become one token
   bool byteFallback = false;  ///< try "<0xE2>" and the like before `unknown`
   bool ignoreMerges = false;  ///< a piece in the vocabulary is one token
-  std::string prefix;         ///< in tokens that don't begin a piece, before their text
-  std::string suffix;         ///< in tokens that end a piece, after their text
+  std::string prefix = {};    ///< in tokens that don't begin a piece, before their text
+  std::string suffix = {};    ///< in tokens that end a piece, after their text
 };
 
 /// Byte-pair encoding (Sennrich et al. 2016): joins the characters of a piece pair by pair, lowest rank first
 /// and of equal ranks the leftmost. A piece of n characters takes O(n log n). Returns an Error if `unknown`
 /// isn't in the vocabulary.
-Result<std::unique_ptr<const TokenModel>> bytePairModel(Vocabulary vocabulary, MergeTable merges,
-                                                        const BytePairOptions& options);
+Result<AnyTokenModel> bytePairModel(Vocabulary vocabulary, MergeTable merges, const BytePairOptions& options);
 
 struct WordPieceOptions {
-  std::string unknown = "[UNK]";  ///< token for a word that can't be put together
-  std::string prefix = "##";      ///< before every part but the first
-  std::size_t longestWord = 100;  ///< in characters; longer words are unknown
+  std::string unknown = "[UNK]";   ///< token for a word that can't be put together
+  std::string prefix = "##";       ///< before every part but the first
+  std::int64_t longestWord = 100;  ///< in characters; longer words are unknown
 };
 
 /// WordPiece (Wu et al. 2016): takes the longest prefix of a word that is in the vocabulary, then the longest
 /// prefix of the rest, and so on. Returns an Error if `unknown` isn't in the vocabulary or longestWord isn't
 /// 1 to 1,000.
-Result<std::unique_ptr<const TokenModel>> wordPieceModel(Vocabulary vocabulary,
-                                                         const WordPieceOptions& options);
+Result<AnyTokenModel> wordPieceModel(Vocabulary vocabulary, const WordPieceOptions& options);
 
 /// A piece is a token, or `unknown`. Returns an Error if `unknown` isn't in the vocabulary.
-Result<std::unique_ptr<const TokenModel>> wordLevelModel(Vocabulary vocabulary, const std::string& unknown);
+Result<AnyTokenModel> wordLevelModel(Vocabulary vocabulary, const std::string& unknown);
 
 struct UnigramOptions {
   std::optional<TokenId> unknown;  ///< for characters without a token; nothing: they are dropped
@@ -194,12 +289,12 @@ struct UnigramOptions {
 /// largest sum of scores, which are log probabilities by id. A character without a token scores 10 less than
 /// the lowest score, and neighbouring ones are joined. Returns an Error if there are no scores or `unknown`
 /// isn't a token.
-Result<std::unique_ptr<const TokenModel>> unigramModel(Vocabulary vocabulary, std::vector<double> scores,
-                                                       const UnigramOptions& options);
+Result<AnyTokenModel> unigramModel(Vocabulary vocabulary, std::vector<double> scores,
+                                   const UnigramOptions& options);
 
 /// Reads the "model" of a tokenizer.json. Returns an Error, prefixed by `where`, for other types (by name),
 /// for numbers, tokens and merges that don't fit, and for unsupported members that change the result.
-Result<std::unique_ptr<const TokenModel>> readTokenModel(std::string_view json, const std::string& where,
-                                                         const std::stop_token& stop);
+Result<AnyTokenModel> readTokenModel(std::string_view json, const std::string& where,
+                                     const std::stop_token& stop);
 
 }  // namespace headscope::attention

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "attention/models/tokenizer/characters.h"
 #include "attention/models/tokenizer/json_value.h"
@@ -11,20 +11,24 @@
 namespace headscope::attention {
 
 /// A rule that rewrites text before it is split: a normal form, lower case, "▁" for a space.
-class Normalizer {
- public:
-  virtual ~Normalizer() = default;
-  virtual Result<AlignedText> apply(const AlignedText& text, const std::stop_token& stop) const = 0;
-};
+using Normalizer = std::function<Result<AlignedText>(const AlignedText& text, const std::stop_token& stop)>;
 
 /// Rules in the order they are applied.
-using Normalizers = std::vector<std::unique_ptr<const Normalizer>>;
+using Normalizers = std::vector<Normalizer>;
 
 /// The most rules that one part of a tokenizer may have.
 inline constexpr std::size_t kMaxRules = 64;
 
-/// Adds the rules of a "normalizer" to `rules`. Returns an Error naming any unsupported kind or missing
-/// field, prefixed by `where`.
+/// Adds the rules that a component describes to `rules`, by its row in `kinds`. Returns an Error naming any
+/// unsupported kind or missing field, prefixed by `where`, or if there are then more than kMaxRules.
+template <class Kinds, class Rules>
+Status readRules(const Kinds& kinds, const JsonValue& value, const std::string& where, Rules& rules) {
+  if (const Status status = readByType(kinds, value, where, rules); !status) return status;
+  if (rules.size() <= kMaxRules) return success();
+  return Error{where + ": more than " + std::to_string(kMaxRules) + " rules"};
+}
+
+/// Adds the rules of a "normalizer" to `rules` (readRules()).
 Status readNormalizers(const JsonValue& value, const std::string& where, Normalizers& rules);
 
 /// Applies all rules to `text`.
@@ -42,37 +46,19 @@ struct AddedToken {
   bool special = false;      ///< left out of decoded text
 };
 
-/// Finds the leftmost of several strings in a text; of those that begin there, the longest.
-class StringFinder {
- public:
-  StringFinder() = default;
-  /// Strings must not be empty; of equal ones the first is found.
-  explicit StringFinder(std::vector<std::string> strings);
-
-  struct Found {
-    std::size_t which;  ///< index in the list
-    ByteRange range;
-  };
-  /// Returns the first match that begins in [from, until). Adds the number of comparisons to `steps`.
-  std::optional<Found> find(std::string_view text, std::size_t from, std::size_t until,
-                            std::size_t& steps) const;
-
- private:
-  struct Entry {
-    std::string text;
-    std::size_t which;
-  };
-  std::optional<Found> longestAt(std::string_view text, std::size_t at, std::size_t& steps) const;
-
-  std::vector<Entry> sorted_;
-  std::array<std::pair<std::size_t, std::size_t>, 256> byFirst_{};  // ranges in sorted_
-};
-
 class AddedTokens {
  public:
-  /// Reads "added_tokens". Returns an Error, prefixed by `where`, if an id belongs to another token, or if a
-  /// token has another id in the vocabulary, occurs twice, or has more than 1,024 bytes.
-  static Result<AddedTokens> read(const JsonValue& list, const std::string& where,
+  AddedTokens() = default;
+  AddedTokens(AddedTokens&&) = default;
+  AddedTokens& operator=(AddedTokens&&) = default;
+  /// Reads "added_tokens". Returns an Error, prefixed by `where`, of make() or for missing fields.
+  static Result<AddedTokens> read(const std::vector<JsonValue>& list, const std::string& where,
+                                  const Vocabulary& vocabulary, const Normalizers& normalizers,
+                                  const std::stop_token& stop);
+  /// Takes tokens whose `wanted` isn't set yet. Returns an Error, prefixed by `where`, if an id belongs to
+  /// another token, or if a token has another id in the vocabulary, occurs twice, or has more than 1,024
+  /// bytes.
+  static Result<AddedTokens> make(std::vector<AddedToken> tokens, const std::string& where,
                                   const Vocabulary& vocabulary, const Normalizers& normalizers,
                                   const std::stop_token& stop);
 
@@ -95,35 +81,26 @@ class AddedTokens {
   const AddedToken* find(std::string_view content) const;
 
  private:
-  struct Stages {
-    StringFinder finder;
-    std::vector<std::size_t> tokens;  // by the finder's indices
-  };
-  const Stages& at(Stage stage) const { return stage == Stage::typed ? typed_ : normalized_; }
-
   std::vector<AddedToken> tokens_;
   std::unordered_map<TokenId, std::size_t> byId_;
   std::unordered_map<std::string, std::size_t> byContent_;
-  Stages typed_, normalized_;
+  SortedTexts typed_, normalized_;  // of tokens_
 };
 
 /// A step in turning tokens, as the vocabulary spells them, into text.
-class Decoder {
- public:
-  virtual ~Decoder() = default;
+struct Decoder {
   /// Rewrites the tokens of a text, possibly into fewer. Returns an Error if together they would have more
   /// than `most` bytes.
-  virtual Status decode(std::vector<std::string>& tokens, std::size_t most) const = 0;
+  std::function<Status(std::vector<std::string>& tokens, std::size_t most)> decode;
   /// Rewrites one token into the bytes it stands for regardless of its position, possibly part of a
   /// character. Changes nothing if there would be more than `most` bytes.
-  virtual void toBytes(std::string&, std::size_t) const {}
+  std::function<void(std::string& token, std::size_t most)> toBytes = [](std::string&, std::size_t) {};
 };
 
 /// Rules in the order they are applied.
-using Decoders = std::vector<std::unique_ptr<const Decoder>>;
+using Decoders = std::vector<Decoder>;
 
-/// Adds the rules of a "decoder" to `rules`. Returns an Error naming any unsupported kind or missing field,
-/// prefixed by `where`.
+/// Adds the rules of a "decoder" to `rules` (readRules()).
 Status readDecoders(const JsonValue& value, const std::string& where, Decoders& rules);
 
 /// The tokens that are put around every text, such as "<s>" and "[SEP]".
@@ -143,17 +120,12 @@ struct Pieces {
 };
 
 /// A rule that splits or rewrites pieces.
-class PreTokenizer {
- public:
-  virtual ~PreTokenizer() = default;
-  virtual Status apply(Pieces& pieces, const std::stop_token& stop) const = 0;
-};
+using PreTokenizer = std::function<Status(Pieces& pieces, const std::stop_token& stop)>;
 
 /// Rules in the order they are applied.
-using PreTokenizers = std::vector<std::unique_ptr<const PreTokenizer>>;
+using PreTokenizers = std::vector<PreTokenizer>;
 
-/// Adds the rules of a "pre_tokenizer" to `rules`. Returns an Error naming any unsupported kind or missing
-/// field, prefixed by `where`.
+/// Adds the rules of a "pre_tokenizer" to `rules` (readRules()).
 Status readPreTokenizers(const JsonValue& value, const std::string& where, PreTokenizers& rules);
 
 /// Applies all rules to `text`. Without rules, the whole text is one piece.
@@ -168,10 +140,5 @@ struct TokenizerParts {
   SurroundingTokens around;
   Decoders decoders;
 };
-
-/// Reads the bytes of a tokenizer.json. Returns an Error that names the member; "stopped" once `stop` is
-/// requested.
-Result<std::unique_ptr<const TokenizerParts>> readTokenizerParts(std::string_view json,
-                                                                 const std::stop_token& stop);
 
 }  // namespace headscope::attention

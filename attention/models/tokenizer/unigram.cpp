@@ -14,79 +14,35 @@ namespace {
 
 constexpr TokenId kNoToken = -1;
 
-class UnigramModel final : public TokenModel {
- public:
-  UnigramModel(Vocabulary vocabulary, std::vector<double> scores, const UnigramOptions& options)
-      : TokenModel(std::move(vocabulary)), scores_(std::move(scores)), options_(options) {
+struct UnigramTables {
+  UnigramTables(Vocabulary texts, std::vector<double> numbers, const UnigramOptions& given)
+      : vocabulary(std::move(texts)), scores(std::move(numbers)), options(given) {
     // SentencePiece's penalty.
     constexpr double kPenalty = 10;
-    unknownScore_ = *std::min_element(scores_.begin(), scores_.end()) - kPenalty;
-    if (options_.byteFallback)
-      for (unsigned byte = 0; byte < byteTokens_.size(); ++byte)
-        byteTokens_[byte] = this->vocabulary().find(fmt::format("<0x{:02X}>", byte)).value_or(kNoToken);
-    sorted_.reserve(scores_.size());
-    for (TokenId id = 0; id < this->vocabulary().limit(); ++id)
-      if (this->vocabulary().has(id) && !text(id).empty()) sorted_.push_back(id);
-    std::ranges::sort(sorted_, {}, [this](TokenId id) { return text(id); });
-    auto from = sorted_.begin();
-    for (std::size_t byte = 0; byte < byFirst_.size(); ++byte) {
-      const auto to = std::find_if(
-          from, sorted_.end(), [&](TokenId id) { return static_cast<unsigned char>(text(id)[0]) != byte; });
-      byFirst_[byte] = {from, to};
-      from = to;
-    }
+    unknownScore = *std::min_element(scores.begin(), scores.end()) - kPenalty;
+    if (options.byteFallback) bytes.emplace(vocabulary);
+    std::vector<SortedTexts::Entry> entries;
+    entries.reserve(scores.size());
+    for (TokenId id = 0; id < vocabulary.limit(); ++id)
+      if (const std::string_view text = vocabulary.text(id); !text.empty()) entries.push_back({text, id});
+    sorted = SortedTexts(std::move(entries));
   }
-
-  std::unique_ptr<PieceEncoder> encoder() const override;
-  double score(TokenId id) const { return scores_[static_cast<std::size_t>(id)]; }
-  double unknownScore() const { return unknownScore_; }
-  const UnigramOptions& options() const { return options_; }
   /// Whether a place reached with this token is an unknown character: so is the unknown token's own spelling.
-  bool isUnknown(TokenId id) const { return id == kNoToken || id == options_.unknown; }
-  TokenId byteToken(char byte) const { return byteTokens_[static_cast<unsigned char>(byte)]; }
+  bool isUnknown(TokenId id) const { return id == kNoToken || id == options.unknown; }
 
-  /// Calls `take(id, length)` with every token that `rest` begins with, shortest first, until it returns
-  /// false.
-  template <class Take>
-  bool eachAtFront(std::string_view rest, const Take& take) const {
-    auto [first, last] = byFirst_[static_cast<unsigned char>(rest[0])];
-    // The tokens in [first, last) begin with the first `length` bytes of `rest`.
-    for (std::size_t length = 1; first < last;) {
-      if (std::string_view token = text(*first); token.size() == length) {
-        if (!take(*first, length)) return false;
-        ++first;
-        continue;
-      } else if (last - first == 1) {
-        return !rest.starts_with(token) ? take(kNoToken, length) : take(*first, token.size());
-      }
-      if (!take(kNoToken, length)) return false;
-      if (length == rest.size()) break;
-      const auto byte = static_cast<unsigned char>(rest[length]);
-      const auto at = [this, length](TokenId id) { return static_cast<unsigned char>(text(id)[length]); };
-      first = std::partition_point(first, last, [&](TokenId id) { return at(id) < byte; });
-      last = std::partition_point(first, last, [&](TokenId id) { return at(id) <= byte; });
-      ++length;
-    }
-    return true;
-  }
-
- private:
-  using Ids = std::vector<TokenId>;
-  std::string_view text(TokenId id) const { return vocabulary().text(id); }
-
-  std::vector<double> scores_;  // by id
-  Ids sorted_;                  // by text
-  std::array<std::pair<Ids::const_iterator, Ids::const_iterator>, 256> byFirst_{};
-  UnigramOptions options_;
-  double unknownScore_ = 0;
-  std::array<TokenId, 256> byteTokens_{};  // with byteFallback
+  Vocabulary vocabulary;
+  std::vector<double> scores;  ///< by id
+  UnigramOptions options;
+  double unknownScore = 0;
+  std::optional<ByteTokens> bytes;
+  SortedTexts sorted;  ///< by id
 };
 
 /// Viterbi's algorithm over the places between characters: keeps, for each place, the path with the largest
 /// sum of scores.
 class UnigramEncoder final : public PieceEncoder {
  public:
-  explicit UnigramEncoder(const UnigramModel& model) : model_(model) {}
+  explicit UnigramEncoder(const UnigramTables& tables) : tables_(tables) {}
 
   Status encode(std::string_view piece, std::size_t offset, std::vector<PlacedToken>& tokens,
                 const std::stop_token& stop) override {
@@ -130,12 +86,13 @@ class UnigramEncoder final : public PieceEncoder {
     const std::size_t first = begin + decodeUtf8(piece, begin).length;
     bool single = false;
     const auto take = [&](TokenId id, std::size_t length) {
-      if (id != kNoToken) reach(begin + length, begin, here + model_.score(id), id);
+      if (id != kNoToken)
+        reach(begin + length, begin, here + tables_.scores[static_cast<std::size_t>(id)], id);
       single |= id != kNoToken && begin + length == first;
       return look(id == kNoToken ? 8 : length);
     };
-    if (!model_.eachAtFront(piece.substr(begin), take)) return std::nullopt;
-    if (!single) reach(first, begin, here + model_.unknownScore(), kNoToken);
+    if (!tables_.sorted.eachAtFront(piece.substr(begin), take)) return std::nullopt;
+    if (!single) reach(first, begin, here + tables_.unknownScore, kNoToken);
     return first;
   }
 
@@ -145,7 +102,7 @@ class UnigramEncoder final : public PieceEncoder {
     bool unknown = false;
     for (std::size_t end = piece.size(); end > 0; end = places_[end].from) {
       const Place& place = places_[end];
-      const bool before = std::exchange(unknown, model_.isUnknown(place.id));
+      const bool before = std::exchange(unknown, tables_.isUnknown(place.id));
       if (before && unknown)
         parts_.back().begin = place.from;
       else
@@ -161,35 +118,29 @@ class UnigramEncoder final : public PieceEncoder {
       tokens.push_back({id, {offset + begin, offset + end}});
       return true;
     };
-    if (const auto id = model_.vocabulary().find(text)) return add(*id, part.begin, part.end);
-    const auto has = [this](char byte) { return model_.byteToken(byte) != kNoToken; };
-    if (model_.options().byteFallback && std::all_of(text.begin(), text.end(), has)) {
-      for (std::size_t at = part.begin; at < part.end; ++at) add(model_.byteToken(piece[at]), at, at + 1);
-      return true;
-    }
-    return model_.options().unknown && add(*model_.options().unknown, part.begin, part.end);
+    if (const auto id = tables_.vocabulary.find(text)) return add(*id, part.begin, part.end);
+    const auto addByte = [&](TokenId byte, std::size_t at) {
+      add(byte, part.begin + at, part.begin + at + 1);
+    };
+    if (tables_.bytes && tables_.bytes->spell(text, addByte)) return true;
+    return tables_.options.unknown && add(*tables_.options.unknown, part.begin, part.end);
   }
 
-  const UnigramModel& model_;
+  const UnigramTables& tables_;
   std::size_t looked_ = 0;
   std::vector<Place> places_;
   std::vector<ByteRange> parts_;
 };
 
-std::unique_ptr<PieceEncoder> UnigramModel::encoder() const {
-  return std::make_unique<UnigramEncoder>(*this);
-}
-
 }  // namespace
 
-Result<std::unique_ptr<const TokenModel>> unigramModel(Vocabulary vocabulary, std::vector<double> scores,
-                                                       const UnigramOptions& options) {
+Result<AnyTokenModel> unigramModel(Vocabulary vocabulary, std::vector<double> scores,
+                                   const UnigramOptions& options) {
   if (scores.empty()) return Error{"\"vocab\" is empty, expected a list of tokens"};
   if (options.unknown && !vocabulary.has(*options.unknown))
     return Error{
         fmt::format("\"unk_id\" is {}, expected one of the {} tokens", *options.unknown, vocabulary.count())};
-  return std::unique_ptr<const TokenModel>(
-      std::make_unique<UnigramModel>(std::move(vocabulary), std::move(scores), options));
+  return tokenModel<UnigramEncoder, UnigramTables>(std::move(vocabulary), std::move(scores), options);
 }
 
 }  // namespace headscope::attention

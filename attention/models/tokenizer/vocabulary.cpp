@@ -4,12 +4,15 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <random>
+#include <tuple>
 
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/token_model.h"
 
 namespace headscope::attention {
+namespace {
 
 std::uint64_t tokenHash(std::string_view text, std::uint64_t seed) {
   // Multiply and fold, eight bytes at a time; the multiplier comes from the golden ratio.
@@ -32,6 +35,8 @@ std::uint64_t tokenHash(std::string_view text, std::uint64_t seed) {
   mix(seed);
   return hash;
 }
+
+}  // namespace
 
 std::uint64_t randomHashSeed() {
   std::random_device device;
@@ -107,25 +112,20 @@ std::string_view Vocabulary::text(TokenId id) const {
   return place.begin == kNowhere ? std::string_view() : at(place);
 }
 
-Status readVocabulary(std::string_view json, const std::string& where, Vocabulary& vocabulary,
-                      const std::stop_token& stop) {
-  constexpr std::size_t kMinEntry = 24;  // bytes per token in an indented file
-  vocabulary.reserve(json.size() / kMinEntry, json.size() / 2);
-  JsonCursor cursor(json);
-  std::string buffer;
-  std::string_view text;
-  std::int64_t id = 0;
-  if (cursor.enter('{')) {
-    for (std::size_t i = 0; cursor.next(); ++i) {
-      if (i % 4096 == 0 && stop.stop_requested()) return stopped();
-      if (!cursor.key(text, buffer) || !cursor.integer(id)) break;
-      if (const auto status = vocabulary.add(text, id); !status)
-        return Error{where + ": " + status.error().message};
-    }
-  }
-  if (!cursor.finish()) return Error{where + ": " + cursor.fault()};
-  const auto status = vocabulary.index();
-  return status ? status : Error{where + ": " + status.error().message};
+SortedTexts::SortedTexts(std::vector<Entry> entries) : sorted_(std::move(entries)) {
+  std::sort(sorted_.begin(), sorted_.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.text, a.which) < std::tie(b.text, b.which);
+  });
+  const auto same = [](const Entry& a, const Entry& b) { return a.text == b.text; };
+  sorted_.erase(std::unique(sorted_.begin(), sorted_.end(), same), sorted_.end());
+  for (const Entry& entry : sorted_)
+    ++begins_[static_cast<std::size_t>(static_cast<unsigned char>(entry.text[0])) + 1];
+  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+}
+
+ByteTokens::ByteTokens(const Vocabulary& vocabulary) {
+  for (unsigned byte = 0; byte < ids_.size(); ++byte)
+    ids_[byte] = vocabulary.find(fmt::format("<0x{:02X}>", byte)).value_or(-1);
 }
 
 }  // namespace headscope::attention

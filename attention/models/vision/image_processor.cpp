@@ -58,26 +58,20 @@ std::uint8_t summed(const WholeSum& sum, const std::uint8_t* from, Index step) {
   return static_cast<std::uint8_t>(std::clamp<std::int64_t>(value >> kShareBits, 0, 255));
 }
 
-RgbImage alongRows(const RgbImage& picture, Index width, ResampleFilter filter) {
-  if (width == picture.width) return picture;
-  RgbImage to{width, picture.height, {}};
-  to.rgb.reserve(static_cast<std::size_t>(3 * width * picture.height));
-  const std::vector<WholeSum> sums = wholeSums(picture.width, width, filter);
-  for (Index y = 0; y < picture.height; ++y)
-    for (const WholeSum& sum : sums)
+/// Resizes the rows to `size` pixels or, if `columns`, the columns.
+RgbImage resizedAlong(const RgbImage& picture, bool columns, Index size, ResampleFilter filter) {
+  const Index old = columns ? picture.height : picture.width, row = 3 * picture.width;
+  if (size == old) return picture;
+  const std::vector<WholeSum> sums = wholeSums(old, size, filter);
+  RgbImage to{columns ? picture.width : size, columns ? size : picture.height, {}};
+  to.rgb.reserve(asSize(3 * to.width * to.height));
+  for (Index y = 0; y < to.height; ++y)
+    for (Index x = 0; x < to.width; ++x) {
+      const WholeSum& sum = sums[asSize(columns ? y : x)];
+      const Index from = columns ? sum.first * row + 3 * x : y * row + 3 * sum.first;
       for (Index c = 0; c < 3; ++c)
-        to.rgb.push_back(summed(sum, picture.rgb.data() + 3 * (y * picture.width + sum.first) + c, 3));
-  return to;
-}
-
-RgbImage alongColumns(const RgbImage& picture, Index height, ResampleFilter filter) {
-  if (height == picture.height) return picture;
-  RgbImage to{picture.width, height, {}};
-  const Index row = 3 * picture.width;
-  to.rgb.reserve(static_cast<std::size_t>(row * height));
-  for (const WholeSum& sum : wholeSums(picture.height, height, filter))
-    for (Index i = 0; i < row; ++i)
-      to.rgb.push_back(summed(sum, picture.rgb.data() + sum.first * row + i, row));
+        to.rgb.push_back(summed(sum, picture.rgb.data() + from + c, columns ? row : 3));
+    }
   return to;
 }
 
@@ -120,7 +114,7 @@ std::vector<ResampleSum> cubicSums(Index from, Index to) {
 }
 
 RgbImage resized(const RgbImage& picture, Index width, Index height, ResampleFilter filter) {
-  return alongColumns(alongRows(picture, width, filter), height, filter);
+  return resizedAlong(resizedAlong(picture, false, width, filter), true, height, filter);
 }
 
 Matrix resampledGrid(const Matrix& table, Index rows, Index cols, const std::vector<ResampleSum>& toRows,
@@ -169,12 +163,13 @@ constexpr ProcessorClass kClasses[] = {
 };
 
 constexpr ConfigFields kProcessorFields{
-    .read =
-        "image_processor_type feature_extractor_type do_resize size resample do_center_crop crop_size "
-        "do_rescale rescale_factor do_normalize image_mean image_std default_to_square",
     .ignored =
-        "do_convert_rgb processor_class data_format input_data_format device return_tensors "
-        "disable_grouping _valid_processor_keys",
+        // Read unless others switch them off.
+    "image_processor_type feature_extractor_type do_resize size resample do_center_crop crop_size "
+    "do_rescale rescale_factor do_normalize image_mean image_std default_to_square "
+    // Without effect.
+    "do_convert_rgb processor_class data_format input_data_format device return_tensors "
+    "disable_grouping _valid_processor_keys",
     .fixed = "do_pad=false do_flip_channel_order=false do_reduce_labels=false",
 };
 

@@ -69,7 +69,7 @@ TEST_F(Recorded, FilmsContainEveryFrame) {
   if (printed("ffprobe -version").empty()) GTEST_SKIP() << "ffmpeg isn't installed";
   for (const std::string name : {"film.mp4", "film.webm", "film.gif"}) {
     const Outcome outcome =
-        record({"--what", "pipeline", "--size", "640x360", "--fps", "10", "--seconds", "3"}, name);
+        record({"--what", "flow", "--size", "640x360", "--fps", "10", "--seconds", "3"}, name);
     ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
     EXPECT_THAT(printed("ffprobe -v error -count_frames -select_streams v:0 -show_entries "
                         "stream=width,height,nb_read_frames -of csv=p=0 '" +
@@ -83,7 +83,7 @@ TEST_F(Recorded, FilmsContainEveryFrame) {
 /// On a full disk, ffmpeg reports an error and exits with 0. The file that was there stays.
 TEST_F(Recorded, FilmThatCouldNotBeWrittenReplacesNothing) {
   if (printed("ffprobe -version").empty()) GTEST_SKIP() << "ffmpeg isn't installed";
-  const std::vector<std::string> film{"--what", "pipeline", "--size",    "640x360",
+  const std::vector<std::string> film{"--what", "flow", "--size",    "640x360",
                                       "--fps",  "10",       "--seconds", "3"};
   std::filesystem::create_directory(folder_ / "bin");
   const auto fakeFfmpeg = [&](const std::string& script) {
@@ -113,7 +113,7 @@ TEST_F(Recorded, FilmThatCouldNotBeWrittenReplacesNothing) {
 TEST_F(Recorded, ClosedStandardStreamsChangeNothing) {
   if (printed("ffprobe -version").empty()) GTEST_SKIP() << "ffmpeg isn't installed";
   for (const char* closing : {"exec 0<&-; ", "exec 0<&- 1>&-; "}) {
-    const Outcome outcome = runHeadscope({"record", "-o", path("film.mp4"), "--what", "pipeline", "--size",
+    const Outcome outcome = runHeadscope({"record", "-o", path("film.mp4"), "--what", "flow", "--size",
                                           "640x360", "--fps", "10", "--seconds", "3"},
                                          closing);
     EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "app/commands/study/progress.h"
-#include "attention/formats/npz_file.h"
+#include "attention/formats/tensor_source.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
@@ -75,7 +75,7 @@ TEST_F(StudyCommand, WritesSameNumbersAsJsonCsvAndArrays) {
   int rows = 0;
   while (std::getline(csv, line)) ++rows;
   EXPECT_EQ(rows, 1 + 2 * 4 * 6);
-  const auto arrays = attention::NpzFile::open(folder / "out.npz");
+  const auto arrays = attention::TensorSource::open(folder / "out.npz");
   ASSERT_TRUE(arrays.ok()) << arrays.error().message;
   EXPECT_EQ(arrays->header().tensors.at("attribution").shape, (std::vector<std::uint64_t>{3, 4, 6}));
   float value = 0;
@@ -102,7 +102,7 @@ TEST_F(StudyCommand, PatchesThatAreNotPerHeadHavePlacesOfTheirOwn) {
     for (const json& row : patch)
       for (const json& cell : row) finite += cell.is_number();
     EXPECT_EQ(numbers, finite);
-    const auto arrays = attention::NpzFile::open(folder / "out.npz");
+    const auto arrays = attention::TensorSource::open(folder / "out.npz");
     ASSERT_TRUE(arrays.ok()) << arrays.error().message;
     EXPECT_EQ(arrays->header().tensors.at("patch").shape,
               (std::vector<std::uint64_t>{3, patch.size(), patch[0].size()}));

@@ -190,6 +190,7 @@ TEST(Link, RefusesInvalidBaseAddresses) {
 
 /// A link contains the differences from the opening scene, including last year's. Whoever changes that scene
 /// has to raise kLinkVersion and read links of the previous version relative to the previous opening scene.
+/// What replaceFormerTab() reads as it was meant may change: the first tab of Lab, and its step.
 TEST(Link, OpeningSceneMatchesLinkVersion) {
   const auto then = nlohmann::ordered_json::parse(test::fileText(std::string(HEADSCOPE_TEST_DIR) +
                                                                  "/app/scene/opening_of_links_1.json"))

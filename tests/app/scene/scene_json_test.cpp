@@ -321,10 +321,31 @@ TEST(SceneJson, OpensAFormerTabOfLabAsCachesPrecision) {
   for (const Scene* each : {&*scene, scene->talk->views.at(0).scene.get()}) {
     EXPECT_EQ(each->cursor.page, "cache");
     EXPECT_EQ(each->cursor.cacheView, CacheView::precision);
-    EXPECT_EQ(each->cursor.lab.tab, "pipeline");
+    EXPECT_EQ(each->cursor.lab.tab, "");
   }
   old["cursor"]["page"] = "heads";
   EXPECT_EQ(parseScene(old.dump(), "old.json")->cursor.page, "heads");
+}
+
+/// Lab's first tab was once Pipeline, which views didn't name.
+TEST(SceneJson, OpensAFormerPipelineAsFlow) {
+  Json old = fullScene();
+  old["cursor"]["page"] = "lab";
+  old["cursor"]["lab"]["tab"] = "pipeline";
+  old["cursor"]["lab"]["step"] = "softmax";
+  old["cursor"]["lab"]["map"] = "v";
+  old["talk"] =
+      Json::array({{{"page", "lab"}, {"scene", {{"cursor.lab.step", "softmax"}, {"cursor.lab.map", "v"}}}},
+                   {{"page", "lab"}, {"scene", {{"cursor.lab.tab", "views"}}}}});
+  const auto scene = parseScene(old.dump(), "old.json");
+  ASSERT_TRUE(scene.ok()) << scene.error().message;
+  for (const Scene* each : {&*scene, scene->talk->views.at(0).scene.get()}) {
+    EXPECT_EQ(each->cursor.page, "flow");
+    EXPECT_EQ(each->cursor.flow.stage, PipelineStep::softmax);
+  }
+  EXPECT_EQ(scene->talk->views.at(1).scene->cursor.page, "lab");
+  old["cursor"]["lab"]["tab"] = "weights";
+  EXPECT_EQ(parseScene(old.dump(), "old.json")->cursor.page, "lab");
 }
 
 TEST(SceneJson, RefusesOtherFilesAndVersions) {

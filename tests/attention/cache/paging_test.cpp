@@ -7,6 +7,8 @@
 #include <random>
 #include <set>
 
+#include "tests/support/matchers.h"
+
 namespace headscope::attention::test {
 namespace {
 
@@ -86,8 +88,7 @@ TEST(Paging, RefusesInvalidArguments) {
 }
 
 TEST(Paging, ScheduleRunsUntilAllRequestsFinish) {
-  const auto requests = parseSchedule("0: 10 + 3\n\n1: 20 + 1 shares 10 with 1\n");
-  ASSERT_TRUE(requests.ok()) << requests.error().message;
+  const auto requests = checked(parseSchedule("0: 10 + 3\n\n1: 20 + 1 shares 10 with 1\n"));
   EXPECT_EQ((*requests)[1], (PagedRequest{1, 20, 1, 10, 0}));
   const std::vector<PagedStep> steps = runSchedule(*requests, 8);
   ASSERT_EQ(steps.size(), 5u);
@@ -133,8 +134,8 @@ TEST(Paging, RejectsInvalidSchedules) {
 }
 
 TEST(Paging, ContiguousWasteIgnoresBlockSize) {
-  const auto requests = parseSchedule("0: 100 + 20\n0: 100 + 5 shares 100 with 1\n3: 7 + 3 shares 7 with 1");
-  ASSERT_TRUE(requests.ok()) << requests.error().message;
+  const auto requests =
+      checked(parseSchedule("0: 100 + 20\n0: 100 + 5 shares 100 with 1\n3: 7 + 3 shares 7 with 1"));
   for (const Index block : {8, 16, 256}) {
     const std::vector<PagedStep> steps = runSchedule(*requests, block);
     EXPECT_EQ(steps[4].tokens, (std::vector<Index>{104, 104, 8}));

@@ -7,7 +7,7 @@
 namespace headscope::attention::test {
 namespace {
 
-const ModelShape& shape(std::string_view name) {
+const ModelShape& servedShape(std::string_view name) {
   const ModelShape* found = findShape(modelShapes(), name);
   EXPECT_NE(found, nullptr) << name;
   return *found;
@@ -35,10 +35,10 @@ TEST(Serving, MemorySumsWeightsPagesAndActivations) {
 
 TEST(Serving, LimitsAreTheLargestThatFit) {
   const CostRequest request{.tokens = 32768, .batch = 4, .tensorParallel = 4};
-  const Serving serving = serve(shape("Llama-3.3-70B"), request, machine("H100"));
+  const Serving serving = serve(servedShape("Llama-3.3-70B"), request, machine("H100"));
   ASSERT_TRUE(serving.memory.fits());
   const auto fits = [&](Index tokens, Index batch) {
-    return gpuMemory(shape("Llama-3.3-70B"), {.tokens = tokens, .batch = batch, .tensorParallel = 4},
+    return gpuMemory(servedShape("Llama-3.3-70B"), {.tokens = tokens, .batch = batch, .tensorParallel = 4},
                      machine("H100"))
         .fits();
   };
@@ -47,8 +47,8 @@ TEST(Serving, LimitsAreTheLargestThatFit) {
   EXPECT_FALSE(fits(*serving.longestContext + 1, 4));
   EXPECT_TRUE(fits(32768, *serving.largestBatch));
   EXPECT_FALSE(fits(32768, *serving.largestBatch + 1));
-  EXPECT_EQ(serve(shape("Llama-3.3-70B"), {.tensorParallel = 1}, machine("H100")).longestContext, 0);
-  EXPECT_EQ(serve(shape("Mamba-Codestral-7B"), {}, machine("H100")).longestContext, std::nullopt)
+  EXPECT_EQ(serve(servedShape("Llama-3.3-70B"), {.tensorParallel = 1}, machine("H100")).longestContext, 0);
+  EXPECT_EQ(serve(servedShape("Mamba-Codestral-7B"), {}, machine("H100")).longestContext, std::nullopt)
       << "whatever it is";
 }
 
@@ -57,7 +57,7 @@ TEST(Serving, MathFormatDeterminesPeakFlops) {
   EXPECT_EQ(peakFlops(h100, MathFormat::bf16), 989e12);
   EXPECT_EQ(peakFlops(h100, MathFormat::fp8), 1979e12);
   EXPECT_EQ(peakFlops(machine("A100 80 GB"), MathFormat::fp8), 312e12) << "it has no fp8";
-  const ModelShape& llama = shape("Llama-3.1-8B");
+  const ModelShape& llama = servedShape("Llama-3.1-8B");
   CostRequest request{.tokens = 8192};
   EXPECT_EQ(serve(llama, request, h100).peak, 989e12);
   const double before = serve(llama, request, h100).prefillSeconds;
@@ -69,7 +69,7 @@ TEST(Serving, MathFormatDeterminesPeakFlops) {
 }
 
 TEST(Serving, WeightBytesFollowTheFormat) {
-  const ModelShape& llama = shape("Llama-3.1-70B");
+  const ModelShape& llama = servedShape("Llama-3.1-70B");
   const ShapeParameters all = parametersOf(llama);
   const double layers = static_cast<double>(all.attention + all.feedForward),
                rest = static_cast<double>(all.total) - layers;
@@ -80,13 +80,13 @@ TEST(Serving, WeightBytesFollowTheFormat) {
   EXPECT_NEAR(bytes(WeightFormat::awq), layers * (4 + 20.0 / 128) / 8 + 2 * rest, 2);
   EXPECT_NEAR(bytes(WeightFormat::q4_k), (layers + rest) * 4.5 / 8, 2);
   // gpt-oss stores its experts in 4.25 bits: 60.8 GiB for 116.83 billion parameters (OpenAI 2025, table 1).
-  EXPECT_NEAR(static_cast<double>(weightBytes(shape("gpt-oss-120b"), {})) / 0x1p30, 60.8, 0.5);
-  EXPECT_NEAR(static_cast<double>(weightBytes(shape("gpt-oss-20b"), {})) / 0x1p30, 12.8, 0.2);
+  EXPECT_NEAR(static_cast<double>(weightBytes(servedShape("gpt-oss-120b"), {})) / 0x1p30, 60.8, 0.5);
+  EXPECT_NEAR(static_cast<double>(weightBytes(servedShape("gpt-oss-20b"), {})) / 0x1p30, 12.8, 0.2);
 }
 
 TEST(Serving, StepReportsItsBottleneck) {
   const Machine& h100 = machine("H100");
-  const ModelShape& llama = shape("Llama-3.1-8B");
+  const ModelShape& llama = servedShape("Llama-3.1-8B");
   EXPECT_EQ(serve(llama, {.tokens = 1024}, h100).bound, Bound::weights);
   EXPECT_EQ(serve(llama, {.tokens = 32768, .batch = 16}, h100).bound, Bound::cache);
   EXPECT_EQ(serve(llama, {.tokens = 16, .batch = 4096}, h100).bound, Bound::processor);
@@ -101,7 +101,7 @@ TEST(Serving, StepMatchesLLMViewer) {
   // Llama-2-7B on an A100 80 GB, batch 1, 4,096 tokens: LLM-Viewer (Yuan et al. 2024) counts the same reads
   // of weights and cache and takes 7.546 ms, of which 0.16 % are reads and writes of activations, which
   // aren't counted here.
-  const ModelShape& llama = shape("Llama-2-7B");
+  const ModelShape& llama = servedShape("Llama-2-7B");
   const CostRequest request{.tokens = 4096};
   const DecodeWork work = decodeWork(llama, request);
   EXPECT_EQ(work.weightBytes, 13214154752.0);
@@ -110,7 +110,7 @@ TEST(Serving, StepMatchesLLMViewer) {
 }
 
 TEST(Serving, AllReducesUseRings) {
-  const ModelShape& llama = shape("Llama-3.1-70B");
+  const ModelShape& llama = servedShape("Llama-3.1-70B");
   const Serving serving = serve(llama, {.tokens = 4096, .batch = 16, .tensorParallel = 8}, machine("H100"));
   // 160 of them: 2 · 7/8 · 16 tokens · 8,192 · 2 B at 450 GB/s.
   EXPECT_NEAR(serving.linkSeconds, 160 * 2 * 7.0 / 8 * 16 * 8192 * 2 / 450e9, 1e-9);
@@ -121,9 +121,9 @@ TEST(Serving, AllReducesUseRings) {
 }
 
 TEST(Serving, CountsCopiedCachePerGpu) {
-  const CacheCost latent = cacheCost(shape("DeepSeek-V3"), {.tokens = 1000, .tensorParallel = 8});
+  const CacheCost latent = cacheCost(servedShape("DeepSeek-V3"), {.tokens = 1000, .tensorParallel = 8});
   EXPECT_EQ(latent.copiedPerGpu, latent.perGpu - latent.total / 8);
-  const CacheCost heads = cacheCost(shape("Llama-3.1-70B"), {.tokens = 1024, .tensorParallel = 16});
+  const CacheCost heads = cacheCost(servedShape("Llama-3.1-70B"), {.tokens = 1024, .tensorParallel = 16});
   EXPECT_EQ(heads.copiedPerGpu, heads.perGpu / 2);
 }
 

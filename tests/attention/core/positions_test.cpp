@@ -151,21 +151,6 @@ TEST(T5, BucketsFollowThePublishedDefinition) {
       }
 }
 
-TEST(T5, BucketsAscendWithDistancePerDirection) {
-  for (const bool bidirectional : {false, true}) {
-    const BucketBias bias{20, 60, bidirectional, 1, 0};
-    for (Index back = 0; back < 3000; ++back) {
-      const Index here = t5Bucket(bias, back), next = t5Bucket(bias, back + 1);
-      EXPECT_TRUE(next == here || next == here + 1) << back;
-      EXPECT_LT(next, bidirectional ? 10 : 20);
-      if (back > 0) {
-        EXPECT_EQ(t5Bucket(bias, -back), bidirectional ? here + 10 : 0);
-      }
-    }
-    EXPECT_EQ(t5Bucket(bias, 60), bidirectional ? 9 : 19) << "beyond the largest distance all share the last";
-  }
-}
-
 TEST(T5, ValuesDependOnSeedAndStrength) {
   BucketBias bias{128, 1000, false, 1, 5};
   const Matrix values = t5Values(bias, 64);
@@ -219,29 +204,5 @@ TEST(Positions, BiasesByDistanceMatchReceipts) {
 }
 
 /// The bias is really added: scores with T5 differ from those without by the bucket's value.
-TEST(T5, BiasIsAddedToTheScores) {
-  Problem p = randomProblem(2);
-  p.config.softcap = 0;
-  p.config.t5.reset();
-  const AttentionResult plain = attend(p.config, p.projections, p.x, p.context, p.mask);
-  p.config.t5 = BucketBias{8, 20, true, 2, 4};
-  const AttentionResult biased = attend(p.config, p.projections, p.x, p.context, p.mask);
-  for (Index head = 0; head < p.config.heads; ++head)
-    for (Index row = 0; row < p.x.rows(); ++row)
-      for (Index j = 0; j < p.context.rows(); ++j) {
-        const float before = plain.scores.at(head, row, j), after = biased.scores.at(head, row, j);
-        if (std::isinf(before)) {
-          EXPECT_EQ(after, before);
-          continue;
-        }
-        const ScoreReceipt receipt = explainScore(p.config, p.mask, biased, head, row, j);
-        const float t5 = valueOf(receipt, "T5");
-        const double size = std::abs(before) + std::abs(t5) + std::abs(valueOf(receipt, "ALiBi")) +
-                            std::abs(valueOf(receipt, "additive"));
-        EXPECT_NEAR(after - before, t5, 8 * kFloatEpsilon * size);
-        EXPECT_EQ(receipt.score, after);
-      }
-}
-
 }  // namespace
 }  // namespace headscope::attention::test

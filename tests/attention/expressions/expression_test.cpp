@@ -4,11 +4,14 @@
 
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
+#include "test_paths.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::attention {
@@ -260,17 +263,14 @@ TEST(Expression, IndexesLargeFloatsWithoutCopying) {
   ExpressionLimits tight;
   tight.bytes = 1 << 16;
   tight.visits = 1 << 16;
-  const auto row = Expression::parse("max(big[1][11][8:])")->evaluate(names, tight);
-  ASSERT_TRUE(row.ok()) << row.error().message;
+  const auto row = checked(Expression::parse("max(big[1][11][8:])")->evaluate(names, tight));
   EXPECT_EQ(row->at(0), 2);
-  const auto view = Expression::parse("big[1]")->evaluate(names, tight);
-  ASSERT_TRUE(view.ok());
+  const auto view = checked(Expression::parse("big[1]")->evaluate(names, tight));
   EXPECT_EQ(view->shape(), (ArrayShape{512, 512}));
   // Whole stacks are processed in pieces: two operands of 128 MiB as doubles fit into 1 MiB.
   tight = {};
   tight.bytes = 1 << 20;
-  const auto all = Expression::parse("max(abs(sum(big, -1)/128 - 1)) < 0.02")->holds(names, tight);
-  ASSERT_TRUE(all.ok()) << all.error().message;
+  const auto all = checked(Expression::parse("max(abs(sum(big, -1)/128 - 1)) < 0.02")->holds(names, tight));
   EXPECT_TRUE(*all);
   EXPECT_TRUE(*Expression::parse("max(abs(big-big))==0")->holds(names, tight));
 }
@@ -305,5 +305,50 @@ TEST(Expression, EveryListedFunctionCanBeCalled) {
   }
 }
 
+using Json = nlohmann::json;
+
+Array arrayOf(const Json& json) {
+  return {json.at("shape").get<ArrayShape>(), json.at("values").get<std::vector<double>>()};
+}
+
+class CaseNames : public ExpressionNames {
+ public:
+  explicit CaseNames(const Json& json) {
+    for (const auto& [name, value] : json.items()) arrays_.emplace(name, arrayOf(value));
+  }
+  Result<Array> value(const std::string& name) const override {
+    const auto found = arrays_.find(name);
+    if (found == arrays_.end()) return Error{name + " is unknown"};
+    return found->second;
+  }
+  Result<Array> call(const std::string& function, std::span<const ExpressionArgument>) const override {
+    return Error{function + " is unknown"};
+  }
+
+ private:
+  std::map<std::string, Array> arrays_;
+};
+
+TEST(ExpressionNumPy, RandomExpressionsMatchNumPy) {
+  std::ifstream file(std::string(HEADSCOPE_TEST_DIR) + "/attention/expressions/cases.json");
+  const Json all = Json::parse(file);
+  const CaseNames names(all.at("names"));
+  ASSERT_GE(all.at("cases").size(), 600u);
+  for (const Json& each : all.at("cases")) {
+    const auto text = each.at("expression").get<std::string>();
+    const auto expression = Expression::parse(text);
+    ASSERT_TRUE(expression.ok()) << text << "\n" << expression.error().message;
+    const auto value = expression->evaluate(names);
+    ASSERT_TRUE(value.ok()) << text << "\n" << value.error().message;
+    const Array wanted = arrayOf(each);
+    ASSERT_EQ(shapeText(value->shape()), shapeText(wanted.shape())) << text;
+    for (Index i = 0; i < wanted.size(); ++i) {
+      const double found = value->at(i), expected = wanted.at(i);
+      ASSERT_NEAR(found, expected, 1e-9 * std::max(1.0, std::abs(expected))) << text << " at " << i;
+    }
+  }
+}
+
 }  // namespace
+
 }  // namespace headscope::attention

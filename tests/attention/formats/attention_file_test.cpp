@@ -19,14 +19,11 @@ using headscope::test::smallProblem;
 using headscope::test::tensorOf;
 
 AttentionProblem problemOf(const SafetensorsFile& file, const AttentionOptions& options = {}) {
-  auto problem = readProblem(headscope::test::sourceOf(file), options, "in");
-  EXPECT_TRUE(problem.ok()) << problem.error().message;
-  return problem ? *problem : AttentionProblem{};
+  return *checked(readProblem(headscope::test::sourceOf(file), options, "in"));
 }
 
 std::string errorOf(const SafetensorsFile& file, const AttentionOptions& options = {}) {
-  const auto problem = readProblem(headscope::test::sourceOf(file), options, "in");
-  return problem ? "no error" : problem.error().message;
+  return messageOf(readProblem(headscope::test::sourceOf(file), options, "in"));
 }
 
 /// The small problem with one tensor added or replaced.
@@ -111,12 +108,6 @@ TEST(ReadProblem, RefusesBadOptions) {
           << value;
     }
   }
-  EXPECT_THAT(errorOf(smallProblem(), {{"dropout", "1"}}), HasSubstr("in: dropout is 1"));
-  EXPECT_THAT(errorOf(smallProblem(), {{"rope_theta", "-1"}}), HasSubstr("in: ropeTheta is -1"));
-  EXPECT_THAT(errorOf(smallProblem(), {{"softcap", "0"}}), HasSubstr("in: softcap is 0"));
-  EXPECT_THAT(errorOf(smallProblem(), {{"kv_heads", "3"}}), HasSubstr("in: kvHeads is 3"));
-  EXPECT_THAT(errorOf(smallProblem(), {{"cache_length", "9223372036854775807"}}),
-              HasSubstr("in: cacheLength is"));
 }
 
 TEST(ReadProblem, NamesMissingAndMisshapenTensors) {
@@ -126,16 +117,6 @@ TEST(ReadProblem, NamesMissingAndMisshapenTensors) {
     EXPECT_THAT(errorOf(file), HasSubstr(std::string("in: has no tensor \"") + name + "\", expected ["))
         << name;
   }
-  EXPECT_EQ(errorOf(with("v_proj.weight", gaussianTensor({8, 7}, 1))),
-            "in: tensor \"v_proj.weight\" is [8, 7], expected [8, 8]");
-  EXPECT_EQ(errorOf(with("o_proj.weight", gaussianTensor({16, 8}, 1))),
-            "in: tensor \"o_proj.weight\" is [16, 8], expected [8, 16]");
-  EXPECT_EQ(errorOf(with("q_proj.weight", gaussianTensor({8, 8}, 1))),
-            "in: tensor \"q_proj.weight\" is [8, 8], expected [16, 8]");
-  EXPECT_EQ(errorOf(with("k_proj.bias", gaussianTensor({16}, 1))),
-            "in: tensor \"k_proj.bias\" is [16], expected [8]");
-  EXPECT_EQ(errorOf(with("q_proj.weight", gaussianTensor({128}, 1))),
-            "in: tensor \"q_proj.weight\" is [128], expected [heads * head_dim, model_dim]");
   for (const auto& shape :
        std::vector<std::vector<std::uint64_t>>{{3, 7}, {8}, {1, 1, 3, 8}, {0, 8}, {0, 3, 8}, {2, 0, 8}, {}}) {
     EXPECT_EQ(errorOf(with("x", gaussianTensor(shape, 1))),
@@ -161,11 +142,6 @@ TEST(ReadProblem, NamesFirstNonFiniteValue) {
   std::memcpy(bias.bytes.data() + 3 * sizeof(float), &infinite, sizeof infinite);
   EXPECT_EQ(errorOf(with("q_proj.bias", bias)),
             "in: tensor \"q_proj.bias\" is -infinite at [3], expected finite values");
-}
-
-TEST(ReadProblem, RefusesIntegerValues) {
-  EXPECT_EQ(errorOf(with("x", tensorOf<std::int32_t>(DType::I32, {1, 8}, std::vector<std::int32_t>(8)))),
-            "in: tensor \"x\" is I32, expected F32, F16, BF16 or F64");
 }
 
 TEST(ReadProblem, ReadsEveryFloatingPointType) {
@@ -209,9 +185,6 @@ TEST(ReadProblem, DistinguishesBatchOfOneFromNoBatch) {
 }
 
 TEST(ReadProblem, RefusesMismatchedContext) {
-  EXPECT_THAT(errorOf(with("context", gaussianTensor({4, 7}, 1))), HasSubstr("tensor \"context\" is [4, 7]"));
-  EXPECT_THAT(errorOf(with("context", gaussianTensor({1, 4, 8}, 1))),
-              HasSubstr("expected no batch axis, as x has none"));
   auto file = with("x", gaussianTensor({2, 3, 8}, 1));
   file.tensors["context"] = gaussianTensor({3, 4, 8}, 1);
   EXPECT_THAT(errorOf(file), HasSubstr("expected the batch axis of x, 2"));
@@ -242,11 +215,6 @@ TEST(ReadProblem, ReadsMasks) {
 }
 
 TEST(ReadProblem, RefusesInvalidMasks) {
-  EXPECT_EQ(errorOf(with("mask", gaussianTensor({3, 4}, 1))),
-            "in: tensor \"mask\" is [3, 4], expected [3, 3] or [4, 3, 3]");
-  EXPECT_THAT(errorOf(with("mask", gaussianTensor({2, 3, 3}, 1))), HasSubstr("is [2, 3, 3], expected"));
-  EXPECT_THAT(errorOf(with("mask", tensorOf(DType::U8, {3, 3}, std::vector<std::uint8_t>(9)))),
-              HasSubstr("is U8, expected BOOL or floating point"));
   std::vector<std::uint8_t> flags(9);
   flags[5] = 2;
   EXPECT_EQ(errorOf(with("mask", tensorOf(DType::Bool, {3, 3}, flags))),
@@ -280,17 +248,13 @@ TEST(ReadProblem, RefusesInvalidKeyLengths) {
   EXPECT_THAT(errorOf(lengths({3, 3})), HasSubstr("tensor \"key_lengths\" is [2], expected [1]"));
   EXPECT_THAT(errorOf(lengths({4})), HasSubstr("tensor \"key_lengths\" is 4 at [0], expected 0 to 3"));
   EXPECT_THAT(errorOf(lengths({-1})), HasSubstr("is -1 at [0]"));
-  EXPECT_THAT(errorOf(with("key_lengths", tensorOf<std::int32_t>(DType::I32, {1}, {-7}))),
-              HasSubstr("is -7 at [0]"));
-  EXPECT_THAT(errorOf(with("key_lengths", gaussianTensor({1}, 1))), HasSubstr("is F32, expected I64"));
 }
 
 TEST(ReadLayer, NeedsNoInput) {
   auto file = smallProblem();
   file.tensors.erase("x");
   file.tensors["q_proj.bias"] = gaussianTensor({16}, 7);
-  const auto layer = readLayer(headscope::test::sourceOf(file), {}, "in");
-  ASSERT_TRUE(layer.ok()) << layer.error().message;
+  const auto layer = checked(readLayer(headscope::test::sourceOf(file), {}, "in"));
   EXPECT_EQ(layer->projections.q.weight.rows(), 16);
   EXPECT_EQ(layer->projections.q.bias.size(), 16);
   EXPECT_EQ(layer->projections.o.bias.size(), 0);
@@ -311,9 +275,7 @@ TEST(CheckBudget, ReportsRequiredMemory) {
 TEST(CheckFinite, ReportsOverflow) {
   auto file = with("x", fromFloats(std::vector<float>(24, 3e38F), {3, 8}));
   const auto problem = problemOf(file);
-  const auto status = checkFinite(problem, solve(problem));
-  ASSERT_FALSE(status.ok());
-  EXPECT_THAT(status.error().message, HasSubstr("the numbers overflow: q is"));
+  EXPECT_THAT(messageOf(checkFinite(problem, solve(problem))), HasSubstr("the numbers overflow: q is"));
 }
 
 TEST(CheckFinite, DistinguishesMaskFromOverflow) {
@@ -322,9 +284,7 @@ TEST(CheckFinite, DistinguishesMaskFromOverflow) {
   auto problem = problemOf(smallProblem());
   auto results = solve(problem);
   results[0].scores[2](1, 1) = -INFINITY;
-  const auto status = checkFinite(problem, results);
-  ASSERT_FALSE(status.ok());
-  EXPECT_THAT(status.error().message, HasSubstr("scores is infinite"));
+  EXPECT_THAT(messageOf(checkFinite(problem, results)), HasSubstr("scores is infinite"));
 }
 
 TEST(ResultFile, RequiresEqualShapes) {

@@ -50,8 +50,7 @@ Result<AttentionProblem> read(const SafetensorsFile& file) {
 }
 
 std::string maskErrorOf(const SafetensorsFile& file) {
-  const auto problem = read(file);
-  return problem ? "no error" : problem.error().message;
+  return messageOf(read(file));
 }
 
 /// Checks every cell; `at` gives the index of its value in the tensor.
@@ -61,8 +60,7 @@ void expectCells(const std::string& name, DType type, const Shape& shape, bool s
   auto file = batchOfTwo();
   const auto flags = somePattern(shape);
   file.tensors[name] = tensorOfType(type, shape, flags);
-  const auto problem = read(file);
-  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  const auto problem = checked(read(file));
   for (Index s = 0; s < kBatch; ++s)
     for (Index head = 0; head < kFileHeads; ++head)
       for (Index query = 0; query < kFileTokens; ++query)
@@ -121,8 +119,7 @@ TEST(ForeignMasks, AddsFloatsToScores) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.5F * static_cast<float>(i);
     values[1] = -INFINITY;
     file.tensors[name] = fromFloats(values, shape);
-    const auto problem = read(file);
-    ASSERT_TRUE(problem.ok()) << problem.error().message;
+    const auto problem = checked(read(file));
     const Stack& first = problem->masks[0].additive;
     EXPECT_EQ(first.at(0, 0, 1), -INFINITY);
     EXPECT_EQ(first.at(0, 0, 2), 1.0F);
@@ -143,8 +140,7 @@ TEST(ForeignMasks, CombinesSeveralMasks) {
   file.tensors["mask"] = fromFloats(std::vector<float>(36, 10), {4, 3, 3});
   file.tensors["key_padding_mask"] = tensorOf<std::uint8_t>(DType::Bool, {2, 3}, {0, 0, 1, 0, 0, 0});
   file.tensors["attention_mask"] = tensorOf<std::int64_t>(DType::I64, {2, 3}, {1, 0, 1, 1, 1, 1});
-  const auto problem = read(file);
-  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  const auto problem = checked(read(file));
   EXPECT_TRUE(visible(problem->masks[0], 2, 1, 0));
   EXPECT_FALSE(visible(problem->masks[0], 2, 1, 1));
   EXPECT_FALSE(visible(problem->masks[0], 2, 1, 2));
@@ -157,8 +153,7 @@ TEST(ForeignMasks, CombinesSeveralMasks) {
 TEST(ForeignMasks, UnbatchedPaddingMaskNeedsOneAxis) {
   auto file = smallProblem();
   file.tensors["key_padding_mask"] = tensorOf<std::uint8_t>(DType::Bool, {3}, {0, 0, 1});
-  const auto problem = read(file);
-  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  const auto problem = checked(read(file));
   EXPECT_FALSE(visible(problem->masks[0], 0, 0, 2));
   file = batchOfTwo();
   file.tensors["key_padding_mask"] = tensorOf<std::uint8_t>(DType::Bool, {3}, {0, 0, 1});
@@ -190,12 +185,6 @@ TEST(ForeignMasks, RefusesInvalidShapesAndValues) {
     file.tensors[name] = std::move(tensor);
     return maskErrorOf(file);
   };
-  EXPECT_EQ(refused("attn_mask", gaussianTensor({4, 3, 3}, 1)),
-            "in: tensor \"attn_mask\" is [4, 3, 3], expected [3, 3], [8, 3, 3], [2, 4, 3, 3], [2, 1, 3, 3], "
-            "[1, 4, 3, 3] or [1, 1, 3, 3]");
-  EXPECT_THAT(refused("attention_mask", gaussianTensor({3, 3}, 1)), HasSubstr("is [3, 3], expected [2, 3]"));
-  EXPECT_EQ(refused("attention_mask", tensorOf<std::int64_t>(DType::I64, {2, 3}, {1, 1, 1, 1, 3, 0})),
-            "in: tensor \"attention_mask\" is 3 at [1, 1], expected values of 0 or 1");
   EXPECT_THAT(refused("key_padding_mask", fromFloats(std::vector<float>(6, NAN), {2, 3})),
               HasSubstr("is NaN at [0, 0]"));
 }
@@ -207,8 +196,7 @@ TEST(LargeNumbers, ReadsLargeNegativesAsMasked) {
     added[1] = added[5] = number;
     added[8] = -INFINITY;
     file.tensors["mask"] = fromFloats(added, {3, 3});
-    const auto problem = read(file);
-    ASSERT_TRUE(problem.ok()) << problem.error().message;
+    const auto problem = checked(read(file));
     EXPECT_FALSE(visible(problem->masks[0], 3, 0, 1)) << number;
     EXPECT_TRUE(visible(problem->masks[0], 3, 0, 0)) << "−1,000 is a bias";
     EXPECT_THAT(problem->notes,
@@ -227,29 +215,12 @@ TEST(Names, RefusesUnknownNamesWithSuggestions) {
     file.tensors[name] = gaussianTensor({4}, 1);
     return maskErrorOf(file);
   };
-  EXPECT_EQ(withTensor("attn_maks"),
-            "in: tensor \"attn_maks\" is not a tensor of this file format; did you mean attn_mask?");
-  EXPECT_EQ(withTensor("q_proj.wieght"),
-            "in: tensor \"q_proj.wieght\" is not a tensor of this file format; did you mean q_proj.weight?");
-  EXPECT_THAT(withTensor("embeddings"),
-              HasSubstr("is not a tensor of this file format, expected one of attention_mask, attn_mask, "));
   for (const char* name : {"expect.q", "snapshot.bias", "weights", "lse"})
     EXPECT_EQ(withTensor(name), "no error") << name;
   auto result = smallProblem();
   result.tensors["k"] = result.tensors["weights"] = gaussianTensor({4}, 1);
   EXPECT_THAT(read(result)->notes,
               ElementsAre("in: these tensors are results, which are computed instead of read: k, weights"));
-  const auto withOption = [](const std::string& name) {
-    auto file = smallProblem();
-    file.metadata[name] = "3";
-    return maskErrorOf(file);
-  };
-  EXPECT_EQ(withOption("widnow"), "in: \"widnow\" is not an option; did you mean window?");
-  EXPECT_EQ(withOption("is_causal"), "in: \"is_causal\" is not an option; did you mean causal?");
-  EXPECT_EQ(withOption("temperature"),
-            "in: \"temperature\" is not an option, expected one of heads, kv_heads, head_dim, layer, causal, "
-            "window, sinks, cache_length, rope_theta, alibi, softcap, scale, dropout, dropout_seed");
-  EXPECT_EQ(withOption("format"), "no error");
   EXPECT_EQ(readProblem(headscope::test::sourceOf(smallProblem()), {{"windwo", "3"}}, "in").error().message,
             "in: \"windwo\" is not an option; did you mean window?");
   // Another program's weights file may contain more than a layer.
@@ -264,8 +235,7 @@ TEST(PositionRule, NotesAmbiguousCausalPositions) {
   file.tensors["context"] = gaussianTensor({5, 8}, 6);
   EXPECT_THAT(read(file)->notes, IsEmpty()) << "nothing compares positions";
   file.metadata["causal"] = "True";
-  const auto problem = read(file);
-  ASSERT_TRUE(problem.ok());
+  const auto problem = checked(read(file));
   EXPECT_THAT(problem->notes, ElementsAre("in: causal masks compare positions, j ≤ i; with 3 queries over 5 "
                                           "keys, the first query is at i = 0 "
                                           "(cache_length is not given)"));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/tensor_source.h"
 
@@ -15,10 +16,9 @@ std::string caseName(const testing::TestParamInfo<std::filesystem::path>& info) 
 class Golden : public testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(Golden, EveryArrayMatchesFloat64) {
-  const auto file = headscope::test::readSafetensors(GetParam());
-  ASSERT_TRUE(file.ok()) << file.error().message;
-  const auto problem = readProblem(headscope::test::sourceOf(*file), {}, GetParam().filename().string());
-  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  const auto file = checked(headscope::test::readSafetensors(GetParam()));
+  const auto problem =
+      checked(readProblem(headscope::test::sourceOf(*file), {}, GetParam().filename().string()));
   EXPECT_TRUE(problem->notes.empty()) << problem->notes[0];
   const auto results = solve(*problem);
   EXPECT_TRUE(checkFinite(*problem, results).ok());
@@ -28,19 +28,15 @@ TEST_P(Golden, EveryArrayMatchesFloat64) {
 
 /// The tolerances would be worthless if they let a wrong computation pass.
 TEST_P(Golden, NoticesSlightlyWrongScale) {
-  const auto file = headscope::test::readSafetensors(GetParam());
-  ASSERT_TRUE(file.ok());
-  auto problem = readProblem(headscope::test::sourceOf(*file), {}, "golden");
-  ASSERT_TRUE(problem.ok());
+  const auto file = checked(headscope::test::readSafetensors(GetParam()));
+  auto problem = checked(readProblem(headscope::test::sourceOf(*file), {}, "golden"));
   problem->config.scale = problem->config.effectiveScale() * 1.001F;
   EXPECT_TRUE(headscope::test::mismatch(*file, resultFile(solve(*problem), problem->batched)));
 }
 
 TEST_P(Golden, NoticesSlightlyWrongWeight) {
-  const auto file = headscope::test::readSafetensors(GetParam());
-  ASSERT_TRUE(file.ok());
-  auto problem = readProblem(headscope::test::sourceOf(*file), {}, "golden");
-  ASSERT_TRUE(problem.ok());
+  const auto file = checked(headscope::test::readSafetensors(GetParam()));
+  auto problem = checked(readProblem(headscope::test::sourceOf(*file), {}, "golden"));
   problem->projections.o.weight *= 1.001F;
   const auto wrong = headscope::test::mismatch(*file, resultFile(solve(*problem), problem->batched));
   ASSERT_TRUE(wrong);
@@ -52,9 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(headscope::test::golde
 SafetensorsFile goldenCase(const std::string& name) {
   for (const auto& path : headscope::test::goldenFiles())
     if (path.stem() == name) {
-      auto file = headscope::test::readSafetensors(path);
-      EXPECT_TRUE(file.ok()) << file.error().message;
-      return file ? *file : SafetensorsFile{};
+      return *checked(headscope::test::readSafetensors(path));
     }
   ADD_FAILURE() << "no golden case " << name;
   return {};
@@ -62,8 +56,7 @@ SafetensorsFile goldenCase(const std::string& name) {
 
 /// Expects the case, with its mask under another name, to give the golden result.
 void expectGolden(const SafetensorsFile& file, const std::string& name) {
-  const auto problem = readProblem(headscope::test::sourceOf(file), {}, name);
-  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  const auto problem = checked(readProblem(headscope::test::sourceOf(file), {}, name));
   const auto wrong = headscope::test::mismatch(file, resultFile(solve(*problem), problem->batched));
   EXPECT_FALSE(wrong) << name << ": " << *wrong;
 }

@@ -25,8 +25,7 @@ SafetensorsFile layersCalled(const std::vector<std::pair<std::string, std::strin
 }
 
 std::string nameErrorOf(const SafetensorsFile& file, const AttentionOptions& options = {}) {
-  const auto problem = readProblem(headscope::test::sourceOf(file), options, "in");
-  return problem ? "no error" : problem.error().message;
+  return messageOf(readProblem(headscope::test::sourceOf(file), options, "in"));
 }
 
 std::vector<std::string> prefixesOf(const SafetensorsFile& file) {
@@ -141,8 +140,7 @@ TEST(LayerNames, RefusesRotationsThatThetaCannotExpress) {
   EXPECT_THAT(nameErrorOf(neox, rotated),
               HasSubstr("tensor \"layers.0.attention.query_key_value.weight\" is named as in GPT-NeoX"));
   auto llama = layersCalled({{"layers.0.self_attn.qkv_proj.weight", "layers.0.self_attn.o_proj.weight"}});
-  const auto problem = readProblem(headscope::test::sourceOf(llama), rotated, "in");
-  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  const auto problem = checked(readProblem(headscope::test::sourceOf(llama), rotated, "in"));
   EXPECT_THAT(problem->notes,
               testing::ElementsAre(HasSubstr("rope_theta rotates all 2 numbers of each head")));
   // One frequency for heads of two numbers; GPT-J's and scaled ones are others.
@@ -164,9 +162,8 @@ TEST(LayerNames, ShapesDistinguishConv1DFromLinear) {
     conv.tensors[name] = fromFloats({turned.data(), static_cast<std::size_t>(turned.size())},
                                     {static_cast<std::uint64_t>(cols), static_cast<std::uint64_t>(rows)});
   }
-  const auto a = readProblem(headscope::test::sourceOf(linear), {}, "in"),
-             b = readProblem(headscope::test::sourceOf(conv), {}, "in");
-  ASSERT_TRUE(a.ok() && b.ok());
+  const auto a = checked(readProblem(headscope::test::sourceOf(linear), {}, "in")),
+             b = checked(readProblem(headscope::test::sourceOf(conv), {}, "in"));
   EXPECT_EQ(a->projections.k.weight, b->projections.k.weight);
   EXPECT_EQ(a->projections.o.weight, b->projections.o.weight);
 }

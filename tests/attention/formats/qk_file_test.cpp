@@ -81,8 +81,7 @@ TEST_F(QkFiles, ReadsEveryTypeAndShape) {
       file.tensors["q"] = as(dtype, gaussianTensor(queryShape, 1));
       file.tensors["k"] = as(dtype, gaussianTensor(keyShape, 2));
       file.tensors["v"] = gaussianTensor({7}, 3);
-      const auto opened = put(file);
-      ASSERT_TRUE(opened.ok()) << opened.error().message;
+      const auto opened = checked(put(file));
       ASSERT_EQ(opened->layers().size(), 1u);
       const QkLayer& layer = opened->layers()[0];
       EXPECT_EQ(layer.name, "");
@@ -109,8 +108,7 @@ TEST_F(QkFiles, ReadsHeadsLargerThanTheBuffer) {
     SafetensorsFile file;
     file.tensors["Q"] = as(dtype, gaussianTensor({2, 3001, 77}, 4));
     file.tensors["K"] = gaussianTensor({2, 3001, 77}, 5);
-    const auto opened = put(file);
-    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    const auto opened = checked(put(file));
     for (Index h = 0; h < 2; ++h) {
       expectSame(opened->readQueries(0, h), headOf(file.tensors["Q"], h));
       expectSame(opened->readKeys(0, h), headOf(file.tensors["K"], h));
@@ -127,8 +125,7 @@ TEST_F(QkFiles, DistinguishesLayers) {
     file.tensors[prefix + "key_states"] = gaussianTensor({1, 2, tokens, 3}, tokens + 1);
     file.tensors[prefix + "value_states"] = gaussianTensor({1, 2, tokens, 3}, tokens + 2);
   }
-  const auto opened = put(file);
-  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  const auto opened = checked(put(file));
   ASSERT_EQ(opened->layers().size(), 2u);
   EXPECT_EQ(opened->layers()[0].name, "model.layers.2.self_attn");
   EXPECT_EQ(opened->layers()[1].name, "model.layers.10.self_attn");
@@ -142,16 +139,14 @@ TEST_F(QkFiles, CacheDumpKeysAttendToThemselves) {
     file.metadata["heads"] = "8";  // the model's query heads, which the file doesn't contain
     file.tensors[prefix + (prefix[0] == 'l' ? "k_cache" : "key")] = gaussianTensor({1, 2, 6, 4}, 1);
     file.tensors[prefix + "value"] = gaussianTensor({1, 2, 6, 4}, 2);
-    const auto opened = put(file);
-    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    const auto opened = checked(put(file));
     const QkLayer& layer = opened->layers().at(0);
     EXPECT_TRUE(layer.queriesFromKeys);
     EXPECT_TRUE(layer.rules.causal);
     EXPECT_EQ(layer.config.heads, 2);
     EXPECT_EQ(layer.config.kvHeads, 2);
     EXPECT_EQ(layer.queries(), 6);
-    const auto keys = opened->readKeys(0, 1);
-    ASSERT_TRUE(keys.ok());
+    const auto keys = checked(opened->readKeys(0, 1));
     expectSame(opened->readQueries(0, 1), *keys);
   }
 }
@@ -160,8 +155,7 @@ TEST_F(QkFiles, AppliesMetadata) {
   SafetensorsFile file;
   file.tensors["q"] = gaussianTensor({4, 3, 8}, 1);
   file.tensors["k"] = gaussianTensor({2, 5, 8}, 2);
-  auto opened = put(file);
-  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  auto opened = checked(put(file));
   AttentionConfig config;
   config.modelDim = 32;
   config.heads = 4;
@@ -193,8 +187,7 @@ TEST_F(QkFiles, NamesNonFiniteValue) {
   file.tensors["q"] = fromFloats(values, {2, 5, 3});
   values[0] = NAN;
   file.tensors["k"] = fromFloats(values, {2, 5, 3});
-  auto opened = put(file);
-  ASSERT_TRUE(opened.ok());
+  auto opened = checked(put(file));
   EXPECT_TRUE(opened->readQueries(0, 0).ok());
   const auto at = path_.string() + ": tensor ";
   EXPECT_EQ(opened->readQueries(0, 1).error().message,
@@ -213,8 +206,7 @@ TEST_F(QkFiles, ReportsShrunkFile) {
   SafetensorsFile file;
   file.tensors["q"] = gaussianTensor({4, 500, 8}, 1);
   file.tensors["k"] = gaussianTensor({4, 500, 8}, 2);
-  const auto opened = put(file);
-  ASSERT_TRUE(opened.ok());
+  const auto opened = checked(put(file));
   const auto whole = fs::file_size(path_);
   for (const std::uintmax_t size : {whole - 1, whole / 2, std::uintmax_t{9}, std::uintmax_t{0}}) {
     fs::resize_file(path_, size);
@@ -224,9 +216,7 @@ TEST_F(QkFiles, ReportsShrunkFile) {
                                           std::to_string(size) + " bytes, expected " + std::to_string(whole));
     }
   }
-  const auto again = QkFile::open(path_);
-  ASSERT_FALSE(again.ok());
-  EXPECT_EQ(again.error().message,
+  EXPECT_EQ(messageOf(QkFile::open(path_)),
             path_.string() + ": is 0 bytes, expected a safetensors file of at least 8");
 }
 
@@ -257,15 +247,13 @@ Memory memory() {
 TEST_F(QkFiles, OpensLongestSequencesWithoutReadingThem) {
   putSparseFile(path_, 8, 131072, 64);
   [[maybe_unused]] const std::uint64_t before = memory().held;
-  const auto opened = QkFile::open(path_);
-  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  const auto opened = checked(QkFile::open(path_));
   EXPECT_EQ(opened->layers()[0].keys(), 131072);
 #ifndef HEADSCOPE_SANITIZE_BUILD
   // A head takes 32 MiB, the file 512 MiB.
   EXPECT_LT(memory().held, before + (2 << 20));
   for (Index h = 0; h < 8; ++h) {
-    const auto keys = opened->readKeys(0, h);
-    ASSERT_TRUE(keys.ok()) << keys.error().message;
+    const auto keys = checked(opened->readKeys(0, h));
     EXPECT_EQ(keys->rows(), 131072);
     // Neighbouring pages are loaded as well, but never a second head.
     EXPECT_LT(memory().held, before + (64 << 20)) << h;

@@ -1,4 +1,5 @@
 #include "tests/attention/formats/recorded_fixture.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention {
 namespace {
@@ -58,8 +59,7 @@ TEST_F(Recorded, KeepsLayerNumbersFromMetadata) {
   file.metadata["layers"] = "0,5,7";
   file.tensors["logits"] = gaussianTensor({4, 9}, 1);
   put(file);
-  const auto recorded = RecordedAttention::open(path_);
-  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  const auto recorded = checked(RecordedAttention::open(path_));
   EXPECT_EQ(recorded->layers()[1].number, 5);
   EXPECT_EQ(recorded->layers()[2].number, 7);
 }
@@ -70,8 +70,7 @@ TEST_F(Recorded, ReadsQueriesKeysAndValuesIfPresent) {
   file.tensors["k"] = gaussianTensor({3, 1, 4, 6}, 2);
   file.tensors["layers.1.v"] = gaussianTensor({1, 4, 5}, 3);
   put(file);
-  const auto recorded = RecordedAttention::open(path_);
-  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  const auto recorded = checked(RecordedAttention::open(path_));
   const RecordedLayer& layer = recorded->layers()[1];
   ASSERT_TRUE(layer.q && layer.k && layer.v);
   EXPECT_FALSE(recorded->layers()[0].v);
@@ -207,8 +206,7 @@ TEST_F(Recorded, QueriesKeysAndValuesThatDontFitAreLeftOut) {
     auto file = stacked();
     file.tensors[one.name] = one.tensor;
     put(file);
-    const auto recorded = RecordedAttention::open(path_);
-    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    const auto recorded = checked(RecordedAttention::open(path_));
     EXPECT_FALSE(recorded->layers()[0].q || recorded->layers()[0].k || recorded->layers()[1].v) << one.name;
     ASSERT_FALSE(recorded->notes().empty()) << one.name;
     EXPECT_THAT(recorded->notes()[0], AllOf(HasSubstr(one.note), EndsWith(": not used."))) << one.name;
@@ -232,8 +230,7 @@ TEST_F(Recorded, KeepsOnlyOneHeadInMemory) {
   put(file);
   file = {};
   const auto peak = headscope::test::peakMemoryOf([&] {
-    const auto recorded = RecordedAttention::open(path_);
-    ASSERT_TRUE(recorded.ok());
+    const auto recorded = checked(RecordedAttention::open(path_));
     for (Index layer = 0; layer < 8; ++layer) ASSERT_TRUE(recorded->readWeights(layer, layer).ok());
   });
   EXPECT_LT(peak, std::uint64_t{16} << 20);
@@ -284,16 +281,13 @@ TEST_F(Recorded, GroupsEncoderDecoderAndCrossAttention) {
   file.metadata["encoder_tokens"] = "a b c d e";
   file.metadata["decoder_tokens"] = "x y z";
   put(file);
-  const auto first = RecordedAttention::open(path_);
-  ASSERT_TRUE(first.ok()) << first.error().message;
+  const auto first = checked(RecordedAttention::open(path_));
   EXPECT_THAT(first->groups(), ElementsAre("encoder", "decoder", "cross"));
   EXPECT_EQ(first->group(), "encoder");
   EXPECT_EQ(first->layers().size(), 3u);
-  const auto decoder = RecordedAttention::open(path_, "decoder");
-  ASSERT_TRUE(decoder.ok()) << decoder.error().message;
+  const auto decoder = checked(RecordedAttention::open(path_, "decoder"));
   EXPECT_THAT(decoder->keyTokens(), ElementsAre("x", "y", "z"));
-  const auto cross = RecordedAttention::open(path_, "cross");
-  ASSERT_TRUE(cross.ok()) << cross.error().message;
+  const auto cross = checked(RecordedAttention::open(path_, "cross"));
   EXPECT_EQ(cross->layers().size(), 2u);
   EXPECT_THAT(cross->queryTokens(), ElementsAre("x", "y", "z"));
   EXPECT_THAT(cross->keyTokens(), ElementsAre("a", "b", "c", "d", "e"));
@@ -302,8 +296,7 @@ TEST_F(Recorded, GroupsEncoderDecoderAndCrossAttention) {
   put(file);
   for (const auto& [group, keys] :
        {std::pair("encoder", 5), std::pair("decoder", 3), std::pair("cross", 5)}) {
-    const auto unfit = RecordedAttention::open(path_, group);
-    ASSERT_TRUE(unfit.ok()) << unfit.error().message;
+    const auto unfit = checked(RecordedAttention::open(path_, group));
     EXPECT_FALSE(unfit->hasTokens());
     EXPECT_EQ(unfit->unfitTokens(), "tokens: holds 4 tokens, expected " + std::to_string(keys));
   }

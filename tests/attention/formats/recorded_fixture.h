@@ -48,8 +48,7 @@ class Recorded : public testing::Test {
   void put(const SafetensorsFile& file) { ASSERT_TRUE(writeSafetensors(path_, file).ok()); }
   std::string errorOf(const SafetensorsFile& file) {
     put(file);
-    const auto recorded = RecordedAttention::open(path_);
-    return recorded ? "no error" : recorded.error().message;
+    return messageOf(RecordedAttention::open(path_));
   }
   static SafetensorsFile stacked() {
     SafetensorsFile file;
@@ -57,14 +56,12 @@ class Recorded : public testing::Test {
     return file;
   }
   void expectStacked(const fs::path& path) {
-    const auto recorded = RecordedAttention::open(path);
-    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    const auto recorded = checked(RecordedAttention::open(path));
     ASSERT_EQ(recorded->layers().size(), 3u);
     const std::vector<float> values = valuesOf(3, 2, 4, 4);
     for (Index layer = 0; layer < 3; ++layer)
       for (Index head = 0; head < 2; ++head) {
-        const auto read = recorded->readWeights(layer, head);
-        ASSERT_TRUE(read.ok()) << read.error().message;
+        const auto read = checked(recorded->readWeights(layer, head));
         const MatrixView expected(values.data() + (layer * 2 + head) * 16, 4, 4);
         EXPECT_EQ(read->weights, expected) << layer << " " << head;
         EXPECT_NEAR(read->faults.minSum, 1, 1e-6);

@@ -7,6 +7,7 @@
 
 #include "attention/formats/recorded/recorded_attention.h"
 #include "test_paths.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention {
@@ -76,16 +77,13 @@ void savesWhatWeRead(const std::string& model, const std::string& block) {
   const std::string command =
       "cd '" + folder.path().string() + "' && OMP_NUM_THREADS=1 " + python + " -W error save.py";
   ASSERT_EQ(std::system(command.c_str()), 0);
-  const auto recorded = RecordedAttention::open(folder / "attention.npz");
-  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  const auto recorded = checked(RecordedAttention::open(folder / "attention.npz"));
   EXPECT_EQ(recorded->layers().size(), 3u);
   EXPECT_THAT(recorded->keyTokens(), testing::ElementsAre("The", "dog", "slept", "."));
-  const auto expected = RecordedAttention::open(folder / "expected.npy");
-  ASSERT_TRUE(expected.ok()) << expected.error().message;
+  const auto expected = checked(RecordedAttention::open(folder / "expected.npy"));
   for (Index layer = 0; layer < 3; ++layer)
     for (Index head = 0; head < 2; ++head) {
-      const auto weights = recorded->readWeights(layer, head);
-      ASSERT_TRUE(weights.ok()) << weights.error().message;
+      const auto weights = checked(recorded->readWeights(layer, head));
       EXPECT_NEAR(weights->faults.minSum, 1, 1e-5);
       EXPECT_NEAR(weights->faults.maxSum, 1, 1e-5);
       const Matrix first = expected->readWeights(0, head)->weights;
@@ -130,8 +128,7 @@ TEST(RecordedPython, CodeFromPickleErrorSavesAttention) {
     ASSERT_NE(begin, std::string::npos) << message;
     headscope::test::putFile(folder / "save.py", message.substr(begin) + "\n");
     ASSERT_EQ(std::system(run.c_str()), 0) << message;
-    const auto recorded = RecordedAttention::open(folder / "attention.npz");
-    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    const auto recorded = checked(RecordedAttention::open(folder / "attention.npz"));
     EXPECT_EQ(recorded->layers().size(), 3u) << saved;
     EXPECT_EQ(recorded->layers()[0].attention.heads, 2) << saved;
     EXPECT_NEAR(recorded->readWeights(2, 1)->faults.maxSum, 1, 1e-2);

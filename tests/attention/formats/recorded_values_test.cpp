@@ -1,4 +1,5 @@
 #include "tests/attention/formats/recorded_fixture.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention {
 namespace {
@@ -35,8 +36,7 @@ TEST_F(Recorded, FindsTheLayoutOfQueriesAndKeys) {
         file.tensors[before + "q"] = fromFloats(q, shape);
         file.tensors[before + "k"] = fromFloats(k, shape);
         put(file);
-        const auto recorded = RecordedAttention::open(path_);
-        ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+        const auto recorded = checked(RecordedAttention::open(path_));
         ASSERT_TRUE(recorded->layers()[0].q && recorded->layers()[0].k);
         EXPECT_EQ(recorded->layers()[0].q->tokensFirst, tokensFirst);
         for (Index h = 0; h < heads; ++h) {
@@ -67,8 +67,7 @@ TEST_F(Recorded, ReadsWhatIsNoWeightAndNamesTheCause) {
     put(file);
     const auto recorded = RecordedAttention::open(path_);
     EXPECT_EQ(recorded->readWeights(0, 0)->faults.describe(), "");
-    const auto read = recorded->readWeights(0, 1);
-    ASSERT_TRUE(read.ok()) << read.error().message;
+    const auto read = checked(recorded->readWeights(0, 1));
     EXPECT_THAT(read->faults.describe(), AllOf(HasSubstr(one.says), HasSubstr(one.cause)));
     EXPECT_EQ(read->faults.aroundZero(),
               one.value < 0 && std::isfinite(one.value) ? std::max(0.75F, -one.value) : 0);
@@ -151,8 +150,7 @@ TEST_F(Recorded, JoinsQueriesKeysAndValuesOfSteps) {
   for (const char* name : {"layer0.", "blocks.0.attn.hook_"}) {
     SCOPED_TRACE(name);
     put(stepped(name));
-    const auto recorded = RecordedAttention::open(path_);
-    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    const auto recorded = checked(RecordedAttention::open(path_));
     EXPECT_THAT(recorded->notes(), ElementsAre(HasSubstr("The 3 steps of generate() are joined")));
     const RecordedLayer& layer = recorded->layers()[0];
     for (const auto* array : {&layer.q, &layer.k, &layer.v}) {
@@ -165,8 +163,7 @@ TEST_F(Recorded, JoinsQueriesKeysAndValuesOfSteps) {
   file.tensors["step2.layer0.q"] = gaussianTensor({1, 3, 1, 3}, 1);
   file.tensors.erase("step1.layer0.v");
   put(file);
-  const auto recorded = RecordedAttention::open(path_);
-  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  const auto recorded = checked(RecordedAttention::open(path_));
   EXPECT_FALSE(recorded->layers()[0].q || recorded->layers()[0].v);
   EXPECT_TRUE(recorded->layers()[0].k);
   EXPECT_THAT(
@@ -201,8 +198,7 @@ TEST_F(Recorded, LayersOfDifferentWidthsKeepTheirOwnKeys) {
   file.tensors["layers.1.attn_weights"] = fromFloats(valuesOf(1, 2, 1, 5), {1, 2, 1, 5});
   file.tensors["layers.0.k"] = gaussianTensor({2, 3, 4}, 1);
   put(file);
-  const auto recorded = RecordedAttention::open(path_);
-  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  const auto recorded = checked(RecordedAttention::open(path_));
   EXPECT_EQ(recorded->keys(), 5);
   EXPECT_EQ(recorded->layers()[0].keysFrom, 2);
   EXPECT_EQ(recorded->readWeights(0, 0)->weights.rightCols(3), MatrixView(valuesOf(1, 1, 1, 3).data(), 1, 3));
@@ -222,8 +218,7 @@ TEST_F(Recorded, LeavesOutPaddedKeys) {
       file.tensors[fmt::format(fmt::runtime(name), layer)] = fromFloats({padded.data(), 8 * 32}, {2, 4, 32});
     }
     put(file);
-    const auto recorded = RecordedAttention::open(path_);
-    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    const auto recorded = checked(RecordedAttention::open(path_));
     ASSERT_EQ(recorded->keys(), 4) << name;
     EXPECT_EQ(recorded->readWeights(1, 1)->weights, MatrixView(valuesOf(1, 2, 4, 4, 1).data() + 16, 4, 4));
     EXPECT_THAT(recorded->notes(), ElementsAre(HasSubstr("last 28 of 32 keys have no weight")));
@@ -250,8 +245,7 @@ TEST_F(Recorded, ReadsVoidOfTwoBytesAsBfloat16) {
     bytes.push_back(static_cast<char>(value >> 8));
   }
   headscope::test::putFile(folder_ / "b.npy", bytes);
-  const auto recorded = RecordedAttention::open(folder_ / "b.npy");
-  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  const auto recorded = checked(RecordedAttention::open(folder_ / "b.npy"));
   EXPECT_EQ(recorded->readWeights(0, 0)->weights, (Matrix(2, 2) << 1, 0, 0.25F, 0.75F).finished());
 }
 

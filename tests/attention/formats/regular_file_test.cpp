@@ -19,14 +19,12 @@ using headscope::test::putFile;
 using headscope::test::TemporaryFolder;
 
 std::string openError(const fs::path& path) {
-  const auto file = RegularFile::open(path);
-  return file ? "no error" : file.error().message;
+  return messageOf(RegularFile::open(path));
 }
 
 std::string readError(const RegularFile& file, std::uint64_t offset, std::size_t count) {
   std::vector<std::uint8_t> bytes(count);
-  const auto status = file.read(offset, bytes);
-  return status ? "no error" : status.error().message;
+  return messageOf(file.read(offset, bytes));
 }
 
 std::string textAt(const RegularFile& file, std::uint64_t offset, std::size_t count) {
@@ -40,8 +38,7 @@ TEST(RegularFile, ReadsAnyPart) {
   std::string text;
   for (int i = 0; i < 40'000; ++i) text += static_cast<char>(i * 31 % 251);
   putFile(folder / "file", text);
-  const auto file = RegularFile::open(folder / "file");
-  ASSERT_TRUE(file.ok()) << file.error().message;
+  const auto file = checked(RegularFile::open(folder / "file"));
   EXPECT_EQ(file->size(), text.size());
   EXPECT_EQ(file->path(), folder / "file");
   for (const auto& [offset, count] : {std::pair<std::size_t, std::size_t>{0, text.size()},
@@ -78,8 +75,7 @@ TEST(RegularFile, ReportsSameErrorsAsReadFile) {
 TEST(RegularFile, OpensAnEmptyFile) {
   const TemporaryFolder folder;
   putFile(folder / "empty", "");
-  const auto file = RegularFile::open(folder / "empty");
-  ASSERT_TRUE(file.ok()) << file.error().message;
+  const auto file = checked(RegularFile::open(folder / "empty"));
   EXPECT_EQ(file->size(), 0u);
   EXPECT_EQ(readError(*file, 0, 0), "no error");
 }
@@ -88,8 +84,7 @@ TEST(RegularFile, MoveKeepsFileOpen) {
   const TemporaryFolder folder;
   putFile(folder / "a", "first");
   putFile(folder / "b", "second");
-  auto a = RegularFile::open(folder / "a"), b = RegularFile::open(folder / "b");
-  ASSERT_TRUE(a.ok() && b.ok());
+  auto a = checked(RegularFile::open(folder / "a")), b = checked(RegularFile::open(folder / "b"));
   RegularFile moved = std::move(*a);
   EXPECT_EQ(textAt(moved, 0, 5), "first");
   moved = std::move(*b);
@@ -99,8 +94,7 @@ TEST(RegularFile, MoveKeepsFileOpen) {
 TEST(RegularFile, ReplacedFileStaysReadable) {
   const TemporaryFolder folder;
   putFile(folder / "file", "before");
-  const auto file = RegularFile::open(folder / "file");
-  ASSERT_TRUE(file.ok());
+  const auto file = checked(RegularFile::open(folder / "file"));
   ASSERT_TRUE(writeFile(folder / "file", std::string_view("x")).ok());
   EXPECT_EQ(textAt(*file, 0, 6), "before");
 }
@@ -109,8 +103,7 @@ TEST(RegularFile, ReportsShrunkFile) {
   const TemporaryFolder folder;
   const auto path = folder / "file";
   putFile(path, std::string(100'000, 'x'));
-  const auto file = RegularFile::open(path);
-  ASSERT_TRUE(file.ok());
+  const auto file = checked(RegularFile::open(path));
   for (const std::uintmax_t size : {99'999, 50'000, 8192, 1, 0}) {
     fs::resize_file(path, size);
     const auto sentence = path.string() + ": became shorter while it was read: found " +
@@ -129,8 +122,7 @@ TEST(RegularFile, ReportsTruncationDuringRead) {
   constexpr std::uint64_t kSize = std::uint64_t{64} << 20;
   putFile(path, "");
   fs::resize_file(path, kSize);
-  const auto file = RegularFile::open(path);
-  ASSERT_TRUE(file.ok());
+  const auto file = checked(RegularFile::open(path));
   std::vector<std::uint8_t> bytes(kSize, 1);
   int cut = 0;
   for (int round = 0; round < 1000 && cut < 3; ++round) {
@@ -155,8 +147,7 @@ TEST(RegularFile, ReportsTruncationDuringRead) {
 TEST(RegularFile, SupportsConcurrentReads) {
   const TemporaryFolder folder;
   putFile(folder / "file", std::string(1 << 20, 'x'));
-  const auto file = RegularFile::open(folder / "file");
-  ASSERT_TRUE(file.ok());
+  const auto file = checked(RegularFile::open(folder / "file"));
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

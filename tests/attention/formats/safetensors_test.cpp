@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "test_paths.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/safetensors_file.h"
@@ -38,8 +39,7 @@ double valueOfBits(unsigned bits, int exponentBits, int fractionBits) {
 void expectAllValues(DType dtype, int exponentBits, int fractionBits) {
   std::vector<std::uint16_t> all(1 << 16);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint16_t>(i);
-  const auto values = headscope::test::toFloats(tensorOf(dtype, all), "t");
-  ASSERT_TRUE(values.ok());
+  const auto values = checked(headscope::test::toFloats(tensorOf(dtype, all), "t"));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double expected = valueOfBits(all[i], exponentBits, fractionBits);
     const double found = (*values)[i];
@@ -57,8 +57,7 @@ TEST(ToFloats, ReadsEveryBfloat16) {
 
 TEST(ToFloats, RoundsDoubles) {
   const auto values =
-      headscope::test::toFloats(tensorOf<double>(DType::F64, {0.1, -2.5, 1e-60, -INFINITY}), "t");
-  ASSERT_TRUE(values.ok());
+      checked(headscope::test::toFloats(tensorOf<double>(DType::F64, {0.1, -2.5, 1e-60, -INFINITY}), "t"));
   EXPECT_THAT(*values, ElementsAre(0.1F, -2.5F, 0.0F, -INFINITY));
   const auto beyond = headscope::test::toFloats(tensorOf<double>(DType::F64, {1, -4e38}), "tensor \"x\"");
   ASSERT_FALSE(beyond.ok());
@@ -67,9 +66,7 @@ TEST(ToFloats, RoundsDoubles) {
 
 TEST(ToFloats, RefusesIntegers) {
   for (const auto dtype : {DType::I64, DType::I32, DType::U8, DType::Bool}) {
-    const auto values = headscope::test::toFloats(NamedTensor{dtype, {0}, {}}, "t");
-    ASSERT_FALSE(values.ok());
-    EXPECT_EQ(values.error().message,
+    EXPECT_EQ(messageOf(headscope::test::toFloats(NamedTensor{dtype, {0}, {}}, "t")),
               "t is " + std::string(name(dtype)) + ", expected F32, F16, BF16 or F64");
   }
 }
@@ -135,16 +132,13 @@ TEST(Safetensors, RoundTripsEveryType) {
   const TemporaryFolder folder;
   const auto path = folder / "file.safetensors";
   const auto file = everyKind();
-  const auto status = writeSafetensors(path, file);
-  ASSERT_TRUE(status.ok()) << status.error().message;
-  const auto back = headscope::test::readSafetensors(path);
-  ASSERT_TRUE(back.ok()) << back.error().message;
+  (void)checked(writeSafetensors(path, file));
+  const auto back = checked(headscope::test::readSafetensors(path));
   expectSame(file, *back);
 }
 
 TEST(Safetensors, AlignsTensorsToTheirValueSize) {
-  const auto bytes = formatSafetensors(everyKind());
-  ASSERT_TRUE(bytes.ok());
+  const auto bytes = checked(formatSafetensors(everyKind()));
   std::uint64_t header = 0;
   std::memcpy(&header, bytes->data(), 8);
   EXPECT_EQ(header % 8, 0u);
@@ -156,16 +150,14 @@ TEST(Safetensors, AlignsTensorsToTheirValueSize) {
 }
 
 TEST(Safetensors, AcceptsAFileWithoutTensors) {
-  const auto file = headscope::test::parseSafetensors(safetensorsBytes("{}"), "f");
-  ASSERT_TRUE(file.ok()) << file.error().message;
+  const auto file = checked(headscope::test::parseSafetensors(safetensorsBytes("{}"), "f"));
   EXPECT_TRUE(file->tensors.empty());
 }
 
 TEST(Safetensors, AcceptsKeysInAnyOrderAndPadding) {
   const auto header = R"({"b":{"data_offsets":[4,6],"shape":[1],"dtype":"F16"},
       "a":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"__metadata__":{}}   )";
-  const auto file = headscope::test::parseSafetensors(safetensorsBytes(header, 6), "f");
-  ASSERT_TRUE(file.ok()) << file.error().message;
+  const auto file = checked(headscope::test::parseSafetensors(safetensorsBytes(header, 6), "f"));
   EXPECT_EQ(file->tensors.at("a").bytes.size(), 4u);
   EXPECT_EQ(file->tensors.at("b").dtype, DType::F16);
 }
@@ -182,5 +174,101 @@ TEST(Safetensors, RefusesToWriteUnreadableFiles) {
   EXPECT_THROW((void)formatSafetensors(file), std::invalid_argument);
 }
 
+using headscope::test::safetensorsBytes;
+
+/// The error for a file with this header and `dataSize` bytes of data.
+std::string errorOfHeader(std::string_view header, std::size_t dataSize = 0) {
+  return messageOf(headscope::test::parseSafetensors(safetensorsBytes(header, dataSize), "some.safetensors"));
+}
+
+std::string errorForBytes(const std::vector<std::uint8_t>& bytes) {
+  return messageOf(headscope::test::parseSafetensors(bytes, "some.safetensors"));
+}
+
+constexpr const char* kGood = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
+
+TEST(DamagedSafetensors, RefusesEveryTruncation) {
+  const auto whole = safetensorsBytes(kGood, 8);
+  ASSERT_TRUE(headscope::test::parseSafetensors(whole, "f").ok());
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    const std::vector<std::uint8_t> part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
+    const auto message = errorForBytes(part);
+    EXPECT_THAT(message, StartsWith("some.safetensors: ")) << length;
+  }
+}
+
+TEST(DamagedSafetensors, RefusesTruncatedRealFile) {
+  const auto whole =
+      headscope::test::fileBytes(std::string(HEADSCOPE_TEST_DIR) + "/golden/one_token.safetensors");
+  ASSERT_GT(whole.size(), 1000u);
+  const headscope::test::TemporaryFolder folder;
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    EXPECT_FALSE(headscope::test::parseSafetensors(std::span(whole).first(length), "f").ok()) << length;
+  }
+  headscope::test::putFile(folder / "half", std::span(whole).first(whole.size() / 2));
+  EXPECT_FALSE(headscope::test::readSafetensors(folder / "half").ok());
+}
+
+TEST(DamagedSafetensors, RefusesHeaderBeyondFileEnd) {
+  EXPECT_THAT(errorForBytes(safetensorsBytes("{}", {}, 3)),
+              HasSubstr("declares a header of 3 bytes, but the file has 10"));
+  EXPECT_THAT(errorForBytes(safetensorsBytes("{}", {}, 100'000'001)),
+              HasSubstr("expected at most 100000000"));
+  const auto most = std::numeric_limits<std::uint64_t>::max();
+  for (const auto length : {most, most - 7, most - 8, most / 2 + 1}) {
+    EXPECT_THAT(errorForBytes(safetensorsBytes("{}", {}, length)), HasSubstr("expected at most 100000000"));
+  }
+  EXPECT_THAT(errorForBytes({}), HasSubstr("is 0 bytes, expected a safetensors file"));
+}
+
+TEST(DamagedSafetensors, RefusesHeaderThatIsNotAJsonObject) {
+  for (const auto* header : {"", " {}", "[]", "null", "7", "\"a\"", "\xEF\xBB\xBF{}"}) {
+    EXPECT_THAT(errorOfHeader(header), HasSubstr("its header is not a JSON object")) << header;
+  }
+  for (const auto* header :
+       {"{", "{}}", "{} x", "{\"a\"}", "{\"a\":}", "{'a':{}}", "{\"\xFF\":{}}", "{\"\\ud800\":{}}"}) {
+    EXPECT_THAT(errorOfHeader(header), HasSubstr("is not valid JSON")) << header;
+  }
+  EXPECT_THAT(errorOfHeader(std::string_view("{}\0{", 4)), HasSubstr("null byte"));
+}
+
+TEST(DamagedSafetensors, RefusesDeepNestingWithoutRecursion) {
+  constexpr std::size_t kDepth = 10'000'000;
+  EXPECT_THAT(errorOfHeader("{\"a\":" + std::string(kDepth, '[')), HasSubstr("has an array for \"a\""));
+  std::string objects;
+  for (std::size_t i = 0; i < kDepth / 10; ++i) objects += "{\"a\":";
+  EXPECT_THAT(errorOfHeader(objects), HasSubstr("expected only dtype, shape and data_offsets"));
+  std::string ones = R"({"a":{"shape":[1)";
+  for (int i = 0; i < 40; ++i) ones += ",1";
+  EXPECT_THAT(errorOfHeader(ones + "]}}"), HasSubstr("has more than 32 dimensions"));
+}
+
+std::string header(const std::string& shape, const std::string& offsets, const std::string& dtype = "F32") {
+  return R"({"a":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
+}
+
+TEST(DamagedSafetensors, RefusesOverflowingShapes) {
+  for (const auto* shape : {"[4611686018427387904]", "[4294967296,4294967296]", "[4611686018427387904,4,1]",
+                            "[18446744073709551615,18446744073709551615]"}) {
+    EXPECT_THAT(errorOfHeader(header(shape, "[0,0]")), HasSubstr("more than can be addressed")) << shape;
+  }
+}
+
+TEST(DamagedSafetensors, EscapesControlBytesInNames) {
+  const auto message = errorOfHeader(R"({"\u001b[31m":1})");
+  EXPECT_THAT(message, HasSubstr(R"(\x1b[31m)"));
+  EXPECT_EQ(message.find('\x1b'), std::string::npos);
+  EXPECT_LT(errorOfHeader("{\"" + std::string(5000, 'n') + "\":1}").size(), 200u);
+}
+
+TEST(DamagedSafetensors, ReportsFoldersAndMissingFiles) {
+  const headscope::test::TemporaryFolder folder;
+  const auto directory = headscope::test::readSafetensors(folder.path());
+  ASSERT_FALSE(directory.ok());
+  EXPECT_EQ(directory.error().message, folder.path().string() + ": is a directory, expected a regular file");
+  EXPECT_FALSE(headscope::test::readSafetensors(folder / "none").ok());
+}
+
 }  // namespace
+
 }  // namespace headscope::attention

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -7,6 +8,7 @@
 #include "attention/core/random.h"
 #include "attention/heads/detectors.h"
 #include "tests/attention/masks/mask_support.h"
+#include "tests/support/float_limits.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
@@ -148,8 +150,7 @@ TEST_P(EveryDetector, FindsItsPlantedHead) {
   EmbeddingOptions options;
   options.modelDim = config.modelDim;
   const Matrix x = embedPlanted(tokens, layout, options);
-  const auto projections = plantHeads(config, layout, {*detector_.planted}, false, 64, 0);
-  ASSERT_TRUE(projections.ok()) << projections.error().message;
+  const auto projections = checked(plantHeads(config, layout, {*detector_.planted}, false, 64, 0));
   const AttentionResult result =
       attend(config, *projections, x, x, ahead ? MaskInput() : maskFor("causal", config, 64, 64));
   const HeadText text(tokens, tokens, true);
@@ -185,5 +186,189 @@ TEST(DetectorTable, FindsDetectorsByName) {
   EXPECT_THROW((void)profile["patience"], std::invalid_argument);
 }
 
+// Detectors beyond the pointing ones: sinks, distance, stripes, segments, confidence, copying, and which
+// cells make up a score.
+
+/// A causal head on one letter per token; '.' ends a sentence. Weights are uniform until set.
+struct Causal {
+  Matrix weights, scores;
+  std::vector<Token> tokens;
+
+  explicit Causal(const std::string& text) {
+    for (const char letter : text) tokens.push_back({std::string(1, letter), letter == '.'});
+    const auto n = std::ssize(tokens);
+    weights = Matrix::Zero(n, n);
+    scores = Matrix::Zero(n, n);
+    for (Index i = 0; i < n; ++i) {
+      weights.row(i).head(i + 1).setConstant(1 / static_cast<float>(i + 1));
+      scores.row(i).tail(n - i - 1).setConstant(kMinusInfinity);
+    }
+  }
+  /// Puts all of the row's weight on one key.
+  void point(Index row, Index key) {
+    weights.row(row).setZero();
+    weights(row, key) = 1;
+  }
+  Index n() const { return weights.rows(); }
+  HeadProfile profile() const {
+    const HeadText text(tokens, tokens, true);
+    return profileHead({MatrixView(weights.data(), n(), n()), MatrixView(scores.data(), n(), n()), text});
+  }
+  std::vector<Index> counted(std::string_view name, Index row) const {
+    const HeadText text(tokens, tokens, true);
+    const ObservedHead head{MatrixView(weights.data(), n(), n()), MatrixView(scores.data(), n(), n()), text};
+    for (const Detector* detector : allDetectors())
+      if (detector->name == name) return countedKeys(*detector, scoreOf(*detector, head), head, row);
+    throw std::invalid_argument("no such detector");
+  }
+};
+
+TEST(MoreDetectors, SinksCountFromTheFifthRow) {
+  Causal head("abcdefgh");
+  for (Index i = 0; i < 8; ++i) head.point(i, std::min<Index>(i, 2));
+  const DetectorScore sinks = head.profile()["sinks"];
+  EXPECT_EQ(sinks.rows, 4);
+  EXPECT_EQ(sinks.raw, 1);
+  EXPECT_FLOAT_EQ(sinks.baseline, (4 / 5.0f + 4 / 6.0f + 4 / 7.0f + 4 / 8.0f) / 4);
+  for (Index i = 0; i < 8; ++i) head.point(i, i);
+  EXPECT_EQ(head.profile()["sinks"].raw, 0);
+}
+
+TEST(MoreDetectors, LabelsFirstTokenHeads) {
+  Causal head("abcdefghijklmnopqrstuvwx");
+  for (Index i = 0; i < head.n(); ++i) head.point(i, 0);
+  EXPECT_EQ(describe(labelHead(head.profile())), "first token");
+  for (Index i = 0; i < head.n(); ++i) {
+    head.weights.row(i).setZero();
+    const Index count = std::min<Index>(i + 1, 4);
+    head.weights.row(i).head(count).setConstant(1 / static_cast<float>(count));
+  }
+  EXPECT_EQ(describe(labelHead(head.profile())), "first tokens");
+}
+
+TEST(MoreDetectors, DistanceIsInTokens) {
+  Causal head("abcdef");
+  for (Index i = 0; i < 6; ++i) head.point(i, std::max<Index>(0, i - 2));
+  const DetectorScore distance = head.profile()["distance"];
+  EXPECT_FLOAT_EQ(distance.raw, (0 + 1 + 2 + 2 + 2 + 2) / 6.0f);
+  EXPECT_FLOAT_EQ(distance.baseline, (0 + 0.5f + 1 + 1.5f + 2 + 2.5f) / 6);
+  EXPECT_NE(labelHead(head.profile()).detector->name, "distance");
+}
+
+TEST(MoreDetectors, StripeReportsItsKey) {
+  Causal head("abcdefghijkl");
+  for (Index i = 0; i < 12; ++i) head.point(i, std::min<Index>(i, 3));
+  const HeadProfile profile = head.profile();
+  EXPECT_EQ(profile["stripe"].at, 3);
+  EXPECT_EQ(profile["stripe"].raw, 1);
+  EXPECT_EQ(profile["stripe"].rows, 8) << "not its own row";
+  EXPECT_THAT(head.counted("stripe", 7), ElementsAre(3));
+  EXPECT_THAT(head.counted("stripe", 3), IsEmpty());
+  EXPECT_THAT(head.counted("stripe", 2), IsEmpty()) << "it isn't visible yet";
+}
+
+TEST(MoreDetectors, DiagonalIsNotAStripe) {
+  Causal head("abcdefghijkl");
+  for (Index i = 0; i < 12; ++i) head.point(i, std::max<Index>(0, i - 1));
+  const HeadProfile profile = head.profile();
+  EXPECT_LT(profile["stripe"].raw, 0.4f);
+  EXPECT_EQ(describe(labelHead(profile)), "previous token");
+}
+
+TEST(MoreDetectors, SegmentsAreSentencesUnlessMarked) {
+  Causal head("abc.defg");
+  for (Index i = 0; i < 8; ++i) head.point(i, i < 4 ? i : 4);
+  EXPECT_EQ(head.profile()["segment"].raw, 1);
+  EXPECT_EQ(head.profile()["segment"].rows, 8);
+  EXPECT_THAT(head.counted("segment", 6), ElementsAre(4, 5, 6));
+  for (Index i = 4; i < 8; ++i) head.point(i, 0);
+  EXPECT_FLOAT_EQ(head.profile()["segment"].raw, 0.5f);
+  HeadText text(head.tokens, head.tokens, true);
+  TextStructure marked;
+  marked.documentStarts = {0, 6};
+  text.divide(marked);
+  EXPECT_EQ(text.segmentOf(5), (KeyRun{0, 6}));
+  EXPECT_EQ(text.segmentOf(6), (KeyRun{6, 8}));
+}
+
+TEST(MoreDetectors, ConfidenceIsTheMeanLargestWeight) {
+  Causal head("abcd");
+  EXPECT_NEAR(head.profile()["confidence"].above(), 0, 4 * kEpsilon);
+  head.weights.row(3) << 0.1f, 0.6f, 0.2f, 0.1f;
+  EXPECT_FLOAT_EQ(head.profile()["confidence"].raw, (1 + 1 / 2.0f + 1 / 3.0f + 0.6f) / 4);
+  EXPECT_THAT(head.counted("confidence", 3), ElementsAre(1));
+}
+
+TEST(MoreDetectors, CopyingNeedsTheHeadsMaps) {
+  const Causal head("abcd");
+  EXPECT_EQ(head.profile()["copying"].rows, 0);
+  const HeadText text(head.tokens, head.tokens, true);
+  const ObservedHead seen{MatrixView(head.weights.data(), 4, 4), MatrixView(head.scores.data(), 4, 4), text};
+  HeadMaps maps{Matrix::Identity(6, 3), Matrix::Identity(6, 3)};
+  EXPECT_FLOAT_EQ(profileHead(seen, &maps)["copying"].raw, 1);
+  maps.o *= -1;
+  EXPECT_FLOAT_EQ(profileHead(seen, &maps)["copying"].raw, -1);
+}
+
+TEST(MoreDetectors, CountedCellsFollowTheDetectedOffset) {
+  Causal head("abcdefghijkl");
+  for (Index i = 0; i < 12; ++i) head.point(i, std::max<Index>(0, i - 3));
+  EXPECT_THAT(head.counted("offset", 8), ElementsAre(5));
+  EXPECT_THAT(head.counted("offset", 2), IsEmpty());
+  EXPECT_THAT(head.counted("local_band", 1), ElementsAre(0, 1)) << "the future is masked";
+  EXPECT_THAT(head.counted("uniform", 8), IsEmpty()) << "no cells make an entropy";
+}
+
+/// The weights that planted heads put on their keys. Peaks deliberately keep some spread, so that heatmaps
+/// show rows.
+constexpr float kPeakPromise = 0.94f, kFlagPromise = 0.95f, kBandPromise = 0.9f;
+
+TEST(PlantedOverRandomTexts, HeadsReachTheirPromisedScores) {
+  struct Promise {
+    PlantedHead head;
+    std::string_view detector;
+    float score;
+  };
+  const Promise promises[] = {{{Behaviour::offset, 1}, "previous", kPeakPromise},
+                              {{Behaviour::offset, 0}, "self", kPeakPromise},
+                              {{Behaviour::offset, 3}, "offset", kPeakPromise},
+                              {{Behaviour::firstToken, 0}, "first_token", kFlagPromise},
+                              {{Behaviour::separator, 0}, "separator", kFlagPromise},
+                              {{Behaviour::localBand, 0}, "local_band", kBandPromise},
+                              {{Behaviour::uniform, 0}, "uniform", 1}};
+  Random random(11);
+  for (int round = 0; round < 12; ++round) {
+    const auto n = static_cast<Index>(24 + random.uniform() * 60);
+    std::vector<Token> tokens;
+    for (Index i = 0; i < n; ++i) {
+      const bool stop = i > 0 && random.uniform() < 0.12;
+      tokens.push_back({stop ? "." : "w" + std::to_string(static_cast<Index>(random.uniform() * 30)), stop});
+    }
+    tokens[1] = {".", true};  // at least one
+    AttentionConfig config;
+    config.modelDim = 256;
+    config.heads = config.kvHeads = std::ssize(promises);
+    config.headDim = 32;
+    const EmbeddingLayout layout = *plantedLayout(config.modelDim);
+    EmbeddingOptions options;
+    options.modelDim = config.modelDim;
+    options.seed = static_cast<std::uint64_t>(round);
+    const Matrix x = embedPlanted(tokens, layout, options);
+    std::vector<PlantedHead> heads;
+    for (const Promise& promise : promises) heads.push_back(promise.head);
+    const auto planted = checked(plantHeads(config, layout, heads, false, n, 0));
+    const AttentionResult result = attend(config, *planted, x, x, maskFor("causal", config, n, n));
+    const HeadText text(tokens, tokens, true);
+    for (std::size_t h = 0; h < heads.size(); ++h) {
+      const auto at = static_cast<Index>(h);
+      const HeadProfile profile = profileHead({result.weights[at], result.scores[at], text});
+      const Promise& promise = promises[h];
+      EXPECT_GE(profile[promise.detector].raw, 0.95f * promise.score) << promise.detector << " " << n;
+      EXPECT_EQ(describe(labelHead(profile)), describe(promise.head)) << promise.detector << " " << n;
+    }
+  }
+}
+
 }  // namespace
+
 }  // namespace headscope::attention::test

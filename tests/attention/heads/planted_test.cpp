@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <sstream>
 
 #include "attention/core/attention.h"
 #include "attention/core/random.h"
 #include "attention/heads/detectors.h"
+#include "attention/text/embedding.h"
 #include "tests/attention/masks/mask_support.h"
 #include "tests/support/matchers.h"
 
@@ -59,8 +61,7 @@ Pass runHeads(const AttentionConfig& config, const std::vector<PlantedHead>& hea
   options.sinusoidal = sinusoidal;
   const Matrix x = embedPlanted(tokens, layout, options);
   const auto n = static_cast<Index>(tokens.size());
-  const auto projections = plantHeads(config, layout, heads, true, n, 0);
-  if (!projections) throw std::runtime_error(projections.error().message);
+  const auto projections = checked(plantHeads(config, layout, heads, true, n, 0));
   Pass pass;
   pass.result = attend(config, *projections, x, x,
                        causal ? maskFor("causal", config, x.rows(), x.rows()) : MaskInput());
@@ -264,9 +265,8 @@ TEST(Planted, MisfitErrorNamesGroupAndItsNeeds) {
       "kv head 0 is shared by heads 0–3, which need 7 dimensions (1 for the first-token flag, 4 for "
       "positions, 2 for token identity), but head size is 4: choose a larger head size or fewer behaviours");
   const std::vector<PlantedHead> second = {{Behaviour::uniform, 0}, {Behaviour::localBand, 0}};
-  const auto alone = plantHeads(configFor(64, 2, 2, 2), *plantedLayout(64), second, false, 12, 0);
-  ASSERT_FALSE(alone.ok());
-  EXPECT_THAT(alone.error().message, HasSubstr("kv head 1 serves head 1, which needs 4 dimensions"));
+  EXPECT_THAT(messageOf(plantHeads(configFor(64, 2, 2, 2), *plantedLayout(64), second, false, 12, 0)),
+              HasSubstr("kv head 1 serves head 1, which needs 4 dimensions"));
 }
 
 TEST(Planted, WorksAtTheSmallestSizes) {
@@ -307,5 +307,62 @@ TEST(Planted, DescribesHeadsInWords) {
   EXPECT_EQ(describe(PlantedHead{Behaviour::random, 0}), "random");
 }
 
+double scoreAt(const std::vector<double>& frequencies, const std::vector<double>& amplitudes, double d) {
+  double score = 0;
+  for (std::size_t f = 0; f < frequencies.size(); ++f) score += amplitudes[f] * std::cos(frequencies[f] * d);
+  return score;
+}
+
+TEST(DistanceProfile, RecoversRepresentableProfile) {
+  const std::vector<double> frequencies = {2.0, 0.7, 0.2}, wanted = {1.5, 0.5, 1.0};
+  std::vector<double> target;
+  for (int d = 0; d < 40; ++d) target.push_back(std::exp(scoreAt(frequencies, wanted, d)));
+  const std::vector<double> found = fitDistanceProfile(frequencies, target);
+  // The fit pulls amplitudes towards 0 by its ridge of 1e-5 over curvatures of about 0.1.
+  for (std::size_t f = 0; f < 3; ++f) EXPECT_NEAR(found[f], wanted[f], 1e-3);
+}
+
+TEST(DistanceProfile, WeightsMatchTheTargetsMoments) {
+  const std::vector<double> frequencies = plantedFrequencies(*plantedLayout(64));
+  std::vector<double> target(64, 0.0005);
+  target[0] = 0.9;
+  target[1] = 0.02;
+  const std::vector<double> amplitudes = fitDistanceProfile(frequencies, target);
+  for (const double frequency : frequencies) {
+    double have = 0, want = 0, haveSum = 0, wantSum = 0;
+    for (int d = -63; d < 64; ++d) {
+      const double weight =
+          std::exp(scoreAt(frequencies, amplitudes, d) - scoreAt(frequencies, amplitudes, 0));
+      const double wanted = target[static_cast<std::size_t>(std::abs(d))];
+      have += weight * std::cos(frequency * d);
+      want += wanted * std::cos(frequency * d);
+      haveSum += weight;
+      wantSum += wanted;
+    }
+    // At the optimum the moments differ by ridge · amplitude, and amplitudes are below 100.
+    EXPECT_NEAR(have / haveSum, want / wantSum, 100 * 1e-5);
+  }
+}
+
+TEST(DistanceProfile, PeakIsOneAboveAFlatRest) {
+  const std::vector<double> frequencies = plantedFrequencies(*plantedLayout(256));
+  const Index reach = 64;
+  const std::vector<double> amplitudes = flattestPeak(frequencies, reach);
+  double mean = 0, variance = 0;
+  for (Index d = 1; d < reach; ++d) mean += scoreAt(frequencies, amplitudes, static_cast<double>(d)) / 63;
+  for (Index d = 1; d < reach; ++d) {
+    variance += std::pow(scoreAt(frequencies, amplitudes, static_cast<double>(d)) - mean, 2) / 63;
+  }
+  EXPECT_NEAR(scoreAt(frequencies, amplitudes, 0) - mean, 1, 1e-9);
+  // Sixteen equal amplitudes in random phase would leave an evenly spread deviation of 1/√32.
+  EXPECT_LT(std::sqrt(variance), 0.25);
+}
+
+TEST(DistanceProfile, RefusesEmptyInput) {
+  EXPECT_THROW((void)fitDistanceProfile({}, std::vector<double>{1}), std::invalid_argument);
+  EXPECT_THROW((void)flattestPeak(std::vector<double>{1}, 1), std::invalid_argument);
+}
+
 }  // namespace
+
 }  // namespace headscope::attention::test

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "attention/core/random.h"
-#include "attention/kernels/ceilings.h"
+#include "attention/kernels/targets.h"
 #include "attention/kernels/gemm.h"
 
 namespace headscope::attention::kernels::test {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "attention/kernels/buffer.h"
-#include "attention/kernels/summaries.h"
 
 namespace headscope::attention::kernels {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "attention/core/machine.h"
-#include "attention/kernels/ceilings.h"
+#include "attention/kernels/targets.h"
 
 namespace headscope::attention::kernels::test {
 namespace {

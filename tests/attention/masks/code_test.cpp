@@ -29,8 +29,7 @@ std::string codeOf(MaskCode language, const std::string& text, const MaskGeometr
 }
 
 std::string errorOf(const std::string& text, const MaskGeometry& geometry, const MaskSources& sources = {}) {
-  const auto code = maskCode(MaskCode::numpy, parsedMask(text), geometry, sources);
-  return code ? "no error" : code.error().message;
+  return messageOf(maskCode(MaskCode::numpy, parsedMask(text), geometry, sources));
 }
 
 /// A Python that has the module, or "". A machine may have several Pythons.
@@ -256,8 +255,7 @@ TEST(MaskAsCode, LayerNamesCannotEscapeTheComment) {
   layer.pattern = defaultUse(PatternKind::causal);
   layer.name = "a\nimport os\r\n";
   layer.name += std::string(5000, 'x');
-  const auto code = maskCode(MaskCode::numpy, {layer}, test::codeGeometry(4, 4));
-  ASSERT_TRUE(code.ok());
+  const auto code = checked(maskCode(MaskCode::numpy, {layer}, test::codeGeometry(4, 4)));
   EXPECT_THAT(*code, StartsWith("# Mask: \"a import os  xxx"));
   EXPECT_THAT(*code, Not(HasSubstr("\nimport os")));
   EXPECT_LT(code->find('\n'), 2100u);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/attention/masks/mask_support.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -9,29 +10,11 @@ std::string errorAt24(const std::string& text) {
   return errorOf(text, geometryOf(24, 24, 0, 8));
 }
 
-TEST(CompileMaskErrors, ReportsPositionsBeyondTheText) {
-  EXPECT_EQ(errorAt24("globals([0, 24])"), "globals' positions hold 24, but there are 24 keys");
-  EXPECT_EQ(errorAt24("globals([0, 23])"), "no error");
-  EXPECT_EQ(errorAt24("longformer(window=3, positions=[99])"),
-            "longformer's positions hold 99, but there are 24 keys");
-  EXPECT_EQ(errorAt24("packed([7, 30])"), "packed's starts hold 30, but there are 24 keys");
-  EXPECT_EQ(errorAt24("documents(causal, starts=[30])"), "documents' starts hold 30, but there are 24 keys");
-  EXPECT_EQ(errorAt24("image([3-24])"), "image's spans hold 3-24, but there are 24 keys");
-  EXPECT_EQ(errorAt24("intervals(queries=[0, 24], keys=[0-3])"),
-            "intervals' queries hold 24, but there are 24 positions");
-  EXPECT_EQ(errorAt24("intervals(queries=[0], keys=[0-30])"),
-            "intervals' keys hold 0-30, but there are 24 keys");
-  EXPECT_EQ(errorAt24("prefix_lm(25)"), "prefix_lm's prefix is 25, but there are 24 keys");
-  EXPECT_EQ(errorAt24("prefix_lm([24, 3, 25])"), "prefix_lm's prefix is 25, but there are 24 keys");
-  EXPECT_EQ(errorAt24("tree(prefix=25)"), "tree's prefix is 25, but there are 24 keys");
-}
-
 /// The error for a pattern with arguments that the text form itself would refuse.
 std::string errorOfUse(PatternKind kind, std::vector<std::optional<Argument>> arguments) {
   Layer layer;
   layer.pattern = {kind, std::move(arguments), {}};
-  const auto mask = compileMask({layer}, geometryOf(24, 24));
-  return mask ? "no error" : mask.error().message;
+  return messageOf(compileMask({layer}, geometryOf(24, 24)));
 }
 
 std::optional<Argument> values(std::vector<Index> given) {
@@ -66,11 +49,6 @@ TEST(CompileMaskErrors, ReportsInvalidCounts) {
 }
 
 TEST(CompileMaskErrors, ReportsInconsistentCounts) {
-  EXPECT_EQ(errorAt24("fixed(block=4, summary=5)"), "fixed's summary is 5, expected at most its block, 4");
-  EXPECT_EQ(errorAt24("fixed(block=4, summary=4)"), "no error");
-  EXPECT_EQ(errorAt24("fixed(block=[8, 4], summary=5)"),
-            "fixed's summary is 5, expected at most its block, 4");
-  EXPECT_EQ(errorAt24("fixed(1)"), "fixed's summary is 2, expected at most its block, 1");
   for (const std::string name : {"neighborhood", "neighborhood_z"}) {
     EXPECT_EQ(errorAt24(name + "(kernel=4)"), name + "'s kernel is 4, expected 1, 3, 5, …");
     EXPECT_EQ(errorAt24(name + "(kernel=5)"), "no error");
@@ -78,19 +56,9 @@ TEST(CompileMaskErrors, ReportsInconsistentCounts) {
 }
 
 TEST(CompileMaskErrors, ReportsInvalidTrees) {
-  EXPECT_EQ(errorAt24("tree(prefix=20, parents=[-1, 0, 0, 1, 2])"),
-            "tree's parents are 5, but the draft has 4 tokens (24 keys after a prefix of 20)");
-  EXPECT_EQ(errorAt24("tree(prefix=20, parents=[-1, 4])"),
-            "tree's parents hold 4, but the draft has 4 tokens");
   EXPECT_EQ(errorOfUse(PatternKind::tree, {values({20}), values({-2})}),
             "tree's parents hold -2, expected -1 for the prefix or a node");
-  EXPECT_EQ(errorAt24("tree(prefix=20, parents=[0])"), "tree's parents form a cycle: 0 → 0");
-  EXPECT_EQ(errorAt24("tree(prefix=18, parents=[-1, 3, 0, 5, 0, 1])"),
-            "tree's parents form a cycle: 1 → 3 → 5 → 1");
   // Node 2 is a child of node 3, which by default follows its predecessor.
-  EXPECT_EQ(errorAt24("tree(prefix=18, parents=[-1, 0, 3])"), "tree's parents form a cycle: 2 → 3 → 2");
-  EXPECT_EQ(errorAt24("tree(prefix=8, parents=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0])"),
-            "tree's parents form a cycle: 0 → 1 → 2 → 3 → 4 → 5 → 6 → 7 → … → 0");
   MaskGeometry marked = geometryOf(6, 6);
   marked.structure.treePrefix = 2;
   marked.structure.parents = {1, 0};
@@ -98,7 +66,6 @@ TEST(CompileMaskErrors, ReportsInvalidTrees) {
 }
 
 TEST(CompileMaskErrors, ReportsPatternsInvalidInsideDocuments) {
-  const std::string rest = ", which covers the whole text; expected a pattern that restarts in each document";
   // Omitted arguments would be read off the whole text.
   for (const auto& [name, missing] : {std::pair<std::string, std::string>{"packed", "starts"},
                                       {"tree", "prefix"},
@@ -114,13 +81,7 @@ TEST(CompileMaskErrors, ReportsPatternsInvalidInsideDocuments) {
     EXPECT_EQ(errorAt24("documents(causal & (full | " + name + "), starts=[4])"),
               "documents(…) holds " + name + " without its " + missing +
                   ", which is otherwise taken from the whole text; expected " + name + "(" + missing + "=…)");
-  EXPECT_EQ(errorAt24("documents(documents(causal, starts=[2]), starts=[4])"),
-            "documents(…) holds documents" + rest);
-  EXPECT_EQ(errorAt24("documents(painted(\"p\"))"), "documents(…) holds painted" + rest);
-  EXPECT_EQ(errorAt24("documents(file(\"p.npy\", masked))"), "documents(…) holds file" + rest);
   // Layers that are switched off cause no error.
-  EXPECT_EQ(errorAt24("documents(causal & off: packed)"), "no error");
-  EXPECT_EQ(errorAt24("documents(causal) & packed([3])"), "no error");
 }
 
 TEST(CompileMaskErrors, ReportsUnusablePaintingsAndFiles) {
@@ -146,10 +107,6 @@ TEST(CompileMaskErrors, ReportsUnusablePaintingsAndFiles) {
             "painted has no name, expected painted(\"…\")");
   EXPECT_EQ(compileMask({file}, geometry, sources).error().message,
             "file has no path or no convention, expected file(\"…\", visible), masked or additive");
-}
-
-TEST(CompileMaskErrors, ReportsErrorsOfTheLastHead) {
-  EXPECT_EQ(errorAt24("causal & heads(7): packed([99])"), "packed's starts hold 99, but there are 24 keys");
 }
 
 }  // namespace

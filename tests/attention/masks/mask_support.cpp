@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "attention/masks/runs.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 
@@ -85,8 +86,7 @@ std::string picture(const std::string& text, const MaskGeometry& geometry, const
 }
 
 std::string errorOf(const std::string& text, const MaskGeometry& geometry, const MaskSources& sources) {
-  const auto mask = compileMask(layersOf(text), geometry, sources);
-  return mask ? "no error" : mask.error().message;
+  return messageOf(compileMask(layersOf(text), geometry, sources));
 }
 
 std::shared_ptr<const CellTable> cellsOf(const std::vector<MaskPicture>& heads) {

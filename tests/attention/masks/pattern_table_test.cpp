@@ -176,8 +176,7 @@ TEST(PatternTable, PatternsRestartInEachDocument) {
     const MaskGeometry geometry = codeGeometry(40, 40);
     const std::string text = "documents(" + std::string(info.example) + ", starts=[9, 13])";
     const auto mask = compiled(text, geometry);
-    const auto programs = resolveMask(parseMask(text).layers, geometry, {});
-    ASSERT_TRUE(programs.ok()) << programs.error().message;
+    const auto programs = checked(resolveMask(parseMask(text).layers, geometry, {}));
     const Rule& inner = programs->variants[0].at(0).rule.inner.at(0).rule;
     const MaskPicture rows = pictureOf(*mask);
     for (std::size_t document = 0; document < 3; ++document) {

@@ -6,6 +6,7 @@
 #include "attention/models/patch.h"
 #include "attention/models/session.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -34,8 +35,7 @@ Result<PassResult> tryPass(ModelSession& session, std::vector<AttentionEdit> edi
 Outcome passWith(const std::string& family, std::vector<AttentionEdit> edits) {
   const auto model = openModel(goldenModel(family));
   ModelSession session(model);
-  auto pass = tryPass(session, std::move(edits));
-  if (!pass) throw std::runtime_error(pass.error().message);
+  auto pass = checked(tryPass(session, std::move(edits)));
   return {model, std::move(*pass)};
 }
 
@@ -129,8 +129,7 @@ TEST(AttentionEdit, DropoutMatchesBetweenStepsAndFullPass) {
   request.edits = {dropped};
   Matrix last;
   for (const Index id : kIds) {
-    auto pass = session.append({&id, 1}, request);
-    ASSERT_TRUE(pass.ok());
+    auto pass = checked(session.append({&id, 1}, request));
     last = pass->logits;
   }
   EXPECT_LE(distance(full.pass.logits, last), 1e-4);
@@ -161,10 +160,7 @@ TEST(AttentionEdit, PositionalMasksMatchBetweenStepsAndFullPass) {
 TEST(AttentionEdit, RefusesEditsThatDoNotFit) {
   const auto model = openModel(goldenModel("gpt2"));
   ModelSession session(model);
-  const auto message = [&](const AttentionEdit& edit) {
-    const auto pass = tryPass(session, {edit});
-    return pass ? "no error" : pass.error().message;
-  };
+  const auto message = [&](const AttentionEdit& edit) { return messageOf(tryPass(session, {edit})); };
   AttentionEdit small = edit(1);
   small.additive = std::make_shared<Stack>(1, 5, 5);
   EXPECT_EQ(

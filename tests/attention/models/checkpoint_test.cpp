@@ -11,6 +11,7 @@
 
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/model_folder.h"
+#include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
@@ -65,8 +66,7 @@ TEST(ModelHead, UsesAndReportsHeadDespiteTiedEmbedding) {
   ModelSession session(model);
   PassRequest request;
   request.logits = LogitRows::all;
-  const auto pass = session.append(golden.ids("input_ids"), request);
-  ASSERT_TRUE(pass.ok());
+  const auto pass = checked(session.append(golden.ids("input_ids"), request));
   EXPECT_LE(distance(golden.matrix("logits"), pass->logits), 6e-5);
 }
 
@@ -149,10 +149,7 @@ TEST(Checkpoint, RefusesShardsOutsideFolder) {
 }
 
 TEST(Checkpoint, RefusesInvalidShardIndexes) {
-  const auto refusal = [](const std::string& json) {
-    const auto index = parseShardIndex(json, "index");
-    return index ? "no error" : index.error().message;
-  };
+  const auto refusal = [](const std::string& json) { return messageOf(parseShardIndex(json, "index")); };
   EXPECT_EQ(refusal("{"), "index: is not valid JSON at byte 2");
   EXPECT_EQ(refusal("[]"), "index: has no weight_map, expected an object that names each tensor's file");
   EXPECT_EQ(refusal("{\"weight_map\": 3}"),
@@ -281,9 +278,8 @@ TEST(Checkpoint, ModifiedFileGivesError) {
   fs::last_write_time(folder / "model.safetensors", time + std::chrono::seconds(1));
   ModelSession session(model);
   const std::vector<Index> ids{1, 2, 3};
-  const auto pass = session.append(ids, {});
-  ASSERT_FALSE(pass.ok());
-  EXPECT_NE(pass.error().message.find("changed while it was open: open it again"), std::string::npos);
+  EXPECT_NE(messageOf(session.append(ids, {})).find("changed while it was open: open it again"),
+            std::string::npos);
 }
 
 TEST(Checkpoint, DeletedFileStaysReadable) {
@@ -346,8 +342,7 @@ TEST(Checkpoint, OpensLargeModelWithoutReadingIt) {
     return usage.ru_maxrss;
   };
   const long before = memory();
-  const auto model = Model::open(folder.path());
-  ASSERT_TRUE(model.ok()) << model.error().message;
+  const auto model = checked(Model::open(folder.path()));
   EXPECT_EQ(model->checkpoint().bytes(), start.size() + end);
   EXPECT_GT(model->checkpoint().bytes(), std::uint64_t{16'000'000'000});
   EXPECT_EQ(model->cacheBytesPerToken(), 256u << 10);

@@ -19,8 +19,7 @@ TEST(Features, ReadsNamedOrOnlyTensorAndRefusesOthers) {
   };
   MadeUpTensors one(DType::F16, 3), two(DType::F32, 3), three(DType::F32, 3);
   const Wide expected = one.cube("whatever", 1, 9, 24, 1);
-  const auto read = readFeatures(write("one.safetensors", one), 24);
-  ASSERT_TRUE(read.ok()) << read.error().message;
+  const auto read = checked(readFeatures(write("one.safetensors", one), 24));
   EXPECT_EQ(distance(expected.cast<float>(), **read), 0);
   (void)two.matrix("mel", 80, 9, 1);
   const Wide named = two.matrix("encoder_last_hidden_state", 7, 24, 1);

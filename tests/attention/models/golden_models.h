@@ -11,6 +11,7 @@
 #include "attention/formats/safetensors.h"
 #include "attention/models/session.h"
 #include "test_paths.h"
+#include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"
 
 namespace headscope::attention::test {
@@ -23,17 +24,30 @@ inline std::filesystem::path goldenModel(const std::string& family) {
 }
 
 inline std::shared_ptr<const Model> openModel(const std::filesystem::path& folder) {
-  auto model = Model::open(folder);
-  if (!model) throw std::runtime_error(model.error().message);
+  auto model = checked(Model::open(folder));
   return std::make_shared<const Model>(std::move(*model));
+}
+
+/// A request for everything a pass can keep.
+inline PassRequest everything() {
+  PassRequest request;
+  request.projections = request.hidden = request.between = request.mlp = true;
+  request.logits = LogitRows::all;
+  return request;
+}
+
+/// The pass over a whole text.
+inline PassResult passOver(const std::shared_ptr<const Model>& model, std::span<const Index> ids,
+                           const PassRequest& request = everything()) {
+  ModelSession session(model);
+  return *checked(session.append(ids, request));
 }
 
 /// The float64 results for one prompt.
 class Golden {
  public:
   Golden(const std::string& family, const std::string& prompt) : prompt_(prompt) {
-    auto file = headscope::test::readSafetensors(goldenModel(family) / "expected.safetensors");
-    if (!file) throw std::runtime_error(file.error().message);
+    auto file = checked(headscope::test::readSafetensors(goldenModel(family) / "expected.safetensors"));
     file_ = std::move(*file);
   }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "attention/models/session.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -13,14 +14,6 @@ namespace {
 constexpr double kWeightLimit = 1e-5, kStreamLimit = 6e-5;
 
 constexpr const char* kPrompts[] = {"short", "long"};
-
-/// A request for everything a pass can keep.
-PassRequest everything() {
-  PassRequest request;
-  request.projections = request.hidden = true;
-  request.logits = LogitRows::all;
-  return request;
-}
 
 class GoldenModels : public testing::TestWithParam<std::string> {
  protected:
@@ -51,8 +44,7 @@ TEST_P(GoldenModels, AttentionStreamAndLogitsMatchFloat64) {
     const Golden golden(GetParam(), prompt);
     const auto ids = golden.ids("input_ids");
     ModelSession session(model_);
-    const auto pass = session.append(ids, everything());
-    ASSERT_TRUE(pass.ok()) << pass.error().message;
+    const auto pass = checked(session.append(ids, everything()));
     const Stack attention = golden.stack("attention"), hidden = golden.stack("hidden");
     const Index layers = config().layerCount(), heads = config().heads;
     ASSERT_EQ(std::ssize(pass->layers), layers);
@@ -79,8 +71,7 @@ TEST_P(GoldenModels, GreedyContinuationMatchesReference) {
     const Matrix logits = golden.matrix("greedy_logits");
     const Index layers = config().layerCount(), heads = config().heads;
     ModelSession session(model_);
-    auto pass = session.append(golden.ids("input_ids"), {});
-    ASSERT_TRUE(pass.ok()) << pass.error().message;
+    auto pass = checked(session.append(golden.ids("input_ids"), {}));
     for (std::size_t step = 0; step < expected.size(); ++step) {
       const auto t = static_cast<Index>(step);
       expectNear(logits.row(t), pass->logits, layers + 1, "logits of step " + std::to_string(t));

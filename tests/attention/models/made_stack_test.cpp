@@ -10,6 +10,8 @@
 #include "attention/heads/detectors.h"
 #include "attention/heads/planted.h"
 #include "attention/models/session.h"
+#include "tests/attention/models/plain/plain_model.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -90,57 +92,19 @@ PassRequest allOfAStack() {
   return request;
 }
 
-/// The same in plain loops and double precision: x += Σ_h softmax(q·k/√d)·v·W_O of norm(x), layer by layer.
-using Doubles = std::vector<std::vector<double>>;
-Doubles mapped(const Linear& map, const Doubles& x) {
-  Doubles y(x.size(), std::vector<double>(static_cast<std::size_t>(map.weight.rows())));
-  for (std::size_t i = 0; i < x.size(); ++i)
-    for (Index out = 0; out < map.weight.rows(); ++out) {
-      double sum = map.bias.size() ? static_cast<double>(map.bias[out]) : 0;
-      for (Index in = 0; in < map.weight.cols(); ++in)
-        sum += static_cast<double>(map.weight(out, in)) * x[i][static_cast<std::size_t>(in)];
-      y[i][static_cast<std::size_t>(out)] = sum;
-    }
-  return y;
-}
-
-Doubles plainStack(const AttentionConfig& sizes, const MadeStack& made) {
-  const auto n = static_cast<std::size_t>(made.x.rows()), d = static_cast<std::size_t>(made.x.cols());
-  const auto dim = static_cast<std::size_t>(sizes.headDim);
-  Doubles x(n, std::vector<double>(d));
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t c = 0; c < d; ++c)
-      x[i][c] = static_cast<double>(made.x(static_cast<Index>(i), static_cast<Index>(c)));
+/// The same by the equations, in double precision: x += Σ_h softmax(q·k/√d)·v·W_O of norm(x), layer by layer.
+Wide plainStack(const AttentionConfig& sizes, const MadeStack& made) {
+  const auto map = [](const Linear& linear, const Wide& x) {
+    const Wide y = times(x, linear.weight.cast<double>());
+    return linear.bias.size() > 0 ? plus(y, linear.bias.cast<double>().transpose()) : y;
+  };
+  const PlainAttention how{sizes.heads, sizes.kvHeads, 1 / std::sqrt(static_cast<double>(sizes.headDim))};
+  Wide x = made.x.cast<double>();
   for (const Projections& layer : made.layers) {
-    Doubles in = x;
-    if (made.norm.weight.size())
-      for (auto& row : in) {
-        double squares = 0;
-        for (const double value : row) squares += value * value;
-        const double scale = 1 / std::sqrt(squares / static_cast<double>(d) + 1e-5);
-        for (std::size_t c = 0; c < d; ++c)
-          row[c] *= scale * static_cast<double>(made.norm.weight[static_cast<Index>(c)]);
-      }
-    const Doubles q = mapped(layer.q, in), k = mapped(layer.k, in), v = mapped(layer.v, in);
-    Doubles joined(n, std::vector<double>(static_cast<std::size_t>(sizes.heads) * dim));
-    for (std::size_t h = 0; h < static_cast<std::size_t>(sizes.heads); ++h) {
-      const std::size_t g =
-          h * static_cast<std::size_t>(sizes.kvHeads) / static_cast<std::size_t>(sizes.heads);
-      for (std::size_t i = 0; i < n; ++i) {
-        std::vector<double> weight(i + 1);
-        double sum = 0;
-        for (std::size_t j = 0; j <= i; ++j) {
-          double dot = 0;
-          for (std::size_t c = 0; c < dim; ++c) dot += q[i][h * dim + c] * k[j][g * dim + c];
-          sum += weight[j] = std::exp(dot / std::sqrt(static_cast<double>(dim)));
-        }
-        for (std::size_t j = 0; j <= i; ++j)
-          for (std::size_t c = 0; c < dim; ++c) joined[i][h * dim + c] += weight[j] / sum * v[j][g * dim + c];
-      }
-    }
-    const Doubles y = mapped(layer.o, joined);
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t c = 0; c < d; ++c) x[i][c] += y[i][c];
+    Wide in = x;
+    if (made.norm.weight.size() > 0) in = rmsNorm(x, made.norm.weight.cast<double>().transpose(), 1e-5);
+    std::vector<Wide> weights;
+    x += map(layer.o, attend(how, map(layer.q, in), map(layer.k, in), map(layer.v, in), weights));
   }
   return x;
 }
@@ -150,13 +114,11 @@ TEST(MadeStack, MatchesPlainLoopsWithAndWithoutNorm) {
     const AttentionConfig sizes = sizesOf(24, 4, 2, 6);
     const auto made = randomStack(sizes, 4, 9, norm);
     ModelSession session(modelOf(sizes, made));
-    const auto pass = session.append(places(9), allOfAStack());
-    ASSERT_TRUE(pass) << pass.error().message;
-    const Doubles expected = plainStack(sizes, *made);
+    const auto pass = checked(session.append(places(9), allOfAStack()));
+    const Wide expected = plainStack(sizes, *made);
     for (Index i = 0; i < 9; ++i)
       for (Index c = 0; c < 24; ++c)
-        EXPECT_NEAR(pass->stream(i, c), expected[static_cast<std::size_t>(i)][static_cast<std::size_t>(c)],
-                    2e-5 * (1 + std::abs(pass->stream(i, c))))
+        EXPECT_NEAR(pass->stream(i, c), expected(i, c), 2e-5 * (1 + std::abs(pass->stream(i, c))))
             << i << ", " << c << (norm ? " with norm" : "");
     EXPECT_EQ(pass->logits.size(), 0) << "it has no vocabulary to guess from";
   }
@@ -189,8 +151,7 @@ TEST(MadeStack, DecodeMatchesFullPassWithAndWithoutRope) {
     ASSERT_TRUE(full);
     for (Index i = 0; i < 10; ++i) {
       const Index id[] = {i};
-      const auto step = steps.append(id, allOfAStack());
-      ASSERT_TRUE(step) << step.error().message;
+      const auto step = checked(steps.append(id, allOfAStack()));
       EXPECT_LT((step->stream.row(0) - full->stream.row(i)).cwiseAbs().maxCoeff(), 2e-5f) << "token " << i;
     }
   }
@@ -203,8 +164,7 @@ TEST(MadeStack, PermutedTokensPermuteRowsWithoutMaskAndPositions) {
   request.hidden = true;
   ModelSession straight(modelOf(sizes, made)), turned(modelOf(sizes, made));
   const std::vector<Index> order{3, 0, 5, 1, 4, 2};
-  const auto a = straight.append(places(6), request), b = turned.append(order, request);
-  ASSERT_TRUE(a && b);
+  const auto a = checked(straight.append(places(6), request)), b = checked(turned.append(order, request));
   for (Index i = 0; i < 6; ++i)
     EXPECT_LT((b->stream.row(i) - a->stream.row(order[static_cast<std::size_t>(i)])).cwiseAbs().maxCoeff(),
               2e-5f);
@@ -244,8 +204,7 @@ float inductionOf(const AttentionConfig& sizes, const std::vector<PlantedHead>& 
   made->layers = {*plantHeads(sizes, layout, below, true, n, 1, true),
                   *plantHeads(sizes, layout, above, true, n, 2)};
   ModelSession session(modelOf(sizes, made));
-  const auto pass = session.append(places(n), allOfAStack());
-  if (!pass) throw std::runtime_error(pass.error().message);
+  const auto pass = checked(session.append(places(n), allOfAStack()));
   return profileOf(*pass, layer, tokens)["induction"].raw;
 }
 

@@ -1,6 +1,9 @@
 #include "tests/attention/models/made_up_checkpoint.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "tests/attention/models/golden_models.h"
 
 namespace headscope::attention::test {
 
@@ -12,6 +15,17 @@ std::vector<std::uint8_t> misaligned(const SafetensorsFile& tensors) {
   ++length;
   std::memcpy(bytes.data(), &length, sizeof length);
   return bytes;
+}
+
+const PlainModel& plainNamed(const std::string& name) {
+  static const std::vector<PlainModel> models = plainModels();
+  return *std::ranges::find(models, name, &PlainModel::name);
+}
+
+std::shared_ptr<const Model> openPlain(const PlainModel& plain) {
+  MadeUpTensors tensors(DType::F32, 5);
+  (void)plain.run(tensors, {1, 2, 3});  // makes the tensors that the equations ask for
+  return openModel(MadeUpCheckpoint(plain.config, tensors.file()).path());
 }
 
 MadeUpCheckpoint::MadeUpCheckpoint(const std::string& config, const SafetensorsFile& tensors) {

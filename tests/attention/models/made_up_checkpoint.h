@@ -1,5 +1,6 @@
 #pragma once
 
+#include "attention/models/model.h"
 #include "tests/attention/models/plain/plain_model.h"
 #include "tests/support/temporary_folder.h"
 
@@ -16,6 +17,11 @@ class MadeUpCheckpoint {
  private:
   headscope::test::TemporaryFolder folder_;
 };
+
+/// A model by its equations, opened from a checkpoint of synthetic weights.
+std::shared_ptr<const Model> openPlain(const PlainModel& plain);
+/// The model of that name.
+const PlainModel& plainNamed(const std::string& name);
 
 /// The file's bytes with an additional space in its header.
 std::vector<std::uint8_t> misaligned(const SafetensorsFile& tensors);

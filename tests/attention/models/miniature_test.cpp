@@ -12,6 +12,7 @@
 #include "attention/models/session.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention {
 namespace {
@@ -50,8 +51,7 @@ class Miniature : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     model_ = test::openModel(kFolder);
-    auto tokenizer = TextTokenizer::open(kFolder);
-    ASSERT_TRUE(tokenizer.ok()) << tokenizer.error().message;
+    auto tokenizer = checked(TextTokenizer::open(kFolder));
     tokenizer_ = std::make_unique<TextTokenizer>(std::move(*tokenizer));
   }
   static void TearDownTestSuite() {

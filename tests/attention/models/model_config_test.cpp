@@ -8,6 +8,7 @@
 #include "attention/models/config/families.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/plain/plain_model.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention::test {
@@ -32,47 +33,7 @@ std::string with(std::string text, const std::string& key, const std::string& va
 }
 
 std::string configRefusal(const std::string& config) {
-  const auto read = readModelConfig(config, "config.json");
-  return read ? "no error" : read.error().message;
-}
-
-TEST(ModelConfig, UnsupportedFieldsReportWhatWouldWork) {
-  const std::string llama = goldenConfig("llama");
-  EXPECT_EQ(
-      configRefusal(with(llama, "quantization_config", "{\"quant_method\": \"gptq\", \"bits\": 4}")),
-      "config.json: quantization_config says the weights are quantised by \"gptq\", expected a checkpoint "
-      "with F32, F16, BF16 or F64 weights");
-  EXPECT_EQ(
-      configRefusal(with(llama, "quantization_config", "{\"quant_method\": \"mxfp4\"}")),
-      "config.json: quantization_config says the weights are quantised by \"mxfp4\", expected a checkpoint "
-      "with F32, F16, BF16 or F64 weights, or gpt-oss with its experts in MXFP4");
-  EXPECT_EQ(configRefusal(with(llama, "num_local_experts", "8")),
-            "config.json: num_local_experts says it is a mixture of experts, expected a model with one MLP "
-            "per layer");
-  EXPECT_EQ(configRefusal(with(llama, "is_encoder_decoder", "true")),
-            "config.json: is_encoder_decoder is true, expected an encoder or a decoder on its own, such as "
-            "bert or llama. Its attention can be recorded in Python and shown: see headscope python.");
-  EXPECT_EQ(configRefusal(with(llama, "rope_scaling", "{\"rope_type\": \"mrope\", \"factor\": 4.0}")),
-            "config.json: rope_scaling.rope_type is \"mrope\", expected one of default, linear, dynamic, "
-            "llama3, longrope, yarn");
-  EXPECT_EQ(configRefusal(with(llama, "rope_scaling", "{\"rope_type\": \"yarn\"}")),
-            "config.json: rope_scaling.factor is absent, expected a finite number above 0");
-  EXPECT_EQ(
-      configRefusal(with(llama, "hidden_act", "\"mish\"")),
-      "config.json: hidden_act is \"mish\", expected one of gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, "
-      "quick_gelu, silu, swish, relu");
-  EXPECT_EQ(configRefusal(with(goldenConfig("bert"), "position_embedding_type", "\"relative_key\"")),
-            "config.json: position_embedding_type is \"relative_key\", expected \"absolute\"");
-}
-
-TEST(ModelConfig, RefusesContradictoryFalconLayouts) {
-  const std::string falcon = R"({"model_type": "falcon", )";
-  EXPECT_EQ(configRefusal(falcon + R"("num_ln_in_parallel_attn": 2})"),
-            "config.json: num_ln_in_parallel_attn is 2, expected 1, as new_decoder_architecture is false");
-  EXPECT_EQ(configRefusal(falcon + R"("new_decoder_architecture": true, "parallel_attn": false})"),
-            "config.json: parallel_attn is false, expected true, as new_decoder_architecture is");
-  EXPECT_EQ(configRefusal(falcon + R"("new_decoder_architecture": true, "num_kv_heads": 7})"),
-            "config.json: num_key_value_heads is 7, expected a divisor of the 71 heads");
+  return messageOf(readModelConfig(config, "config.json"));
 }
 
 TEST(ModelConfig, LimitedKeysAreNoLinearMaps) {
@@ -118,32 +79,11 @@ TEST(ModelConfig, RefusesImpossibleGptNeoxHeadSize) {
 
 TEST(ModelConfig, RefusesImpossibleSizes) {
   const std::string llama = goldenConfig("llama");
-  const std::string range = "expected a whole number from 1 to 1048576";
-  EXPECT_EQ(configRefusal(with(llama, "hidden_size", "")), "config.json: hidden_size is absent, " + range);
-  EXPECT_EQ(configRefusal(with(llama, "hidden_size", "null")),
-            "config.json: hidden_size is absent, " + range);
   for (const char* value : {"-32", "0", "32.5", "1e999", "99999999999999999999", "true", "[32]", "1048577"})
     EXPECT_NE(configRefusal(with(llama, "hidden_size", value)), "no error") << value;
-  EXPECT_EQ(configRefusal(with(llama, "hidden_size", "\"32\"")),
-            "config.json: hidden_size is \"32\", " + range);
-  EXPECT_EQ(configRefusal(with(llama, "num_key_value_heads", "3")),
-            "config.json: num_key_value_heads is 3, expected a divisor of the 4 heads");
-  EXPECT_EQ(configRefusal(with(llama, "num_attention_heads", "5")),
-            "config.json: hidden_size is 32, expected a multiple of num_attention_heads (5)");
-  EXPECT_EQ(
-      configRefusal(with(llama, "head_dim", "7")),
-      "config.json: rope: 7 of a head's 7 dimensions are to be rotated, expected an even number from 2");
-  EXPECT_EQ(configRefusal(with(llama, "num_hidden_layers", "5000")),
-            "config.json: num_hidden_layers is 5000, expected a whole number from 1 to 4096");
-  EXPECT_EQ(configRefusal(with(llama, "rms_norm_eps", "-1")),
-            "config.json: rms_norm_eps is -1, expected a finite number above 0");
-  EXPECT_EQ(configRefusal(with(goldenConfig("gemma2"), "layer_types", "[\"full_attention\"]")),
-            "config.json: layer_types is a list of 1, expected one for each of the 3 layers");
 }
 
 TEST(ModelConfig, RefusesInvalidConfigs) {
-  EXPECT_EQ(configRefusal(""), "config.json: is not valid JSON at byte 1");
-  EXPECT_EQ(configRefusal("[1]"), "config.json: is a list of 1, expected an object");
   EXPECT_EQ(configRefusal("{}").substr(0, 50), "config.json: model_type is absent, expected one of");
   EXPECT_EQ(configRefusal("{\"architectures\": [\"T5ForConditionalGeneration\"]}").substr(0, 70),
             "config.json: architectures \"T5ForConditionalGeneration\" is none of the");
@@ -152,8 +92,7 @@ TEST(ModelConfig, RefusesInvalidConfigs) {
 
 TEST(ModelConfig, ArchitecturesNameFamilyIfModelTypeIsAbsent) {
   for (const std::string& family : kGoldenFamilies) {
-    const auto config = readModelConfig(with(goldenConfig(family), "model_type", ""), "config.json");
-    ASSERT_TRUE(config.ok()) << config.error().message;
+    const auto config = checked(readModelConfig(with(goldenConfig(family), "model_type", ""), "config.json"));
     EXPECT_EQ(config->family->name, family);
   }
 }
@@ -167,9 +106,7 @@ TEST(ModelConfig, ReadsOneOrSeveralEndTokens) {
 }
 
 ModelConfig configFrom(const std::string& text) {
-  auto config = readModelConfig(text, "config.json");
-  EXPECT_TRUE(config.ok()) << config.error().message;
-  return config ? *config : ModelConfig();
+  return *checked(readModelConfig(text, "config.json"));
 }
 
 TEST(ModelConfig, AcceptsValuesThatMeanUnset) {
@@ -191,12 +128,6 @@ TEST(ModelConfig, NullWindowIsCausalOrRefused) {
   const std::string qwen2 = with(goldenConfig("qwen2"), "use_sliding_window", "true");
   EXPECT_EQ(configFrom(qwen2).maskText(2), "window(8)");
   EXPECT_EQ(configFrom(with(qwen2, "sliding_window", "null")).maskText(2), "causal");
-  const std::string types = R"(["full_attention", "full_attention", "sliding_attention"])";
-  EXPECT_EQ(configRefusal(with(with(qwen2, "sliding_window", "null"), "layer_types", types)),
-            "config.json: layer_types is a list with sliding_attention, expected only full_attention, since "
-            "no sliding_window is set");
-  EXPECT_EQ(configRefusal(with(goldenConfig("gemma2"), "sliding_window", "null")),
-            "config.json: sliding_window is null, expected a whole number");
 }
 
 TEST(ModelConfig, RopeScalingOverridesRopeParameters) {
@@ -226,8 +157,7 @@ TEST(ModelConfig, StatedStretchCounts) {
   EXPECT_EQ(other.notes[0],
             "config.json's rope_scaling.factor is 3, and max_position_embeddings over "
             "original_max_position_embeddings is 4: the factor counts, as in transformers.");
-  const ModelConfig longrope =
-      stretched("longrope", R"("factor": 3.0, "original_max_position_embeddings": 64,
+  const ModelConfig longrope = stretched("longrope", R"("factor": 3.0, "original_max_position_embeddings": 64,
     "short_factor": [1, 1, 1, 1], "long_factor": [2, 2, 2, 2])");
   EXPECT_NEAR(longrope.rotations[0].amplitude, std::sqrt(1 + std::log(3) / std::log(64)), 1e-9);
   EXPECT_EQ(longrope.notes.size(), 1u);
@@ -236,14 +166,15 @@ TEST(ModelConfig, StatedStretchCounts) {
 }
 
 TEST(ModelConfig, OriginalLengthAtTheTopLevelIsPhi3s) {
-  const std::string scaled = with(goldenConfig("llama"), "rope_scaling", R"({"rope_type": "yarn", "factor": 2})");
+  const std::string scaled =
+      with(goldenConfig("llama"), "rope_scaling", R"({"rope_type": "yarn", "factor": 2})");
   EXPECT_EQ(configFrom(with(scaled, "original_max_position_embeddings", "64")).rotations,
             configFrom(scaled).rotations);
 }
 
 TEST(ModelConfig, DynamicRotationsSlowDownWithTheText) {
-  const ModelConfig config = configFrom(
-      with(goldenConfig("llama"), "rope_scaling", R"({"rope_type": "dynamic", "factor": 2.0})"));
+  const ModelConfig config =
+      configFrom(with(goldenConfig("llama"), "rope_scaling", R"({"rope_type": "dynamic", "factor": 2.0})"));
   const Rotation& rotation = config.rotations[0];
   const Index most = config.maxPositions;
   EXPECT_EQ(rotation.frequenciesFor(most), rotation.frequencies);
@@ -287,7 +218,8 @@ TEST(ModelConfig, MissingFieldsAreTheClasss) {
 }
 
 TEST(ModelConfig, FieldsThatTransformersIgnoresChangeNothing) {
-  const std::string whisper = R"({"model_type": "whisper", "d_model": 16, "decoder_layers": 2, "vocab_size": 60000,
+  const std::string whisper =
+      R"({"model_type": "whisper", "d_model": 16, "decoder_layers": 2, "vocab_size": 60000,
     "decoder_attention_heads": 2, "decoder_ffn_dim": 24)";
   EXPECT_EQ(configFrom(whisper + R"(, "scale_embedding": true})").embeddingScale, 1);
   const std::string mt5 = R"({"model_type": "mt5", "d_model": 16, "vocab_size": 50)";
@@ -311,11 +243,11 @@ TEST(ModelConfig, GptNeoExpandsItsAttentionTypes) {
   EXPECT_EQ(masks(R"(, "attention_types": [[["global"], 3]])"), "causal causal causal");
   EXPECT_EQ(masks(R"(, "attention_types": [[["local"], 1], [["global", "local"], 1]])"),
             "window(4) causal window(4)");
-  for (const auto& [types, expected] : {
-           std::pair(R"([[["global"], 2]])", "is a list for 2 layers, expected one for each of the 3 layers"),
-           std::pair(R"([[["global"], 4000]])", "is a list for 4 layers"),
-           std::pair(R"([[["sparse"], 3]])", "is \"sparse\", expected global or local"),
-           std::pair(R"(["global"])", "expected a list of lists, each with texts and how often they repeat")})
+  for (const auto& [types, expected] :
+       {std::pair(R"([[["global"], 2]])", "is a list for 2 layers, expected one for each of the 3 layers"),
+        std::pair(R"([[["global"], 4000]])", "is a list for 4 layers"),
+        std::pair(R"([[["sparse"], 3]])", "is \"sparse\", expected global or local"),
+        std::pair(R"(["global"])", "expected a list of lists, each with texts and how often they repeat")})
     EXPECT_THAT(configRefusal(neo(std::string(R"(, "attention_types": )") + types)),
                 testing::HasSubstr(expected));
 }
@@ -325,11 +257,6 @@ TEST(ModelConfig, OtherNamesOfTheSameClassesOpen) {
 }
 
 TEST(ModelConfig, PartialRotationIsRefusedWhereTransformersIgnoresIt) {
-  const std::string half = R"({"rope_type": "default", "rope_theta": 100, "partial_rotary_factor": 0.5})";
-  EXPECT_EQ(configRefusal(with(goldenConfig("qwen2"), "rope_parameters", half)),
-            "config.json: rope_parameters.partial_rotary_factor is 0.5, expected 1");
-  EXPECT_EQ(configRefusal(with(goldenConfig("llama"), "partial_rotary_factor", "0.5")),
-            "config.json: partial_rotary_factor is 0.5, expected 1");
   EXPECT_EQ(configFrom(with(goldenConfig("llama"), "partial_rotary_factor", "1.0")).rotations[0].dims, 8);
   EXPECT_EQ(configFrom(with(goldenConfig("phi3"), "partial_rotary_factor", "0.7")).rotations[0].dims, 4);
 }
@@ -342,8 +269,6 @@ TEST(ModelConfig, ReadsWhatTransformers5Writes) {
   EXPECT_EQ(qwen2.maskText(1), "causal");
   const std::string qwen3 = moe + R"(, "model_type": "qwen3_moe", "num_local_experts": 6)";
   EXPECT_EQ(configFrom(qwen3 + "}").mixture.experts, 6);
-  EXPECT_EQ(configRefusal(qwen3 + R"(, "num_experts": 5})"),
-            "config.json: num_experts is 5, expected 6, as num_local_experts says");
   const std::string mt5 = R"({"model_type": "mt5", "d_model": 16, "d_kv": 4, "num_heads": 2, "vocab_size": 50,
     "tie_word_embeddings": true, "transformers_version": )";
   EXPECT_EQ(configFrom(mt5 + R"("5.17.0"})").logitScale, 1);

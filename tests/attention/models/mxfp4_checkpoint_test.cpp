@@ -109,8 +109,7 @@ TEST(Mxfp4Checkpoint, PassesMatchUnpackedNumbers) {
     ModelSession a(expected), b(found);
     for (std::size_t i = 0; i < ids.size(); i += whole ? ids.size() : 1) {
       const std::span<const Index> next(&ids[i], whole ? ids.size() : 1);
-      const auto one = a.append(next, request), other = b.append(next, request);
-      ASSERT_TRUE(one.ok() && other.ok());
+      const auto one = checked(a.append(next, request)), other = checked(b.append(next, request));
       for (std::size_t layer = 0; layer < 2; ++layer) {
         const Matrix &want = one->layers[layer]->hidden, &have = other->layers[layer]->hidden;
         EXPECT_LE(distance(want, have), 1e-5 * want.cwiseAbs().maxCoeff()) << "layer " << layer;

@@ -10,24 +10,15 @@
 #include "attention/models/session.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
 
-PassRequest recording() {
-  PassRequest request;
-  request.projections = request.hidden = request.between = request.mlp = true;
-  request.logits = LogitRows::all;
-  return request;
-}
-
 std::shared_ptr<const PassResult> record(const std::shared_ptr<const Model>& model,
                                          const std::vector<Index>& ids,
-                                         const PassRequest& request = recording()) {
-  ModelSession session(model);
-  auto pass = session.append(ids, request);
-  if (!pass) throw std::runtime_error(pass.error().message);
-  return std::make_shared<const PassResult>(std::move(*pass));
+                                         const PassRequest& request = everything()) {
+  return std::make_shared<const PassResult>(passOver(model, ids, request));
 }
 
 using Runs = std::vector<std::vector<Patch>>;
@@ -73,7 +64,7 @@ TEST_P(PlainPatches, PatchedHeadsAndMlpsMatchEquations) {
       {Piece::head, 0, 1, 2, {}, from}, {Piece::mlp, 0, {}, 4, 2, from}, {Piece::head, last, 0, 0, {}, from}};
   const auto own = record(model, b);
   for (const auto& begin : {own, std::shared_ptr<const PassResult>()}) {
-    PassRequest request = recording();
+    PassRequest request = everything();
     request.runs = {{}, patches, {patches[2]}};
     request.own = begin;
     const auto pass = record(model, b, request);
@@ -189,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Patches,
 
 TEST(Patch, DisabledHeadAddsNothing) {
   const auto model = openModel(goldenModel("gpt_neox"));
-  PassRequest request = recording();
+  PassRequest request = everything();
   for (Index layer = 0; layer < model->config().layerCount(); ++layer)
     request.patches.push_back({.piece = Piece::head, .layer = layer});
   // Without attention, tokens don't influence each other: the same token gives the same row anywhere.
@@ -205,7 +196,7 @@ TEST(Patch, AlignedTokensTakePatchedValues) {
   const std::vector<Index> shorter{5, 17, 99, 3}, longer{5, 250, 17, 99, 3};
   const auto rows = std::make_shared<const std::vector<Index>>(std::vector<Index>{0, -1, 1, 2, 3});
   const TakenFrom from{record(model, shorter), rows};
-  PassRequest request = recording();
+  PassRequest request = everything();
   request.runs = {{{Piece::head, 0, 1, 0, {}, from}}, {{Piece::pattern, 0, 2, 0, {}, from}}};
   const auto pass = record(model, longer, request), own = record(model, longer);
   const LayerResult& now = *pass->layers[0];
@@ -232,8 +223,7 @@ TEST(Patch, RefusesPatchesThatDoNotFit) {
     ModelSession session(model);
     PassRequest request;
     request.runs = {{patch}};
-    const auto pass = session.append(ids, request);
-    return pass ? "no error" : pass.error().message;
+    return messageOf(session.append(ids, request));
   };
   const Index layers = model->config().layerCount();
   const auto from = record(model, ids);

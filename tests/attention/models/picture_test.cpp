@@ -38,8 +38,7 @@ RgbImage flag(Index width, Index height) {
 TEST(Pictures, DecodesPngExactlyAndJpegClosely) {
   const RgbImage picture = patternedPicture(30, 20);
   EXPECT_EQ(*decodeImage(pngBytes(picture), "fox"), picture);
-  const auto jpeg = decodeImage(jpegBytes(flag(32, 32)), "fox");
-  ASSERT_TRUE(jpeg.ok()) << jpeg.error().message;
+  const auto jpeg = checked(decodeImage(jpegBytes(flag(32, 32)), "fox"));
   EXPECT_EQ(jpeg->width, 32);
   EXPECT_NEAR(jpeg->rgb[3 * (8 * 32 + 4)], 250, 12);
   EXPECT_NEAR(jpeg->rgb[3 * (8 * 32 + 28) + 2], 250, 12);
@@ -124,8 +123,7 @@ FileBytes indexedPng(const FileBytes& indices, const FileBytes& palette) {
 
 TEST(Pictures, IndicesOfThePaletteBecomeItsColoursAndOthersAreRefused) {
   const FileBytes palette{10, 20, 30, 40, 50, 60};
-  const auto picture = decodeImage(indexedPng({1, 0}, palette), "fox");
-  ASSERT_TRUE(picture.ok()) << picture.error().message;
+  const auto picture = checked(decodeImage(indexedPng({1, 0}, palette), "fox"));
   EXPECT_EQ(picture->rgb, FileBytes({40, 50, 60, 10, 20, 30}));
   EXPECT_THAT(faultOf(indexedPng({1, 0, 2}, palette)), HasSubstr("colour 2 of a palette of 2"));
   EXPECT_THAT(faultOf(indexedPng({255, 0}, palette)), HasSubstr("colour 255 of a palette of 2"));
@@ -146,8 +144,7 @@ FileBytes progressiveJpeg(int scans) {
 }
 
 TEST(Pictures, JpegsOfManyScansAreRefusedAndDecodingStops) {
-  const auto few = decodeImage(progressiveJpeg(20), "fox");
-  ASSERT_TRUE(few.ok()) << few.error().message;
+  const auto few = checked(decodeImage(progressiveJpeg(20), "fox"));
   EXPECT_EQ(few->rgb, FileBytes(3 * 64, 128));
   EXPECT_THAT(faultOf(progressiveJpeg(3000)), HasSubstr("more than 100 scans"));
   std::stop_source stop;
@@ -161,8 +158,7 @@ TEST(Pictures, JpegsOfManyScansAreRefusedAndDecodingStops) {
 
 /// Checks where red is, which was at the upper left of a flag of 32 × 16 pixels.
 void expectTurned(const FileBytes& photo, int orientation) {
-  const auto picture = decodeImage(photo, "fox");
-  ASSERT_TRUE(picture.ok()) << picture.error().message;
+  const auto picture = checked(decodeImage(photo, "fox"));
   EXPECT_EQ(picture->width, orientation < 5 ? 32 : 16);
   const bool right = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
   const bool low = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;

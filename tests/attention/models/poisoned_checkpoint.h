@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tests/attention/models/golden_models.h"
+#include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temporary_folder.h"
 
@@ -15,8 +16,7 @@ class PoisonedCheckpoint {
     for (const auto& entry : std::filesystem::directory_iterator(goldenModel(family)))
       if (entry.path().extension() == ".json")
         std::filesystem::copy_file(entry.path(), folder_ / entry.path().filename().string());
-    auto file = headscope::test::readSafetensors(goldenModel(family) / "model.safetensors");
-    if (!file) throw std::runtime_error(file.error().message);
+    auto file = checked(headscope::test::readSafetensors(goldenModel(family) / "model.safetensors"));
     weights_ = std::move(*file);
   }
 

@@ -47,8 +47,7 @@ TEST_P(VisionModels, MatchesEquations) {
     const Compared made(GetParam(), dtype);
     const auto base = openModel(made.folder.path());
     EXPECT_EQ(base->config().notes.size(), GetParam().config.find("\"clip\"") != std::string::npos ? 1u : 0u);
-    const auto on = modelOnPicture(base, made.processor, made.picture);
-    ASSERT_TRUE(on.ok()) << on.error().message;
+    const auto on = checked(modelOnPicture(base, made.processor, made.picture));
     EXPECT_EQ(on->rows, GetParam().rows);
     EXPECT_EQ(on->cols, GetParam().cols);
     EXPECT_EQ(on->before, GetParam().before);
@@ -58,8 +57,7 @@ TEST_P(VisionModels, MatchesEquations) {
     ModelSession session(on->model);
     PassRequest request;
     request.hidden = true;
-    const auto pass = session.append(ids, request);
-    ASSERT_TRUE(pass.ok()) << pass.error().message;
+    const auto pass = checked(session.append(ids, request));
     const auto near = [&](const Wide& wide, const Matrix& found, const std::string& what) {
       EXPECT_LE(distance(wide.cast<float>(), found), 1e-5 * std::max(1.0, wide.cwiseAbs().maxCoeff()))
           << what << ", " << name(dtype);
@@ -172,8 +170,7 @@ TEST(PictureProcessors, ResizesShorterSideThenCrops) {
   const auto processor = *ImageProcessor::read(
       R"({"image_processor_type": "CLIPImageProcessor", "size": 10, "crop_size": {"height": 6, "width": 12}})",
       "p", "");
-  const auto fitted = processor.fit(patternedPicture(30, 20));
-  ASSERT_TRUE(fitted.ok());
+  const auto fitted = checked(processor.fit(patternedPicture(30, 20)));
   EXPECT_EQ(fitted->width, 12);
   EXPECT_EQ(fitted->height, 6);
   EXPECT_THAT(processor.fit(patternedPicture(20, 30)).error().message, HasSubstr("is too small"));

@@ -8,6 +8,7 @@
 
 #include "attention/core/positions.h"
 #include "tests/support/float_limits.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -57,17 +58,15 @@ TEST(Embedding, PlainEmbeddingAddsSinusoids) {
 
 TEST(Embedding, LayoutPartsFillTheWidth) {
   for (const Index modelDim : {16, 17, 64, 100, 256, 4096}) {
-    const auto layout = plantedLayout(modelDim);
-    ASSERT_TRUE(layout.ok());
+    const auto layout = checked(plantedLayout(modelDim));
     EXPECT_EQ(layout->flags, kFlagCount);
     EXPECT_EQ(layout->flags + layout->positions + layout->identity, modelDim);
     EXPECT_EQ(layout->positions % 2, 0);
     EXPECT_GE(layout->positions, 6);
     EXPECT_GE(layout->identity, 6);
   }
-  const auto narrow = plantedLayout(15);
-  ASSERT_FALSE(narrow.ok());
-  EXPECT_THAT(narrow.error().message, testing::AllOf(testing::HasSubstr("15"), testing::HasSubstr("16")));
+  EXPECT_THAT(messageOf(plantedLayout(15)),
+              testing::AllOf(testing::HasSubstr("15"), testing::HasSubstr("16")));
 }
 
 TEST(Embedding, PlantedPartsAreOrthogonal) {

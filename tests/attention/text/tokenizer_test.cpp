@@ -15,8 +15,7 @@ using namespace std::string_literals;
 /// The texts of a batch, one line per sequence.
 std::vector<std::vector<std::string>> texts(std::string_view text, Tokenization how) {
   std::vector<std::vector<std::string>> lines;
-  const auto batch = tokenize(text, how);
-  if (!batch) throw std::runtime_error(batch.error().message);
+  const auto batch = checked(tokenize(text, how));
   for (const auto& tokens : *batch) {
     lines.emplace_back();
     for (const Token& token : tokens) lines.back().push_back(token.text);
@@ -140,8 +139,7 @@ TEST(Tokenizer, EveryLineIsASequence) {
 }
 
 TEST(Tokenizer, SeparatorsArePunctuation) {
-  const auto batch = tokenize("Well , (yes) — no。 a_b + $ 👍", Tokenization::words);
-  ASSERT_TRUE(batch.ok());
+  const auto batch = checked(tokenize("Well , (yes) — no。 a_b + $ 👍", Tokenization::words));
   std::string separators;
   for (const Token& token : batch->front()) {
     if (token.separator) separators += token.text;

@@ -7,11 +7,10 @@
 
 #include "app/scene/text/number_text.h"
 #include "attention/cache/kv_cache.h"
+#include "attention/kernels/targets.h"
 
 namespace headscope::app {
 namespace {
-
-using attention::MachineCeilings;
 
 /// The peak memory of this process, in bytes; 0 if the system doesn't report it.
 std::uint64_t peakMemory() {
@@ -96,7 +95,7 @@ BenchReport runCases(const std::vector<BenchCase>& cases, int rounds) {
   std::vector<MachineCeilings> ceilings;
   std::vector<std::vector<std::vector<double>>> seconds(cases.size());  // [case][line][round]
   for (int round = 0; round < rounds; ++round) {
-    ceilings.push_back(attention::measureCeilings());
+    ceilings.push_back(measureCeilings());
     for (std::size_t i = 0; i < cases.size(); ++i) {
       const std::size_t at = (i + static_cast<std::size_t>(round)) % cases.size();
       const std::vector<double> took = cases[at].run();
@@ -169,8 +168,8 @@ nlohmann::ordered_json jsonOf(const BenchShape& shape) {
 
 std::string benchTable(const BenchReport& report) {
   std::string text = fmt::format("{}\n{}, {}; medians of {}\n\n", report.title,
-                                 attention::counted(attention::kernelThreads(), "thread"),
-                                 attention::instructionSet(), attention::counted(report.rounds, "round"));
+                                 attention::counted(attention::kernels::sharedPool().threads(), "thread"),
+                                 attention::kernels::targetName(), attention::counted(report.rounds, "round"));
   text += written({"", "median", "fastest", "slowest", "rate", "ceiling"});
   for (const BenchRow& row : report.rows)
     text += written({row.line.meaning, durationText(row.seconds), durationText(row.fastest),
@@ -189,8 +188,8 @@ std::string benchJson(const BenchReport& report) {
   nlohmann::ordered_json json{{"format", "headscope bench"}, {"version", 1}};
   if (!report.shape) json["model"] = report.title;
   if (report.shape) json["shape"] = jsonOf(*report.shape);
-  json["threads"] = attention::kernelThreads();
-  json["instruction_set"] = attention::instructionSet();
+  json["threads"] = attention::kernels::sharedPool().threads();
+  json["instruction_set"] = attention::kernels::targetName();
   json["rounds"] = report.rounds;
   json["ceilings"] = {{"flop_per_second", report.ceilings.flops},
                       {"bytes_per_second", report.ceilings.readBytes}};

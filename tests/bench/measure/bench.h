@@ -14,9 +14,9 @@
 #include "attention/core/attention.h"
 #include "attention/core/config.h"
 #include "attention/core/head_map.h"
-#include "attention/core/machine.h"
 #include "attention/core/mask.h"
 #include "attention/core/result.h"
+#include "tests/bench/measure/ceilings.h"
 
 namespace headscope::app {
 
@@ -73,7 +73,7 @@ struct BenchReport {
   std::string title;                ///< what was measured, in one line
   std::optional<BenchShape> shape;  ///< empty for a whole model
   int rounds = 0;
-  attention::MachineCeilings ceilings;  ///< medians
+  MachineCeilings ceilings;  ///< medians
   std::vector<BenchRow> rows;
   std::string omitted;  ///< why the window was not measured, one sentence; "" if it was
   std::uint64_t peakBytes = 0;

@@ -9,6 +9,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/plot.h"
+#include "attention/kernels/targets.h"
 #include "tests/bench/measure/bench.h"
 
 namespace headscope::app {
@@ -269,9 +270,9 @@ ThreadsRow sampleOf(const BenchCase& work, int threads, double ceiling) {
   std::vector<double> seconds;
   for (double spent = 0; seconds.empty() || spent < kSampleSeconds; spent += seconds.back()) {
     const std::function<void()> once = work.prepare();
-    attention::takeKernelTally();
+    attention::kernels::takePoolTally();
     seconds.push_back(secondsOf(once));
-    const attention::kernels::PoolTally tally = attention::takeKernelTally();
+    const attention::kernels::PoolTally tally = attention::kernels::takePoolTally();
     sample.barriers = static_cast<double>(tally.shared);
     const auto [least, most] = std::ranges::minmax(tally.busySeconds);
     sample.idlest = least / seconds.back();
@@ -317,9 +318,9 @@ ThreadsTable measureThreads(const BenchShape& shape, const BenchParts& parts, in
                             const std::function<void(const std::string&)>& announce) {
   std::vector<BenchCase> cases = layerCases(shape, parts);
   if (parts.map) cases.push_back(mapCase(shape));
-  const int most = attention::kernelThreads();
+  const int most = attention::kernels::sharedPool().threads();
   std::vector<std::vector<ThreadsRow>> samples;  // [row][round]; the rows of one thread first
-  attention::MachineCeilings one;
+  MachineCeilings one;
   for (int round = 0; round < rounds; ++round) {
     announce(fmt::format("Round {} of {}", round + 1, rounds));
     std::size_t row = 0;
@@ -328,8 +329,8 @@ ThreadsTable measureThreads(const BenchShape& shape, const BenchParts& parts, in
       samples[row++].push_back(sample);
     };
     for (int threads = 1; threads <= most; threads *= 2) {
-      attention::setKernelThreads(threads);
-      const attention::MachineCeilings ceilings = attention::measureCeilings();
+      attention::kernels::renewSharedPool(threads);
+      const MachineCeilings ceilings = measureCeilings();
       if (threads == 1) one = ceilings;
       for (const BenchCase& work : cases)
         add(sampleOf(work, threads,
@@ -338,11 +339,11 @@ ThreadsTable measureThreads(const BenchShape& shape, const BenchParts& parts, in
       add(ceilingSample(threads, ceilings.readBytes, one.readBytes));
     }
   }
-  attention::setKernelThreads(most);
+  attention::kernels::renewSharedPool(most);
   std::vector<std::string> names;
   for (const BenchCase& work : cases) names.push_back(work.prepared.meaning);
   names.insert(names.end(), {"ceiling of multiply-adds", "ceiling of reading"});
-  ThreadsTable table{benchTitle(shape) + "; " + attention::instructionSet(), {}};
+  ThreadsTable table{benchTitle(shape) + "; " + attention::kernels::targetName(), {}};
   for (std::size_t name = 0; name < names.size(); ++name)
     for (std::size_t row = name; row < samples.size(); row += names.size())
       table.rows.push_back(medianRow(names[name], samples[row], samples[name]));

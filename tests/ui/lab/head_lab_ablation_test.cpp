@@ -95,7 +95,7 @@ TEST_F(Ablation, ShortcutListContainsDelete) {
     return action.page == "lab" && action.shortcut == app::KeyPress{Key::del, {}};
   });
   ASSERT_NE(found, actions.end());
-  ui.click("lab.tab.pipeline").key(Key::del);
+  ui.click("lab.tab.weights").key(Key::del);
   EXPECT_THAT(off(), IsEmpty()) << "where there are no heads to switch, it does nothing";
 }
 

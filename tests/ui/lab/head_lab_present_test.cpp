@@ -13,7 +13,7 @@ using app::Key;
 
 class PresentedLab : public LabTabOnScreen {
  protected:
-  PresentedLab() : LabTabOnScreen("pipeline") { ui.key(Key::p); }
+  PresentedLab() : LabTabOnScreen("weights") { ui.key(Key::p); }
 
   /// Runs `check` on a tab at both screen sizes.
   template <class Check>
@@ -69,54 +69,12 @@ TEST_F(PresentedLab, DetectorsAndViewsAreNotTruncated) {
   });
 }
 
-/// The eight largest products, and the rest summed into one.
-TEST_F(PresentedLab, SumShowsEightLargestProducts) {
-  onScreens("pipeline", [&] {
-    ui.session().scene().cursor.lab.step = app::PipelineStep::dot;
-    ui.draw();
-    park();
-    EXPECT_THAT(ui.names("sum."), testing::SizeIs(9));
-    EXPECT_THAT(written(), AllOf(HasSubstr("8 largest of 32 products"), HasSubstr("24 more")));
-  });
-}
-
-/// Half of a screen, as next to a lesson's text, has room for the step's matrices only.
-TEST_F(PresentedLab, HalfAScreenShowsTheStageAlone) {
-  ui.session().scene().cursor.lab.step = app::PipelineStep::dot;
-  ui.resize(960, 1080);
-  park();
-  EXPECT_TRUE(ui.has("stage.dot"));
-  EXPECT_FALSE(ui.has("film.1"));
-  EXPECT_FALSE(ui.has("sum.0"));
-  ui.resize(1920, 1080);
-  park();
-  EXPECT_TRUE(ui.has("stage.dot") && ui.has("film.1") && ui.has("sum.0"));
-}
-
 TEST_F(PresentedLab, OtherTabsAreNotTruncated) {
   for (const char* tab : {"weights", "ablation", "head_count"})
     onScreens(tab, [&] {
       expectWhole(tab);
       EXPECT_THAT(written(), Not(HasSubstr("…")));
     });
-}
-
-TEST_F(PresentedLab, EveryStepFits) {
-  onScreens("pipeline", [&] {
-    ui.key(Key::home);
-    for (const app::PipelineStep step : app::head_lab_page::stepsOf(page())) {
-      park();
-      expectWhole(app::head_lab_page::stepTitle(page(), step));
-      ui.key(Key::right);
-    }
-    // The shape of W_O ends before the matrix to its right.
-    written();
-    const float matrix = ui.find("stage.output").Min.x;
-    for (const app::DrawnText& text : app::uiState().texts)
-      if (text.text == "256×256") {
-        EXPECT_LE(text.area.Max.x, matrix);
-      }
-  });
 }
 
 }  // namespace

@@ -16,7 +16,6 @@ namespace headscope::test {
 namespace {
 
 using app::Key;
-using Step = app::PipelineStep;
 
 class LabOnScreen : public testing::Test {
  protected:
@@ -42,18 +41,9 @@ class SmallLab : public LabOnScreen {
   SmallLab() : LabOnScreen(1280, 720) {}
 };
 
-TEST_F(LabOnScreen, OpensAtDotProductOfSelectedHead) {
-  EXPECT_EQ(ui.scene().cursor.page, "lab");
-  ASSERT_TRUE(page().head);
-  EXPECT_EQ(at().step, Step::dot);
-  EXPECT_EQ(page().head->question.head, ui.scene().cursor.cell.head);
-  park();
-  EXPECT_THAT(flaws(ui), testing::IsEmpty());
-}
-
 /// A page that is left releases its pictures only after they have been drawn.
 TEST_F(LabOnScreen, ResetReturnsToOpeningScene) {
-  for (const char* tab : {"pipeline", "weights", "embeddings", "ablation", "detectors", "views"}) {
+  for (const char* tab : {"weights", "embeddings", "ablation", "detectors", "views"}) {
     ui.key(static_cast<Key>('8'));
     ui.session().scene().cursor.lab.tab = tab;
     ui.frames(3).draw().key(Key::n, {.ctrl = true}).frames(3);
@@ -64,7 +54,7 @@ TEST_F(LabOnScreen, ResetReturnsToOpeningScene) {
 /// Every page can be drawn, whatever range the colours have.
 TEST_F(LabOnScreen, EveryColourRangeCanBeDrawnOnEveryPage) {
   ui.key(static_cast<Key>('7')).click("empty.model.learned");
-  for (const char* tab : {"pipeline", "embeddings", "detectors", "views"})
+  for (const char* tab : {"embeddings", "detectors", "views"})
     for (const auto range :
          {app::RangeMode::perHead, app::RangeMode::shared, app::RangeMode::unit, app::RangeMode::logarithmic})
       for (const char page : {'1', '3', '5', '7', '8'}) {
@@ -75,71 +65,23 @@ TEST_F(LabOnScreen, EveryColourRangeCanBeDrawnOnEveryPage) {
       }
 }
 
-TEST_F(LabOnScreen, ArrowKeysVisitEveryStep) {
-  ui.key(Key::home);
-  EXPECT_EQ(at().step, Step::input);
-  const std::vector<Step> steps = app::head_lab_page::stepsOf(page());
-  EXPECT_EQ(std::count(steps.begin(), steps.end(), Step::bias), 0) << "nothing is added to the scores";
-  for (const Step step : steps) {
-    EXPECT_EQ(at().step, step);
-    park();
-    EXPECT_THAT(overlaps(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
-    EXPECT_THAT(cutOff(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
-    ui.key(Key::right);
-  }
-  EXPECT_EQ(at().step, Step::output) << "and stays at the last";
-  ui.key(Key::left);
-  EXPECT_EQ(at().step, Step::concat);
-}
-
-TEST_F(LabOnScreen, BiasHasItsOwnStep) {
-  ui.session().scene().setup.model.position = app::PositionKind::alibi;
-  ui.draw();
-  const std::vector<Step> steps = app::head_lab_page::stepsOf(page());
-  EXPECT_EQ(std::count(steps.begin(), steps.end(), Step::bias), 1);
-  EXPECT_EQ(app::head_lab_page::stepTitle(page(), Step::bias), "+ ALiBi");
-}
-
-TEST_F(LabOnScreen, ClickSelectsFramesAndCells) {
-  ui.click("film.7");
-  EXPECT_EQ(at().step, Step::softmax);
-  ui.clickAt("stage.after", 2.5f / 12, 4.5f / 12);
-  EXPECT_EQ(ui.scene().cursor.cell.query, 4);
-  EXPECT_EQ(ui.scene().cursor.cell.key, 2);
-  ui.click("lab.next");
-  EXPECT_EQ(at().step, Step::mix);
-  ui.clickAt("stage.mix", 3.5f / 32, 0.5f / 12);
-  EXPECT_EQ(page().dim, 3);
-  EXPECT_EQ(ui.scene().cursor.cell.query, 0);
+TEST_F(LabOnScreen, ShowsTheSelectedHead) {
+  EXPECT_EQ(ui.scene().cursor.page, "lab");
+  EXPECT_EQ(at().tab, "weights") << "the first";
+  ASSERT_TRUE(page().head);
+  EXPECT_EQ(page().head->question.head, ui.scene().cursor.cell.head);
+  park();
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
 TEST_F(LabOnScreen, ClickOnSelectedCellLetsItGo) {
-  ui.click("film.7").clickAt("stage.after", 1.5f / 12, 4.5f / 12);
+  ui.click("lab.tab.views").click("views.weights").clickAt("stage.views.map", 1.5f / 12, 4.5f / 12);
   ASSERT_NE(strongest(4), 1);
   EXPECT_EQ(cursor().cell, (app::Cell{0, 4, 1}));
   EXPECT_TRUE(cursor().keyChosen);
-  ui.clickAt("stage.before", 1.5f / 12, 4.5f / 12);
+  ui.clickAt("stage.views.map", 1.5f / 12, 4.5f / 12);
   EXPECT_FALSE(cursor().keyChosen);
   EXPECT_EQ(cursor().cell, (app::Cell{0, 4, strongest(4)}));
-}
-
-TEST_F(LabOnScreen, ClickOnSelectedNumberLetsItGo) {
-  ui.click("film.8").clickAt("stage.mix", 3.5f / 32, 0.5f / 12);
-  EXPECT_EQ(page().dim, 3);
-  EXPECT_FALSE(cursor().keyChosen) << "only a query and a dimension were chosen";
-  ui.clickAt("stage.mix", 3.5f / 32, 0.5f / 12);
-  EXPECT_EQ(page().dim, -1);
-  EXPECT_EQ(cursor().cell.query, 0);
-  ui.click("film.2").click("lab.map.K").clickAt("stage.project", 3.5f / 32, 2.5f / 12);
-  EXPECT_EQ(page().dim, 3);
-  EXPECT_EQ(cursor().cell.key, 2);
-  EXPECT_TRUE(cursor().keyChosen);
-  ui.clickAt("stage.project", 4.5f / 32, 2.5f / 12);
-  EXPECT_EQ(page().dim, 4);
-  EXPECT_TRUE(cursor().keyChosen) << "another number of the same key";
-  ui.clickAt("stage.project", 4.5f / 32, 2.5f / 12);
-  EXPECT_EQ(page().dim, -1);
-  EXPECT_FALSE(cursor().keyChosen);
 }
 
 TEST_F(LabOnScreen, KeysMoveCellAndHead) {
@@ -153,26 +95,9 @@ TEST_F(LabOnScreen, KeysMoveCellAndHead) {
   EXPECT_EQ(ui.scene().cursor.cell.key, strongest(before.query + 1) - 1) << "a chosen key stays";
   ui.key(Key::pageDown);
   EXPECT_EQ(page().head->question.head, before.head + 1);
-  ui.click("film.3").click("group.6");
-  EXPECT_EQ(page().head->question.head, 6);
 }
 
-TEST_F(LabOnScreen, PlayRunsToTheEnd) {
-  ui.click("film.8").key(Key::space).wait(1.6);
-  EXPECT_EQ(at().step, Step::concat);
-  ui.wait(2);
-  EXPECT_EQ(at().step, Step::output);
-  EXPECT_FALSE(page().playing);
-}
-
-TEST_F(LabOnScreen, HoveringProductHighlightsIt) {
-  ui.hover("sum.2").frames(3);
-  EXPECT_GE(page().hover.term, 0);
-  ui.park().frames(3);
-  EXPECT_EQ(page().hover.term, -1);
-}
-
-TEST_F(LabOnScreen, ShowsStepsForModelLayer) {
+TEST_F(LabOnScreen, TakesAModelsLayerApart) {
   const auto opened = app::openModel(app::kLearned);
   ASSERT_TRUE(opened.ok());
   app::Scene scene = ui.scene();
@@ -182,11 +107,8 @@ TEST_F(LabOnScreen, ShowsStepsForModelLayer) {
   ui.show(scene);
   ASSERT_TRUE(page().head) << page().problem();
   EXPECT_EQ(page().layer->x.cols(), 96);
-  for (const char* frame : {"film.1", "film.2", "film.3", "film.10"}) {
-    ui.click(frame);
-    park();
-    EXPECT_THAT(overlaps(ui), IsEmpty()) << frame;
-  }
+  park();
+  EXPECT_THAT(overlaps(ui), IsEmpty());
 }
 
 TEST_F(LabOnScreen, OffersSampleTextWithoutTokens) {
@@ -195,27 +117,6 @@ TEST_F(LabOnScreen, OffersSampleTextWithoutTokens) {
   ASSERT_TRUE(ui.has("empty.input.sample"));
   ui.click("empty.input.sample");
   EXPECT_TRUE(page().head);
-}
-
-TEST_F(SmallLab, EveryStepFits) {
-  ui.key(Key::home);
-  for (const Step step : app::head_lab_page::stepsOf(page())) {
-    park();
-    EXPECT_THAT(overlaps(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
-    EXPECT_THAT(cutOff(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
-    EXPECT_THAT(faintTexts(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
-    ui.key(Key::right);
-  }
-}
-
-TEST_F(SmallLab, ManyHeadsAndLongTextFit) {
-  ui.show(crowdedScene(ui.scene())).key(Key::home);
-  for (const Step step : app::head_lab_page::stepsOf(page())) {
-    park();
-    EXPECT_THAT(overlaps(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
-    EXPECT_THAT(cutOff(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
-    ui.key(Key::right);
-  }
 }
 
 TEST_F(LabOnScreen, WeightsTabShowsRanks) {
@@ -231,6 +132,24 @@ TEST_F(LabOnScreen, WeightsTabShowsRanks) {
   EXPECT_TRUE(imagesMatch(ui.screenshot("weights.W_Q·W_Kᵀ"), "lab_weights"));
   ui.key(Key::pageDown);
   EXPECT_EQ(page().weights->question->question.head, 1) << "and follows the head";
+}
+
+TEST_F(SmallLab, EveryTabScrollsInLowWindows) {
+  ui.resize(640, 400);
+  for (const char* tab :
+       {"weights", "views", "head_count", "embeddings", "ablation", "detectors", "mistakes"}) {
+    ui.session().scene().cursor.lab.tab = tab;
+    ui.draw().moveTo(320, 300).frames(2);
+    const ImGuiWindow* const panel = ImGui::GetCurrentContext()->HoveredWindow;
+    ASSERT_TRUE(panel) << tab;
+    const ImGuiWindow* scrolls = panel;
+    while (scrolls && scrolls->ScrollMax.y <= 0) scrolls = scrolls->ParentWindow;
+    if (!scrolls) {
+      EXPECT_THAT(cutOff(ui), testing::IsEmpty()) << tab << " doesn't scroll, so all of it has to fit";
+      continue;
+    }
+    EXPECT_FALSE(scrolls->Flags & ImGuiWindowFlags_NoScrollWithMouse) << tab;
+  }
 }
 
 TEST_F(SmallLab, WeightsFit) {
@@ -332,12 +251,10 @@ TEST_F(LabOnScreen, SceneFileRestoresLabState) {
   ASSERT_TRUE(page().study);
   EXPECT_EQ(page().study->question.mistake, attention::Mistake::kvTiled);
   EXPECT_TRUE(page().study->question.snapshot) << "made on the scene's layer";
-  ui.click("lab.tab.pipeline").click("film.9");
-  EXPECT_EQ(at().step, Step::concat) << "what is clicked is in the scene";
   app::Scene other = ui.scene();
   other.cursor.lab.tab = "elsewhere";
   EXPECT_THAT(app::checkPage(other, app::pageTable()).error().message,
-              testing::StartsWith("cursor.lab.tab is \"elsewhere\", expected pipeline, "));
+              testing::StartsWith("cursor.lab.tab is \"elsewhere\", expected weights, "));
 }
 
 TEST(LabCursorNames, MistakeNamesMatchTheirKeys) {

@@ -15,11 +15,6 @@ namespace {
 using attention::Index;
 namespace made = attention::test;
 
-bool says(const std::string& text) {
-  return std::ranges::any_of(app::uiState().texts,
-                             [&](const auto& line) { return line.text.find(text) != std::string::npos; });
-}
-
 TEST(ModelExperts, SelectedLayerShowsExpertRouting) {
   const made::MadeUpCheckpoint folder = madeUpFolder("qwen3_moe");
   UiDriver ui;
@@ -40,12 +35,12 @@ TEST(ModelExperts, SelectedLayerShowsExpertRouting) {
   ui.clickAt("model.experts", 0.3f, 0.5f);
   EXPECT_EQ(ui.scene().cursor.cell.query, 1);
   const Index layer = ui.scene().cursor.model.layer;
-  EXPECT_TRUE(says("b: expert " + std::to_string(page.layer(layer)->routing.experts(1, 0)) + " 0."));
+  EXPECT_TRUE(ui.says("b: expert " + std::to_string(page.layer(layer)->routing.experts(1, 0)) + " 0."));
   ui.park();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
   ui.session().scene().cursor.model.layer = 2;
   ui.draw();
-  EXPECT_TRUE(says("one MLP for all tokens"));
+  EXPECT_TRUE(ui.says("one MLP for all tokens"));
   EXPECT_FALSE(ui.has("model.experts"));
 }
 

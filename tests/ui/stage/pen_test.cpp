@@ -79,11 +79,11 @@ TEST_F(Pen, StrokeFollowsPictureAndIsErasedByBackspace) {
 }
 
 TEST_F(Pen, StrokesFollowCellsOnOtherPages) {
-  for (const auto& [page, picture] : {std::pair("mask", "mask_map"), std::pair("lab", "stage.dot")}) {
+  for (const auto& [page, picture] : {std::pair("mask", "mask_map"), std::pair("lab", "stage.views.map")}) {
     SCOPED_TRACE(page);
     write("one two three two four");
     ui.session().scene().cursor.page = page;
-    ui.session().scene().cursor.lab.step = app::PipelineStep::dot;
+    ui.session().scene().cursor.lab.tab = "views";
     ui.draw();
     ASSERT_TRUE(ui.has(picture)) << testing::PrintToString(ui.names());
     drawOnCell(picture, 3, 1);

@@ -17,21 +17,40 @@ std::string actionOf(const app::ReadyTalk& talk) {
   return std::string("talk.ready.") + talk.id;
 }
 
-TEST_F(Talk, OffersFinishedTalksUntilThereAreViews) {
+TEST_F(Talk, LearnOffersFinishedTalks) {
   app::uiState().watches = true;
-  go("talk");
-  for (const auto& [width, height] : {std::pair(1920, 1080), std::pair(1280, 720), std::pair(800, 600)}) {
+  go("lessons");
+  for (const auto& [width, height] : {std::pair(1920, 1080), std::pair(1280, 720)}) {
     ui.resize(width, height);
     for (const app::ReadyTalk& talk : app::kReadyTalks) {
       EXPECT_TRUE(ui.visible(actionOf(talk))) << talk.title << " at " << width;
-      EXPECT_TRUE(says(talk.title)) << talk.title << " at " << width;
+      EXPECT_TRUE(ui.says(talk.title)) << talk.title << " at " << width;
     }
-    EXPECT_TRUE(ui.visible("empty.page.heads")) << width;
   }
-  EXPECT_TRUE(says("12 views · 25 min"));
+  EXPECT_TRUE(ui.says("12 views · 25 min"));
   ui.click("talk.ready.kv_cache");
   EXPECT_EQ(names().size(), 12u);
-  EXPECT_FALSE(ui.has("talk.ready.kv_cache"));
+  EXPECT_FALSE(ui.view().present);
+}
+
+TEST_F(Talk, LearnPresentsAFinishedTalkAtOnce) {
+  go("lessons");
+  ui.click("talk.give.induction");
+  EXPECT_EQ(names().size(), 11u);
+  EXPECT_TRUE(ui.view().present);
+  EXPECT_EQ(own().cursor.page, "talk");
+  EXPECT_EQ(own().cursor.view, 0);
+}
+
+TEST_F(Talk, EveryPageAddsToTheTalkAndThenItHasATab) {
+  go("cost");
+  EXPECT_FALSE(ui.has("page.talk"));
+  ui.click("bar.talk");
+  EXPECT_THAT(names(), ElementsAre("Cost"));
+  EXPECT_TRUE(ui.has("page.talk"));
+  go("lessons");
+  ui.click("lesson.talk.open");
+  EXPECT_EQ(own().cursor.page, "talk");
 }
 
 TEST_F(Talk, FinishedTalkIsACopyAndUndoRestoresTheScene) {
@@ -109,7 +128,7 @@ TEST_F(Talk, CacheNotesSayWhatThePageShows) {
     const std::string& notes = own().talk->views[static_cast<std::size_t>(view - 1)].notes;
     for (const char* figure : figures) {
       EXPECT_THAT(notes, HasSubstr(figure));
-      EXPECT_TRUE(says(figure)) << figure;
+      EXPECT_TRUE(ui.says(figure)) << figure;
     }
   };
   ui.view().present = true;

@@ -39,11 +39,6 @@ class Talk : public testing::Test {
     press(app::Key::home);
   }
   std::string shownPage() { return ui.scene().cursor.page; }
-  bool says(const std::string& text) {
-    for (const app::DrawnText& drawn : app::uiState().texts)
-      if (drawn.text.find(text) != std::string::npos) return true;
-    return false;
-  }
 
   UiDriver ui{1280, 720};
 };

@@ -22,8 +22,8 @@ constexpr auto kKeep = static_cast<Key>('K');
 TEST_F(Talk, EmptyTalkExplainsHowToAddViews) {
   app::uiState().watches = true;
   go("talk");
-  EXPECT_TRUE(says("No views yet"));
-  EXPECT_TRUE(ui.visible("empty.page.heads"));
+  EXPECT_TRUE(ui.says("No views yet"));
+  EXPECT_TRUE(ui.visible("empty.page.lessons"));
   ui.view().present = true;
   press(Key::pageDown);
   EXPECT_THAT(names(), IsEmpty());
@@ -118,7 +118,7 @@ TEST_F(Talk, DeletingLastViewShowsEmptyTalk) {
   press(Key::del);
   app::uiState().watches = true;
   ui.draw();
-  EXPECT_TRUE(says("No views yet"));
+  EXPECT_TRUE(ui.says("No views yet"));
   ui.chord(kCtrl, Key::z);
   EXPECT_EQ(state().count, 1);
 }

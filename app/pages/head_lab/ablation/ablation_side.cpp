@@ -2,7 +2,7 @@
 
 #include "app/kit/table.h"
 #include "app/pages/head_lab/ablation/ablation_state.h"
-#include "app/pages/head_lab/pipeline/pipeline.h"
+#include "app/pages/head_lab/ablation/share_columns.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/rich_text.h"
@@ -53,7 +53,8 @@ std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std:
     });
     for (std::size_t i = room - 1; i < order.size(); ++i)
       rest.part += static_cast<double>(shares.part(order[i], token));
-    rest.label = moreText(static_cast<Index>(order.size() - (room - 1)));
+    const std::size_t left = order.size() - (room - 1);
+    rest.label = left < 1000 ? fmt::format("{} more", left) : "others";
     order.resize(room - 1);
     std::sort(order.begin(), order.end());
   }
@@ -71,7 +72,6 @@ std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std:
 
 /// Draws each head's share of one token's output as steps that add up to the whole.
 void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
-  const State& page = ablation.page;
   View& view = ablation.page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -108,9 +108,8 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
     columns.rowNames.insert(columns.rowNames.begin(), "‖share‖");
     columns.rowColors.insert(columns.rowColors.begin(), theme.value);
   }
-  columns.joined = true;
   double running = 0;
-  const std::vector<Part> parts = partsOf(shares, token, tableRoom(page, bars) - 1);
+  const std::vector<Part> parts = partsOf(shares, token, columnRoom(view, bars) - 1);
   for (const Part& part : parts) {
     Column column;
     column.label = part.label;
@@ -137,7 +136,7 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
   if (wide) total.numbers.insert(total.numbers.begin(), cellText(static_cast<double>(shares.whole[token])));
   total.color = theme.secondary;
   columns.columns.push_back(std::move(total));
-  const int pointed = paintTable(page, bars, columns);
+  const int pointed = paintColumns(view, bars, columns);
   if (pointed < 0 || static_cast<std::size_t>(pointed) >= parts.size()) return;
   const Index head = parts[static_cast<std::size_t>(pointed)].head;
   if (head < 0) return;

@@ -21,11 +21,10 @@ class MistakesTab : public Tab {
   void ask(const Scene& scene) override;
   void choices(Scene& scene, const ImRect& line, float left) override;
 
-  bool move(Scene& scene, int by) override {
+  void move(Scene& scene, int by) override {
     const int last = static_cast<int>(attention::mistakes().size()) - 1;
     attention::Mistake& mistake = scene.cursor.lab.mistake;
     mistake = static_cast<attention::Mistake>(std::clamp(static_cast<int>(mistake) + by, 0, last));
-    return true;
   }
 
   std::vector<CaptionPart> caption(const Scene& scene) const override {

@@ -40,11 +40,10 @@ void HeadCountTab::ask(const Scene& scene) {
   study_.ask({page_.layer, heads, weights.init, weights.gain, weights.seed}, Lane::front);
 }
 
-bool HeadCountTab::move(Scene& scene, int by) {
+void HeadCountTab::move(Scene& scene, int by) {
   const auto at = std::ranges::find(kManyHeads, scene.cursor.lab.manyHeads) - kManyHeads.begin();
   const auto to = std::clamp<std::ptrdiff_t>(at + by, 0, std::ssize(kManyHeads) - 1);
   scene.cursor.lab.manyHeads = kManyHeads[static_cast<std::size_t>(to)];
-  return true;
 }
 
 std::vector<CaptionPart> HeadCountTab::caption(const Scene&) const {

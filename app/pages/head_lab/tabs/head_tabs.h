@@ -72,7 +72,7 @@ class HeadCountTab : public Tab {
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
   void ask(const Scene& scene) override;
   void choices(Scene& scene, const ImRect& line, float left) override;
-  bool move(Scene& scene, int by) override;
+  void move(Scene& scene, int by) override;
   std::vector<CaptionPart> caption(const Scene& scene) const override;
   std::string shape() const override;
 
@@ -93,7 +93,7 @@ class ViewsTab : public Tab {
 
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
   void ask(const Scene& scene) override;
-  bool move(Scene& scene, int by) override;
+  void move(Scene& scene, int by) override;
   std::vector<CaptionPart> caption(const Scene& scene) const override;
 
   const ViewStudy* study() const { return study_.get(); }

@@ -84,11 +84,10 @@ void ViewsTab::ask(const Scene& scene) {
              Lane::front);
 }
 
-bool ViewsTab::move(Scene& scene, int by) {
+void ViewsTab::move(Scene& scene, int by) {
   const int last = static_cast<int>(kWords.size()) - 1;
   HeadPicture& picture = scene.cursor.lab.picture;
   picture = static_cast<HeadPicture>(std::clamp(static_cast<int>(picture) + by, 0, last));
-  return true;
 }
 
 std::vector<CaptionPart> ViewsTab::caption(const Scene& scene) const {

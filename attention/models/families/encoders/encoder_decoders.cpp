@@ -2,12 +2,24 @@
 
 #include "attention/models/families/fields.h"
 
-namespace headscope::attention {
+namespace headscope::attention::families {
 
 // BART (Lewis et al. 2020) and the decoder of Whisper (Radford et al. 2023), whose parts have the same names:
 // learned positions, LayerNorms with biases; after each part in BART, before it in Whisper.
 
 namespace {
+
+/// The decoder that reads the output of `encoder`, with the same fields.
+constexpr Family decoderOf(const Family& encoder, std::span<const std::string_view> prefixes,
+                           const TensorNames& names) {
+  Family family = encoder;
+  family.prefixes = prefixes;
+  family.names = names;
+  family.encoder = false;
+  family.reads = true;
+  family.source = &encoder;
+  return family;
+}
 
 constexpr std::string_view kBartEncoderPrefixes[] = {"model.encoder.", "encoder.", "model.", ""};
 constexpr std::string_view kBartDecoderPrefixes[] = {"model.decoder.", "decoder.", "model.", ""};
@@ -40,39 +52,21 @@ constexpr TensorNames kBartDecoderNames = [] {
   return names;
 }();
 
-constexpr TensorNames kWhisperNames = [] {
-  TensorNames names = kBartDecoderNames;
-  names.embedding = "embed_tokens";
-  names.ownEmbedding = names.otherEmbedding = {};
-  names.embeddingNorm = {};
-  names.finalNorm = "layer_norm";
-  names.head = "proj_out";
-  names.logitBias = {};
-  names.keyBias = false;
-  return names;
-}();
-
-void readStack(const ConfigReader& json, std::string_view heads, std::string_view inner,
-               std::string_view layers, ModelConfig& config) {
-  config.modelDim = json.size("d_model");
-  config.heads = config.kvHeads = json.size(heads);
-  config.innerDim = json.size(inner);
-  config.headDim = families::evenShare(json, "d_model", config.modelDim, heads, config.heads);
-  config.activation = families::readActivation(json, "activation_function", "gelu");
+/// Reads the sizes of the "encoder" or "decoder".
+void readStack(const ConfigReader& json, const std::string& stack, Index vocabulary, ModelConfig& config) {
+  const std::string heads = stack + "_attention_heads", layers = stack + "_layers";
+  readSizes(json, {.width = "d_model", .heads = heads, .layers = layers, .vocabulary = vocabulary}, config);
+  config.innerDim = json.size(stack + "_ffn_dim");
+  config.activation = readActivation(json, "activation_function", "gelu");
   config.qkvBias = config.outputBias = config.mlpBias = true;
-  families::addLayers(config, json.size(layers, {}, 1, kMaxLayers));
 }
 
 void readBart(const ConfigReader& json, ModelConfig& config) {
   const bool decodes = config.group != HeadGroup::encoder;
   constexpr Index kFirstRow = 2;  // of the table of positions (BartLearnedPositionalEmbedding)
-  config.vocabulary = json.size("vocab_size", 50265);
   // Both stacks, so that an invalid file is refused whichever heads are requested; the last one read is kept.
   for (const bool decoder : {!decodes, decodes})
-    if (decoder)
-      readStack(json, "decoder_attention_heads", "decoder_ffn_dim", "decoder_layers", config);
-    else
-      readStack(json, "encoder_attention_heads", "encoder_ffn_dim", "encoder_layers", config);
+    readStack(json, decoder ? "decoder" : "encoder", 50265, config);
   if (json.flag("scale_embedding", false))
     config.embeddingScale = static_cast<float>(std::sqrt(static_cast<double>(config.modelDim)));
   config.causal = decodes;
@@ -80,21 +74,10 @@ void readBart(const ConfigReader& json, ModelConfig& config) {
   config.maxPositions = json.size("max_position_embeddings", 1024, 1, kMaxPositions - kFirstRow);
   config.positionRows = config.maxPositions + kFirstRow;
   config.firstPosition = kFirstRow;
-  families::readStartToken(json, 2, config);
-}
-
-void readWhisper(const ConfigReader& json, ModelConfig& config) {
-  config.vocabulary = json.size("vocab_size", 51865);
-  readStack(json, "decoder_attention_heads", "decoder_ffn_dim", "decoder_layers", config);
-  config.maxPositions = config.positionRows = json.size("max_target_positions", 448, 1, kMaxPositions);
-  families::readStartToken(json, 50257, config);
+  readStartToken(json, 2, config);
 }
 
 constexpr ConfigFields kBartFields{
-    .read =
-        "vocab_size d_model encoder_layers decoder_layers encoder_attention_heads "
-        "decoder_attention_heads encoder_ffn_dim decoder_ffn_dim max_position_embeddings "
-        "activation_function scale_embedding decoder_start_token_id",
     .ignored =
         "num_hidden_layers encoder_layerdrop decoder_layerdrop activation_dropout init_std "
         "classif_dropout extra_pos_embeddings gradient_checkpointing add_bias_logits "
@@ -108,7 +91,6 @@ constexpr ConfigFields kBartFields{
 constexpr Family kBartEncoder{.name = "bart",
                               .architecture = "Bart",
                               .prefixes = kBartEncoderPrefixes,
-                              .headPrefixes = families::kNoPrefix,
                               .names = kBartEncoderNames,
                               .encoder = true,
                               .fields = kBartFields,
@@ -116,36 +98,42 @@ constexpr Family kBartEncoder{.name = "bart",
 
 }  // namespace
 
-constinit const Family families::bart{.name = "bart",
-                                      .architecture = "Bart",
-                                      .prefixes = kBartDecoderPrefixes,
-                                      .headPrefixes = kNoPrefix,
-                                      .names = kBartDecoderNames,
-                                      .reads = true,
-                                      .source = &kBartEncoder,
-                                      .fields = kBartFields,
-                                      .read = readBart};
+constinit const Family bart = decoderOf(kBartEncoder, kBartDecoderPrefixes, kBartDecoderNames);
 
-constinit const Family families::whisper{
+constinit const Family whisper{
     .name = "whisper",
     .architecture = "Whisper",
     .prefixes = kBartDecoderPrefixes,
-    .headPrefixes = kNoPrefix,
-    .names = kWhisperNames,
+    .names =
+        [] {
+          TensorNames names = kBartDecoderNames;
+          names.embedding = "embed_tokens";
+          names.ownEmbedding = names.otherEmbedding = {};
+          names.embeddingNorm = {};
+          names.finalNorm = "layer_norm";
+          names.head = "proj_out";
+          names.logitBias = {};
+          names.keyBias = false;
+          return names;
+        }(),
     .reads = true,
-    .fields = {.read = "vocab_size d_model decoder_layers decoder_attention_heads decoder_ffn_dim "
-                       "max_target_positions activation_function decoder_start_token_id",
-               // The encoder isn't computed: its output is supplied. WhisperDecoder of transformers reads
-               // scale_embedding and doesn't apply it.
-               .ignored =
-                   "scale_embedding num_mel_bins encoder_layers encoder_attention_heads encoder_ffn_dim "
-                   "num_hidden_layers encoder_layerdrop decoder_layerdrop activation_dropout init_std "
-                   "max_source_positions use_weighted_layer_sum classifier_proj_size apply_spec_augment "
-                   "mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob "
-                   "mask_feature_length mask_feature_min_masks median_filter_width "
-                   "forced_decoder_ids",
-               .base = &kSharedFields},
-    .read = readWhisper,
+    .fields =
+        {// The encoder isn't computed: its output is supplied. WhisperDecoder of transformers reads
+         // scale_embedding and doesn't apply it.
+         .ignored = "scale_embedding num_mel_bins encoder_layers encoder_attention_heads encoder_ffn_dim "
+                    "num_hidden_layers encoder_layerdrop decoder_layerdrop activation_dropout init_std "
+                    "max_source_positions use_weighted_layer_sum classifier_proj_size apply_spec_augment "
+                    "mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob "
+                    "mask_feature_length mask_feature_min_masks median_filter_width "
+                    "forced_decoder_ids",
+         .base = &kSharedFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readStack(json, "decoder", 51865, config);
+          config.maxPositions = config.positionRows =
+              json.size("max_target_positions", 448, 1, kMaxPositions);
+          readStartToken(json, 50257, config);
+        },
 };
 
 // T5 (Raffel et al. 2020), its version 1.1 and mT5: an encoder and a decoder without absolute positions,
@@ -206,7 +194,7 @@ void readFeedForward(const ConfigReader& json, const T5Defaults& defaults, Model
   const std::string defaultValue = said == "gated-gelu" ? "gelu_new" : act;
   const std::string_view key = json.has("dense_act_fn") ? "dense_act_fn" : "feed_forward_proj";
   if (json.has("dense_act_fn") || act == said)
-    config.activation = families::readActivation(json, key, defaultValue);
+    config.activation = readActivation(json, key, defaultValue);
   else if (act == "gelu")
     config.activation = Activation::geluTanh;
   else if (act == "silu" || act == "swish")
@@ -235,7 +223,7 @@ void readT5Fields(const ConfigReader& json, const T5Defaults& defaults, ModelCon
   bias.buckets = json.size("relative_attention_num_buckets", 32);
   bias.maxDistance = json.size("relative_attention_max_distance", 128, 1, kMaxPositions);
   bias.bidirectional = !decodes;
-  families::readStartToken(json, json.size("pad_token_id", 0, 0), config);
+  readStartToken(json, json.size("pad_token_id", 0, 0), config);
   const bool tied = json.flag("tie_word_embeddings", config.family->tied);
   const bool scales = json.flag("scale_decoder_outputs", tied && defaults.scales);
   if (scales && !defaults.scales)
@@ -253,21 +241,14 @@ void readMt5(const ConfigReader& json, ModelConfig& config) {
   readT5Fields(json, {"gated-gelu", 250112, 1024, 8, 6, false}, config);
 }
 
-constexpr ConfigFields kT5Fields{
-    .read =
-        "vocab_size d_model d_kv d_ff num_layers num_decoder_layers num_heads "
-        "relative_attention_num_buckets relative_attention_max_distance layer_norm_epsilon "
-        "feed_forward_proj dense_act_fn is_gated_act decoder_start_token_id pad_token_id "
-        "scale_decoder_outputs",
-    .ignored = "dropout_rate initializer_factor n_positions output_past",
-    .base = &kSharedFields};
+constexpr ConfigFields kT5Fields{.ignored = "dropout_rate initializer_factor n_positions output_past",
+                                 .base = &kSharedFields};
 
 constexpr Family encoderOf(std::string_view name, std::string_view architecture, bool tied,
                            void (*read)(const ConfigReader&, ModelConfig&)) {
   return {.name = name,
           .architecture = architecture,
           .prefixes = kT5EncoderPrefixes,
-          .headPrefixes = families::kNoPrefix,
           .names = kT5EncoderNames,
           .encoder = true,
           .tied = tied,
@@ -278,19 +259,9 @@ constexpr Family encoderOf(std::string_view name, std::string_view architecture,
 constexpr Family kT5Encoder = encoderOf("t5", "T5", true, readT5);
 constexpr Family kMt5Encoder = encoderOf("mt5", "MT5", true, readMt5);
 
-constexpr Family decoderOf(const Family& encoder) {
-  Family family = encoder;
-  family.prefixes = kT5DecoderPrefixes;
-  family.names = t5DecoderNames();
-  family.encoder = false;
-  family.reads = true;
-  family.source = &encoder;
-  return family;
-}
-
 }  // namespace
 
-constinit const Family families::t5 = decoderOf(kT5Encoder);
-constinit const Family families::mt5 = decoderOf(kMt5Encoder);
+constinit const Family t5 = decoderOf(kT5Encoder, kT5DecoderPrefixes, t5DecoderNames());
+constinit const Family mt5 = decoderOf(kMt5Encoder, kT5DecoderPrefixes, t5DecoderNames());
 
-}  // namespace headscope::attention
+}  // namespace headscope::attention::families

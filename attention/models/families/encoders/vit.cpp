@@ -4,35 +4,31 @@
 
 namespace headscope::attention::families {
 
-/// Reads the sizes under ViT's names, except for the MLP's, which the caller reads.
-void readVitSizes(const ConfigReader& json, Index patch, double epsilon, ModelConfig& config);
-extern const ConfigFields kVitFields;
-/// Reads a classifier's class names from id2label, else from num_labels: "LABEL_0", …; two if neither is
-/// given.
-void readClasses(const ConfigReader& json, ModelConfig& config);
-
-inline constexpr TensorNames kVitNames{.patches = "embeddings.patch_embeddings.projection",
-                                       .leadingTokens = {"embeddings.cls_token"},
-                                       .picturePositions = "embeddings.position_embeddings",
-                                       .layer = "encoder.layer.N.",
-                                       .q = "attention.attention.query",
-                                       .k = "attention.attention.key",
-                                       .v = "attention.attention.value",
-                                       .o = "attention.output.dense",
-                                       .up = "intermediate.dense",
-                                       .down = "output.dense",
-                                       .attentionNorm = "layernorm_before",
-                                       .mlpNorm = "layernorm_after",
-                                       .finalNorm = "layernorm",
-                                       .classifier = "classifier"};
-
-}  // namespace headscope::attention::families
-
-namespace headscope::attention {
-
 // ViT (Dosovitskiy et al. 2021) and DeiT (Touvron et al. 2021), which adds a second leading token.
 
-void families::readVitSizes(const ConfigReader& json, Index patch, double epsilon, ModelConfig& config) {
+namespace {
+
+constexpr std::string_view kVitPrefixes[] = {"vit.", ""}, kDeitPrefixes[] = {"deit.", ""},
+                           kClipPrefixes[] = {"vision_model.", ""}, kDinoPrefixes[] = {"dinov2.", ""},
+                           kRegisterPrefixes[] = {"dinov2_with_registers.", ""};
+
+constexpr TensorNames kVitNames{.patches = "embeddings.patch_embeddings.projection",
+                                .leadingTokens = {"embeddings.cls_token"},
+                                .picturePositions = "embeddings.position_embeddings",
+                                .layer = "encoder.layer.N.",
+                                .q = "attention.attention.query",
+                                .k = "attention.attention.key",
+                                .v = "attention.attention.value",
+                                .o = "attention.output.dense",
+                                .up = "intermediate.dense",
+                                .down = "output.dense",
+                                .attentionNorm = "layernorm_before",
+                                .mlpNorm = "layernorm_after",
+                                .finalNorm = "layernorm",
+                                .classifier = "classifier"};
+
+/// Reads the sizes under ViT's names, except for the MLP's, which the caller reads.
+void readVitSizes(const ConfigReader& json, Index patch, double epsilon, ModelConfig& config) {
   config.modelDim = json.size("hidden_size", 768);
   config.heads = config.kvHeads = json.size("num_attention_heads", 12);
   config.headDim = evenShare(json, "hidden_size", config.modelDim, "num_attention_heads", config.heads);
@@ -50,7 +46,9 @@ void families::readVitSizes(const ConfigReader& json, Index patch, double epsilo
                 "patches, of which a picture has at most " + std::to_string(VisionConfig::kMaxPatches));
 }
 
-void families::readClasses(const ConfigReader& json, ModelConfig& config) {
+/// Reads a classifier's class names from id2label, else from num_labels: "LABEL_0", …; two if neither is
+/// given.
+void readClasses(const ConfigReader& json, ModelConfig& config) {
   std::vector<std::string>& classes = config.picture->classes;
   const ConfigReader labels = json.object("id2label");
   const std::vector<std::string> ids = labels.names();
@@ -62,64 +60,51 @@ void families::readClasses(const ConfigReader& json, ModelConfig& config) {
   }
 }
 
-constinit const ConfigFields families::kVitFields{
-    .read =
-        "hidden_size num_hidden_layers num_attention_heads hidden_act layer_norm_eps qkv_bias image_size "
-        "patch_size",
+constexpr ConfigFields kVitFields{
     .ignored = "encoder_stride pooler_output_size pooler_act num_key_value_heads",
     .fixed = "num_channels=3",
     .base = &kSharedFields,
 };
 
-namespace {
-
-constexpr ConfigFields kOwnVitFields{.read = "intermediate_size id2label num_labels",
-                                     .base = &families::kVitFields};
-constexpr std::string_view kVitPrefixes[] = {"vit.", ""}, kDeitPrefixes[] = {"deit.", ""};
-
 void readVit(const ConfigReader& json, ModelConfig& config) {
-  families::readVitSizes(json, 16, 1e-12, config);
+  readVitSizes(json, 16, 1e-12, config);
   config.innerDim = json.size("intermediate_size", 3072);
   config.picture->processor = "ViT";
-  families::readClasses(json, config);
+  readClasses(json, config);
 }
-
-void readDeit(const ConfigReader& json, ModelConfig& config) {
-  readVit(json, config);
-  config.picture->leading = 2;
-  config.picture->processor = "DeiT";
-}
-
-constexpr TensorNames kDeitNames = [] {
-  TensorNames names = families::kVitNames;
-  names.leadingTokens[1] = "embeddings.distillation_token";
-  names.classifiers[0] = "cls_classifier";
-  names.classifiers[1] = "distillation_classifier";
-  return names;
-}();
 
 }  // namespace
 
-constinit const Family families::vit{
+constinit const Family vit{
     .name = "vit",
     .architecture = "ViT",
     .prefixes = kVitPrefixes,
-    .headPrefixes = kNoPrefix,
     .names = kVitNames,
     .encoder = true,
-    .fields = {.base = &kOwnVitFields},
+    .fields = {.base = &kVitFields},
     .read = readVit,
 };
 
-constinit const Family families::deit{
+constinit const Family deit{
     .name = "deit",
     .architecture = "DeiT",
     .prefixes = kDeitPrefixes,
-    .headPrefixes = kNoPrefix,
-    .names = kDeitNames,
+    .names =
+        [] {
+          TensorNames names = kVitNames;
+          names.leadingTokens[1] = "embeddings.distillation_token";
+          names.classifiers[0] = "cls_classifier";
+          names.classifiers[1] = "distillation_classifier";
+          return names;
+        }(),
     .encoder = true,
-    .fields = {.base = &kOwnVitFields},
-    .read = readDeit,
+    .fields = {.base = &kVitFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readVit(json, config);
+          config.picture->leading = 2;
+          config.picture->processor = "DeiT";
+        },
 };
 
 // The vision tower of CLIP (Radford et al. 2021): ViT with a norm before the first layer, patches without a
@@ -127,8 +112,6 @@ constinit const Family families::deit{
 // patches to classes without the final norm.
 
 namespace {
-
-constexpr std::string_view kClipPrefixes[] = {"vision_model.", ""};
 
 constexpr TensorNames kClipNames{.embeddingNorm = "pre_layrnorm",
                                  .patches = "embeddings.patch_embedding",
@@ -147,9 +130,8 @@ constexpr TensorNames kClipNames{.embeddingNorm = "pre_layrnorm",
                                  .patchClassifier = "classifier"};
 
 constexpr ConfigFields kClipVisionFields{
-    .read = "intermediate_size",
     .ignored = "projection_dim initializer_factor logit_scale_init_value",
-    .base = &families::kVitFields,
+    .base = &kVitFields,
 };
 constexpr ConfigFields kClipFields{
     .ignored = "text_config text_config_dict vision_config_dict",
@@ -157,38 +139,35 @@ constexpr ConfigFields kClipFields{
 };
 
 void readClipVision(const ConfigReader& json, ModelConfig& config) {
-  families::readVitSizes(json, 32, 1e-5, config);
-  config.activation = families::readActivation(json, "hidden_act", "quick_gelu");
+  readVitSizes(json, 32, 1e-5, config);
+  config.activation = readActivation(json, "hidden_act", "quick_gelu");
   config.innerDim = json.size("intermediate_size", 3072);
   config.picture->patchBias = false;
   config.picture->processor = "CLIP";
 }
 
-void readClip(const ConfigReader& json, ModelConfig& config) {
-  readClipVision(json, config);
-  config.notes.emplace_back("This is the vision tower of CLIP. Its text tower is left out.");
-}
-
 }  // namespace
 
-constinit const Family families::clip{
+constinit const Family clip{
     .name = "clip",
     .architecture = "CLIP",
     .prefixes = kClipPrefixes,
-    .headPrefixes = kNoPrefix,
     .names = kClipNames,
     .encoder = true,
     .nested = "vision_config",
     .fields = {.base = &kClipFields},
-    .read = readClip,
-    .readRest = families::readClasses,
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readClipVision(json, config);
+          config.notes.emplace_back("This is the vision tower of CLIP. Its text tower is left out.");
+        },
+    .readRest = readClasses,
 };
 
-constinit const Family families::clipVision{
+constinit const Family clipVision{
     .name = "clip_vision_model",
     .architecture = "CLIPVision",
     .prefixes = kClipPrefixes,
-    .headPrefixes = kNoPrefix,
     .names = kClipNames,
     .encoder = true,
     .fields = {.base = &kClipVisionFields},
@@ -200,11 +179,8 @@ constinit const Family families::clipVision{
 
 namespace {
 
-constexpr std::string_view kDinoPrefixes[] = {"dinov2.", ""},
-                           kRegisterPrefixes[] = {"dinov2_with_registers.", ""};
-
 constexpr TensorNames kDinoNames = [] {
-  TensorNames names = families::kVitNames;
+  TensorNames names = kVitNames;
   names.gateUp = "mlp.weights_in";
   names.down = "mlp.weights_out";
   names.ungatedUp = "mlp.fc1";
@@ -216,23 +192,15 @@ constexpr TensorNames kDinoNames = [] {
   return names;
 }();
 
-constexpr TensorNames kRegisterNames = [] {
-  TensorNames names = kDinoNames;
-  names.registerTokens = "embeddings.register_tokens";
-  return names;
-}();
-
 constexpr ConfigFields kDinoFields{
-    .read = "mlp_ratio use_swiglu_ffn id2label num_labels",
     .ignored =
         "layerscale_value drop_path_rate out_features out_indices stage_names apply_layernorm "
         "reshape_hidden_states use_mask_token",
-    .base = &families::kVitFields,
+    .base = &kVitFields,
 };
-constexpr ConfigFields kRegisterFields{.read = "num_register_tokens", .base = &kDinoFields};
 
 void readDino(const ConfigReader& json, ModelConfig& config) {
-  families::readVitSizes(json, 16, 1e-6, config);
+  readVitSizes(json, 16, 1e-6, config);
   const double inner = static_cast<double>(config.modelDim) * json.positive("mlp_ratio", 4);
   if (!(inner >= 1 && inner <= static_cast<double>(kMaxConfigSize)))
     json.refuse("mlp_ratio", "out of range",
@@ -245,40 +213,42 @@ void readDino(const ConfigReader& json, ModelConfig& config) {
     config.innerDim = (config.innerDim * 2 / 3 + 7) / 8 * 8;
     config.activation = Activation::silu;
   }
-  families::readClasses(json, config);
+  readClasses(json, config);
   config.picture->classifiesMean = true;
   config.picture->otherSizes = VisionConfig::OtherSizes::interpolated;
   config.picture->processor = "Bit";
 }
 
-void readRegisters(const ConfigReader& json, ModelConfig& config) {
-  readDino(json, config);
-  config.picture->registers = json.size("num_register_tokens", 4, 0, VisionConfig::kMaxSide);
-  config.picture->otherSizes = VisionConfig::OtherSizes::antialiased;
-}
-
 }  // namespace
 
-constinit const Family families::dinov2{
+constinit const Family dinov2{
     .name = "dinov2",
     .architecture = "Dinov2",
     .prefixes = kDinoPrefixes,
-    .headPrefixes = kNoPrefix,
     .names = kDinoNames,
     .encoder = true,
     .fields = {.base = &kDinoFields},
     .read = readDino,
 };
 
-constinit const Family families::dinov2WithRegisters{
+constinit const Family dinov2WithRegisters{
     .name = "dinov2_with_registers",
     .architecture = "Dinov2WithRegisters",
     .prefixes = kRegisterPrefixes,
-    .headPrefixes = kNoPrefix,
-    .names = kRegisterNames,
+    .names =
+        [] {
+          TensorNames names = kDinoNames;
+          names.registerTokens = "embeddings.register_tokens";
+          return names;
+        }(),
     .encoder = true,
-    .fields = {.base = &kRegisterFields},
-    .read = readRegisters,
+    .fields = {.base = &kDinoFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readDino(json, config);
+          config.picture->registers = json.size("num_register_tokens", 4, 0, VisionConfig::kMaxSide);
+          config.picture->otherSizes = VisionConfig::OtherSizes::antialiased;
+        },
 };
 
-}  // namespace headscope::attention
+}  // namespace headscope::attention::families

@@ -31,8 +31,7 @@ TEST(GgufHeader, LocatesMetadataAndTensors) {
     GgufBytes file = smallGguf();
     std::vector<std::uint8_t> bytes = file.bytes();
     bytes[4] = static_cast<std::uint8_t>(version);
-    const auto header = parseGgufHeader(bytes, "f");
-    ASSERT_TRUE(header.ok()) << header.error().message;
+    const auto header = checked(parseGgufHeader(bytes, "f"));
     EXPECT_EQ(*header->find("general.architecture")->text(), "llama");
     EXPECT_EQ(*header->find("llama.block_count")->integer(), 7);
     EXPECT_EQ(header->find("llama.width"), nullptr);
@@ -57,8 +56,7 @@ TEST(GgufHeader, ReadsListsAndNumbersOfEveryKind) {
   file.text("flag").number(7u).number<std::uint8_t>(1);
   file.text("large").number(10u).number(kHugeCount);
   file.text("small").number(1u).number<std::int8_t>(-2);
-  const auto header = parseGgufHeader(file.bytes(), "f");
-  ASSERT_TRUE(header.ok()) << header.error().message;
+  const auto header = checked(parseGgufHeader(file.bytes(), "f"));
   EXPECT_THAT(*header->find("texts")->texts(), ElementsAre("x", ""));
   EXPECT_THAT(*header->find("wholes")->integers(), ElementsAre(-3, 4));
   EXPECT_THAT(*header->find("reals")->numbers(), ElementsAre(0.5));

@@ -10,9 +10,12 @@ namespace headscope::attention::test {
 
 /// A Python that has NumPy, or "". A machine may have several Pythons.
 inline std::string pythonWithNumpy() {
-  for (const std::string python : {"python3", "/usr/bin/python3"})
-    if (std::system((python + " -c 'import numpy' >/dev/null 2>&1").c_str()) == 0) return python;
-  return "";
+  static const std::string found = [] {
+    for (const std::string python : {"python3", "/usr/bin/python3"})
+      if (std::system((python + " -c 'import numpy' >/dev/null 2>&1").c_str()) == 0) return python;
+    return std::string();
+  }();
+  return found;
 }
 
 /// Runs write_gguf.py with the arguments `words`, which are documented there. Returns whether it succeeded.

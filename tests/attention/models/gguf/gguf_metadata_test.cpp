@@ -65,16 +65,14 @@ TEST_F(GgufMetadataTest, YarnFollowsItsFactorWhateverTheContextLength) {
   const std::string factor = "qwen2.rope.scaling.factor:f32=4 ";
   const double amplitude = 1 + 0.1 * std::log(4);
   for (const char* more : {"", "qwen2.rope.scaling.attn_factor:f32=1.138629"}) {
-    const auto config = this->config("qwen2", yarn + factor + more);
-    ASSERT_TRUE(config.ok()) << config.error().message;
+    const auto config = checked(this->config("qwen2", yarn + factor + more));
     EXPECT_NEAR(config->rotations[0].amplitude, amplitude, 1e-9);
     EXPECT_EQ(config->maxPositions, 1024);
   }
   EXPECT_EQ(
       config("qwen2", yarn + factor + "qwen2.rope.scaling.yarn_log_multiplier:f32=1")->rotations[0].amplitude,
       1);
-  const auto unstretched = config("qwen2", yarn);
-  ASSERT_TRUE(unstretched.ok()) << unstretched.error().message;
+  const auto unstretched = checked(config("qwen2", yarn));
   EXPECT_EQ(unstretched->rotations[0].frequencies, frequencies("qwen2"));
   EXPECT_THAT(config("qwen2", yarn + factor + "qwen2.rope.scaling.attn_factor:f32=1.3").error().message,
               HasSubstr("\"qwen2.rope.scaling.attn_factor\" is 1.3, expected 1 or 1.1386"));
@@ -86,8 +84,7 @@ TEST_F(GgufMetadataTest, ReadsOllamasNamesForGemma3) {
       "gemma3.attention.layer_norm_rms_epsilon:drop= ";
   for (const char* more :
        {"", "gemma3.rope.global.freq_base:f32=1000000 gemma3.rope.local.freq_base:f32=20000"}) {
-    const auto config = this->config("gemma2", third + more);
-    ASSERT_TRUE(config.ok()) << config.error().message;
+    const auto config = checked(this->config("gemma2", third + more));
     const double local = *more ? 20000 : 10000, dims = 12;
     EXPECT_NEAR(config->rotations[0].frequencies[1], std::pow(1e6, -2 / dims), 1e-9);
     EXPECT_NEAR(config->rotations[1].frequencies[1], std::pow(local, -2 / dims), 1e-6);
@@ -105,9 +102,8 @@ TEST_F(GgufMetadataTest, WindowsFollowPattern) {
   const std::string third = "general.architecture:text=gemma3 gemma3.attn_logit_softcapping:drop= ";
   EXPECT_EQ(windows("gemma2", third), (Windows{10, 10, 10}));
   EXPECT_EQ(windows("gemma2", third + "gemma3.attention.sliding_window:drop="), (Windows{0, 0, 0}));
-  const auto both = config(
-      "gemma2", "general.architecture:text=gemma-embedding gemma-embedding.attn_logit_softcapping:drop=");
-  ASSERT_TRUE(both.ok()) << both.error().message;
+  const auto both = checked(config(
+      "gemma2", "general.architecture:text=gemma-embedding gemma-embedding.attn_logit_softcapping:drop="));
   EXPECT_FALSE(both->causal);
   EXPECT_EQ(both->layers[0].window, 6);
 }
@@ -161,8 +157,7 @@ TEST_F(GgufMetadataTest, NotesWhatTheFileCantSay) {
            {"llama", "", ""},
            {"qwen2", "qwen2.attention.sliding_window:u32=4",
             "\"qwen2.attention.sliding_window\" is not applied"}}) {
-    const auto model = Model::open(written(family, edits));
-    ASSERT_TRUE(model.ok()) << model.error().message;
+    const auto model = checked(Model::open(written(family, edits)));
     std::string notes;
     for (const std::string& each : model->config().notes) notes += each;
     if (note.empty())
@@ -173,9 +168,8 @@ TEST_F(GgufMetadataTest, NotesWhatTheFileCantSay) {
 }
 
 TEST_F(GgufMetadataTest, RefusesTextsThatArentUtf8) {
-  const auto found = config("llama", "llama.rope.scaling.type:text=\xff");
-  ASSERT_FALSE(found.ok());
-  EXPECT_THAT(found.error().message, HasSubstr("\"llama.rope.scaling.type\" is \"\\xff\", expected UTF-8"));
+  EXPECT_THAT(messageOf(config("llama", "llama.rope.scaling.type:text=\xff")),
+              HasSubstr("\"llama.rope.scaling.type\" is \"\\xff\", expected UTF-8"));
 }
 
 TEST_F(GgufMetadataTest, RefusesTensorsOfLayersThatFamilyLacks) {

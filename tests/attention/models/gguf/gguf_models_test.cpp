@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <ranges>
+
+#include "attention/core/projections.h"
+#include "attention/formats/gguf/gguf_header.h"
 #include "attention/models/checkpoint/model_weights.h"
 #include "attention/models/config/model_catalogue.h"
 #include "attention/models/gguf/gguf_source.h"
@@ -10,6 +14,7 @@
 #include "tests/attention/models/gguf/gguf_files.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_file.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -21,16 +26,6 @@ constexpr double kSame = 1e-5;
 constexpr const char* kTexts[] = {"The animal didn't cross the street because it was too tired.",
                                   "naïve café 1234 — ∑ 🙂", "  two  spaces\n\nand lines",
                                   "don't\tWE'LL 007", ""};
-
-PassResult wholePass(const std::shared_ptr<const Model>& model, const std::vector<Index>& ids) {
-  PassRequest request;
-  request.projections = request.hidden = true;
-  request.logits = LogitRows::all;
-  ModelSession session(model);
-  auto pass = session.append(ids, request);
-  if (!pass) throw std::runtime_error(pass.error().message);
-  return std::move(*pass);
-}
 
 /// Compares relative to the largest number.
 void expectClose(const Eigen::Ref<const Matrix>& expected, const Eigen::Ref<const Matrix>& found,
@@ -44,7 +39,7 @@ const std::vector<Index> kTokens{5, 80, 17, 200, 4, 90, 33, 120, 61, 7, 7, 250};
 void expectSamePasses(const std::shared_ptr<const Model>& expected, const std::shared_ptr<const Model>& found,
                       bool logits, const std::vector<Index>& ids = kTokens) {
   ASSERT_EQ(expected->config().layerCount(), found->config().layerCount());
-  const PassResult a = wholePass(expected, ids), b = wholePass(found, ids);
+  const PassResult a = passOver(expected, ids), b = passOver(found, ids);
   expectClose(a.embedded, b.embedded, "embedded");
   for (std::size_t i = 0; i < a.layers.size(); ++i) {
     const std::string at = "layer " + std::to_string(i);
@@ -68,14 +63,13 @@ void expectSamePasses(const std::shared_ptr<const Model>& expected, const std::s
 /// differently; a synthetic model's large scores enlarge the difference to 1.4e-5.
 void expectStepOfPass(const std::shared_ptr<const Model>& model) {
   constexpr double kStep = 3e-5;
-  const PassResult whole = wholePass(model, kTokens);
+  const PassResult whole = passOver(model, kTokens);
   PassRequest request;
   request.hidden = true;
   ModelSession session(model);
   const std::span<const Index> ids(kTokens);
   ASSERT_TRUE(session.append(ids.first(kTokens.size() - 1), request).ok());
-  const auto step = session.append(ids.last(1), request);
-  ASSERT_TRUE(step.ok()) << step.error().message;
+  const auto step = checked(session.append(ids.last(1), request));
   for (std::size_t i = 0; i < whole.layers.size(); ++i) {
     const std::string at = "layer " + std::to_string(i) + " of a step";
     for (Index h = 0; h < model->config().heads; ++h)
@@ -86,16 +80,19 @@ void expectStepOfPass(const std::shared_ptr<const Model>& model) {
   expectClose(whole.logits.bottomRows(1), step->logits, "logits of a step", kStep);
 }
 
-class GgufModels : public testing::TestWithParam<std::string> {
+template <typename Param>
+class GgufModelsOf : public testing::TestWithParam<Param> {
  protected:
   void SetUp() override {
     python_ = pythonWithNumpy();
     if (python_.empty()) GTEST_SKIP() << "NumPy isn't installed (apt-get install python3-numpy)";
   }
-  /// Runs write_gguf.py's `what` on a golden checkpoint, into the test's folder.
+  /// Runs write_gguf.py's `what` on a golden or another checkpoint, into the test's folder.
   bool write(const std::string& what, const std::string& family, const std::string& rest) {
-    return writeGguf(
-        python_, what + " '" + goldenModel(family).string() + "' '" + folder_.path().string() + "' " + rest);
+    return writeFrom(goldenModel(family), what, rest);
+  }
+  bool writeFrom(const fs::path& model, const std::string& what, const std::string& rest) {
+    return writeGguf(python_, what + " '" + model.string() + "' '" + folder_.path().string() + "' " + rest);
   }
   fs::path file() const { return folder_ / "model.gguf"; }
   fs::path plain() const { return folder_ / "plain"; }
@@ -103,9 +100,13 @@ class GgufModels : public testing::TestWithParam<std::string> {
   headscope::test::TemporaryFolder folder_;
   std::string python_;
 };
-using GgufFamilies = GgufModels;
-using GgufTypes = GgufModels;
-using GgufFiles = GgufModels;
+struct TypesOfModel {
+  std::string what, tensor, types;
+};
+using GgufFamilies = GgufModelsOf<std::string>;
+using GgufPlain = GgufFamilies;
+using GgufFiles = GgufFamilies;
+using GgufTypes = GgufModelsOf<TypesOfModel>;
 
 TEST_P(GgufFamilies, PassesMatchSafetensors) {
   ASSERT_TRUE(write("model", GetParam(), "F32"));
@@ -115,8 +116,7 @@ TEST_P(GgufFamilies, PassesMatchSafetensors) {
 
 TEST_P(GgufFamilies, CountsWeightsAsStoredInFile) {
   ASSERT_TRUE(write("model", GetParam(), "Q8_0"));
-  const auto shape = readModelShape(file());
-  ASSERT_TRUE(shape.ok()) << shape.error().message;
+  const auto shape = checked(readModelShape(file()));
   const auto model = openModel(file());
   std::uint64_t bytes = 0, numbers = 0;
   for (const auto& [name, tensor] : model->checkpoint().tensors()) {
@@ -130,24 +130,17 @@ TEST_P(GgufFamilies, CountsWeightsAsStoredInFile) {
 
 TEST_P(GgufFamilies, TokensMatchTokenizerFile) {
   ASSERT_TRUE(write("model", GetParam(), "F16"));
-  const auto expected = TextTokenizer::open(plain()), found = TextTokenizer::open(file());
-  ASSERT_TRUE(expected.ok()) << expected.error().message;
-  ASSERT_TRUE(found.ok()) << found.error().message;
+  const auto expected = checked(TextTokenizer::open(plain())), found = checked(TextTokenizer::open(file()));
   for (const char* text : kTexts) {
-    const auto a = expected->encode(text), b = found->encode(text);
-    ASSERT_TRUE(a.ok() && b.ok());
+    const auto a = checked(expected->encode(text)), b = checked(found->encode(text));
     EXPECT_EQ(a->ids, b->ids) << text;
     EXPECT_EQ(*expected->decode(a->ids), *found->decode(b->ids)) << text;
     EXPECT_EQ(expected->spellings(*a), found->spellings(*b)) << text;
   }
 }
 
-class GgufPlain : public testing::TestWithParam<std::string> {};
-
 /// Synthetic models of families without a golden checkpoint. The part after "/" is write_gguf.py's command.
 TEST_P(GgufPlain, PassesMatchSafetensors) {
-  const std::string python = pythonWithNumpy();
-  if (python.empty()) GTEST_SKIP() << "NumPy isn't installed (apt-get install python3-numpy)";
   const std::vector<Index> ids{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5};
   const std::vector<PlainModel> models = plainModels();
   const auto slash = GetParam().find('/');
@@ -157,10 +150,8 @@ TEST_P(GgufPlain, PassesMatchSafetensors) {
   (void)model->run(tensors, ids);
   const MadeUpCheckpoint made(model->config, tensors.file());
   fs::copy_file(goldenModel("llama") / "tokenizer.json", made / "tokenizer.json");
-  const headscope::test::TemporaryFolder folder;
-  ASSERT_TRUE(
-      writeGguf(python, what + " '" + made.path().string() + "' '" + folder.path().string() + "' F32"));
-  expectSamePasses(openModel(folder / "plain"), openModel(folder / "model.gguf"), true, ids);
+  ASSERT_TRUE(writeFrom(made.path(), what, "F32"));
+  expectSamePasses(openModel(plain()), openModel(file()), true, ids);
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, GgufPlain,
@@ -181,31 +172,29 @@ INSTANTIATE_TEST_SUITE_P(Families, GgufPlain,
 INSTANTIATE_TEST_SUITE_P(Families, GgufFamilies, testing::ValuesIn(kGoldenFamilies),
                          [](const auto& info) { return info.param; });
 
+/// Every type in the place of every matrix. One call writes all files, because Python takes longer to start
+/// than to write.
 TEST_P(GgufTypes, PassesMatchUnpackedNumbers) {
-  ASSERT_TRUE(write("wide", "llama", GetParam()));
-  const auto found = openModel(file());
-  EXPECT_EQ(found->checkpoint().tensors().at("blk.1.ffn_down.weight").kind, GetParam());
-  expectSamePasses(openModel(plain()), found, true);
-  expectStepOfPass(found);
+  const auto& [what, tensor, types] = GetParam();
+  ASSERT_TRUE(write(what, "llama", types));
+  for (const auto type : std::views::split(types, ',')) {
+    const std::string name(type.begin(), type.end());
+    SCOPED_TRACE(name);
+    const auto found = openModel(folder_ / name / "model.gguf");
+    EXPECT_EQ(found->checkpoint().tensors().at(tensor).kind, name);
+    expectSamePasses(openModel(folder_ / name / "plain"), found, true);
+    if (what == "wide") expectStepOfPass(found);
+  }
 }
 
-class GgufLatents : public GgufModels {};
-
-/// Latent keys have their blocks along the outputs.
-TEST_P(GgufLatents, PassesMatchUnpackedNumbers) {
-  ASSERT_TRUE(write("latents", "llama", GetParam()));
-  const auto found = openModel(file());
-  EXPECT_EQ(found->checkpoint().tensors().at("blk.1.attn_k_b.weight").kind, GetParam());
-  expectSamePasses(openModel(plain()), found, true);
-}
-
-INSTANTIATE_TEST_SUITE_P(Types, GgufLatents, testing::Values("F16", "Q8_0", "Q5_1", "IQ4_NL"),
-                         [](const auto& info) { return info.param; });
-
+// Latent keys have their blocks along the outputs.
 INSTANTIATE_TEST_SUITE_P(Types, GgufTypes,
-                         testing::Values("F16", "BF16", "F64", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K",
-                                         "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "MXFP4"),
-                         [](const auto& info) { return info.param; });
+                         testing::Values(TypesOfModel{"wide", "blk.1.ffn_down.weight",
+                                                      "F16,BF16,F64,Q8_0,Q4_0,Q4_1,Q5_0,Q5_1,Q2_K,Q3_K,Q4_K,"
+                                                      "Q5_K,Q6_K,IQ4_NL,IQ4_XS,MXFP4"},
+                                         TypesOfModel{"latents", "blk.1.attn_k_b.weight",
+                                                      "F16,Q8_0,Q5_1,IQ4_NL"}),
+                         [](const auto& info) { return info.param.what; });
 
 TEST_P(GgufFiles, AnyPartOpensWholeSplitModel) {
   ASSERT_TRUE(write("model", "qwen2", "Q8_0 3"));
@@ -239,5 +228,54 @@ TEST_P(GgufFiles, TruncatedOpenFileGivesError) {
 
 INSTANTIATE_TEST_SUITE_P(Files, GgufFiles, testing::Values("any"));
 
+// Blocks compared with the numbers that gguf_blocks.py computes from their definitions.
+
+TEST(GgufBlocks, UnpacksEveryTypeAtAnyByteOffset) {
+  const std::string python = pythonWithNumpy();
+  if (python.empty()) GTEST_SKIP() << "NumPy isn't installed (apt-get install python3-numpy)";
+  const headscope::test::TemporaryFolder folder;
+  const auto path = folder / "blocks.safetensors";
+  ASSERT_TRUE(writeGguf(python, "blocks '" + path.string() + "'"));
+  const auto file = checked(headscope::test::readSafetensors(path));
+  int types = 0;
+  for (std::uint32_t id = 0; id < 64; ++id) {
+    const GgufType* const type = ggufType(id);
+    if (!type || !type->use || type->block.numbers == 1) continue;
+    const std::string name(type->name);
+    const NamedTensor& blocks = file->tensors.at(name + ".blocks");
+    const std::vector<float> expected = *headscope::test::toFloats(file->tensors.at(name + ".values"), name);
+    ASSERT_EQ(blocks.shape[1], type->block.bytes) << name;
+    const kernels::WeightBlock block = kernels::weightBlock(*type->use);
+    ASSERT_EQ(block.bytes, type->block.bytes) << name;
+    ASSERT_EQ(block.numbers, type->block.numbers) << name;
+    std::vector<float> found(expected.size());
+    for (std::size_t shift = 0; shift < 3; ++shift) {
+      std::vector<std::uint8_t> moved(shift);
+      moved.insert(moved.end(), blocks.bytes.begin(), blocks.bytes.end());
+      kernels::unpackWeights(*type->use, moved.data() + shift, found.size(), found.data());
+      for (std::size_t i = 0; i < found.size(); ++i)
+        if (std::isnan(expected[i]))
+          EXPECT_TRUE(std::isnan(found[i])) << name << " " << i;
+        else if (std::isinf(expected[i]))
+          EXPECT_EQ(found[i], expected[i]) << name << " " << i;
+        else
+          ASSERT_LE(std::abs(found[i] - expected[i]), 4e-7f * std::abs(expected[i]) + 1e-7f)
+              << name << " " << i;
+    }
+    ++types;
+  }
+  EXPECT_EQ(types, 13);
+}
+
+TEST(GgufBlocks, InfinityStaysInfinite) {
+  std::vector<std::uint8_t> block(34, 1);
+  block[0] = 0;
+  block[1] = 0x7c;
+  std::vector<float> found(32);
+  kernels::unpackWeights(WeightType::q8_0, block.data(), 32, found.data());
+  EXPECT_EQ(found[7], INFINITY);
+}
+
 }  // namespace
+
 }  // namespace headscope::attention::test

@@ -12,7 +12,7 @@
   write_gguf.py wide FOLDER OUT TYPE              like model, for a wider random Llama with FOLDER's tokenizer
   write_gguf.py latents FOLDER OUT TYPE           like split, for a wider random DeepSeek V2 with FOLDER's tokenizer
 
-After these, KEY:KIND=VALUE sets metadata (KIND "drop" removes them; general.architecture also changes the beginning of
+Several TYPEs with commas write OUT/TYPE for each. After these, KEY:KIND=VALUE sets metadata (KIND "drop" removes them; general.architecture also changes the beginning of
 other keys), +NAME adds a tensor of one number, and ~NAME makes the first number of an F32 tensor NaN.
 """
 import json
@@ -687,7 +687,7 @@ def write_blocks(path):
 def main(what, source, *rest):
     if what == "blocks":
         return write_blocks(source)
-    out, kind, *more = rest
+    out, kinds, *more = rest
     parts = [word for word in more if word.isdigit()]
     config = read_config(source)
     checkpoint = read_checkpoint(source)
@@ -697,9 +697,11 @@ def main(what, source, *rest):
         config, checkpoint = made_up_latents(config)
     if what == "biased":
         config, checkpoint = with_biases(config, checkpoint)
-    write_model(checkpoint, config, os.path.join(source, "tokenizer.json"), out, kind, int(parts[0]) if parts else 1,
-                apart=what == "apart", split=what in ("split", "latents"), together=what == "joined",
-                edits=[word for word in more if not word.isdigit()])
+    for kind in kinds.split(","):
+        write_model(checkpoint, config, os.path.join(source, "tokenizer.json"),
+                    os.path.join(out, kind) if "," in kinds else out, kind, int(parts[0]) if parts else 1,
+                    apart=what == "apart", split=what in ("split", "latents"), together=what == "joined",
+                    edits=[word for word in more if not word.isdigit()])
 
 
 if __name__ == "__main__":

@@ -14,51 +14,39 @@ struct PlainBart {
 
 constexpr Index kBartWidth = 24, kBartWords = 31, kBartPositions = 17;
 
-Wide biased(MadeUpTensors& t, const std::string& name, const Wide& x, Index out, bool bias = true) {
-  const Wide y = times(x, t.weight(name, out, x.cols()));
-  return bias ? plus(y, t.row(name + ".bias", out, 0.3)) : y;
-}
-
-Wide layerNormed(MadeUpTensors& t, const std::string& name, const Wide& x) {
-  return layerNorm(x, t.row(name + ".weight", kBartWidth, 0.3, 1), t.row(name + ".bias", kBartWidth, 0.3),
-                   1e-5);
-}
-
 Wide attended(const PlainBart& m, MadeUpTensors& t, const std::string& at, Index heads, const Wide& x,
-              const Wide& read, const PlainBias& bias, std::vector<Wide>& weights) {
-  const Wide y = readHeads(heads, 1 / std::sqrt(double(kBartWidth) / double(heads)),
-                           biased(t, at + ".q_proj", x, kBartWidth),
-                           biased(t, at + ".k_proj", read, kBartWidth, !m.whisper),
-                           biased(t, at + ".v_proj", read, kBartWidth), bias, weights);
-  return biased(t, at + ".out_proj", y, kBartWidth);
+              const Wide& read, bool causal, std::vector<Wide>& weights) {
+  const PlainAttention how{heads, heads, 1 / std::sqrt(double(kBartWidth) / double(heads)), causal};
+  const Wide y = attend(how, linear(t, at + ".q_proj", x, kBartWidth),
+                        linear(t, at + ".k_proj", read, kBartWidth, !m.whisper),
+                        linear(t, at + ".v_proj", read, kBartWidth), weights);
+  return linear(t, at + ".out_proj", y, kBartWidth);
 }
 
 /// One part with its norm and the residual connection.
 template <class Part>
 Wide joined(const PlainBart& m, MadeUpTensors& t, const std::string& norm, const Wide& x, const Part& part) {
-  if (m.whisper) return x + part(layerNormed(t, norm, x));
-  return layerNormed(t, norm, x + part(x));
+  if (m.whisper) return x + part(layerNormed(t, norm, x, 1e-5));
+  return layerNormed(t, norm, x + part(x), 1e-5);
 }
 
 Wide placed(const PlainBart& m, MadeUpTensors& t, const std::string& stack, const Wide& words,
             const std::vector<Index>& ids) {
   const Index first = m.whisper ? 0 : 2;
   const Wide places = t.matrix(stack + ".embed_positions.weight", kBartPositions + first, kBartWidth, 0.5);
-  Wide x(std::ssize(ids), kBartWidth);
-  for (Index i = 0; i < x.rows(); ++i)
-    x.row(i) = m.embed * words.row(ids[static_cast<std::size_t>(i)]) + places.row(i + first);
-  return m.whisper ? x : layerNormed(t, stack + ".layernorm_embedding", x);
+  const Wide x = m.embed * pick(words, ids) + places.middleRows(first, std::ssize(ids));
+  return m.whisper ? x : layerNormed(t, stack + ".layernorm_embedding", x, 1e-5);
 }
 
 PlainPairOutcome runBart(const PlainBart& m, MadeUpTensors& t, const std::vector<Index>& source,
                          const std::vector<Index>& ids) {
   PlainPairOutcome out;
-  const PlainBias all = [](Index, Index, Index) { return 0.0; };
   const Wide words = t.matrix(m.whisper ? "model.decoder.embed_tokens.weight" : "model.shared.weight",
                               kBartWords, kBartWidth, 1);
   const auto mlp = [&](const std::string& at, Index inner) {
     return [&t, at, inner](const Wide& x) {
-      return biased(t, at + ".fc2", biased(t, at + ".fc1", x, inner).unaryExpr(&gelu), kBartWidth);
+      return linear(t, at + ".fc2", linear(t, at + ".fc1", x, inner).unaryExpr(activation("gelu")),
+                    kBartWidth);
     };
   };
   if (m.whisper) {  // the output of its audio encoder
@@ -71,7 +59,7 @@ PlainPairOutcome runBart(const PlainBart& m, MadeUpTensors& t, const std::vector
       const std::string at = "model.encoder.layers." + std::to_string(i);
       std::vector<Wide>& weights = out.encoder.attention.emplace_back();
       x = joined(m, t, at + ".self_attn_layer_norm", x, [&](const Wide& y) {
-        return attended(m, t, at + ".self_attn", m.encoderHeads, y, y, all, weights);
+        return attended(m, t, at + ".self_attn", m.encoderHeads, y, y, false, weights);
       });
       x = joined(m, t, at + ".final_layer_norm", x, mlp(at, m.encoderInner));
       out.encoder.hidden.push_back(x);
@@ -84,16 +72,16 @@ PlainPairOutcome runBart(const PlainBart& m, MadeUpTensors& t, const std::vector
     const std::string at = "model.decoder.layers." + std::to_string(i);
     std::vector<Wide>&own = out.decoder.attention.emplace_back(), &cross = out.cross.emplace_back();
     y = joined(m, t, at + ".self_attn_layer_norm", y, [&](const Wide& x) {
-      return attended(m, t, at + ".self_attn", m.decoderHeads, x, x, hidesFuture, own);
+      return attended(m, t, at + ".self_attn", m.decoderHeads, x, x, true, own);
     });
     y = joined(m, t, at + ".encoder_attn_layer_norm", y, [&](const Wide& x) {
-      return attended(m, t, at + ".encoder_attn", m.decoderHeads, x, out.memory, all, cross);
+      return attended(m, t, at + ".encoder_attn", m.decoderHeads, x, out.memory, false, cross);
     });
     y = joined(m, t, at + ".final_layer_norm", y, mlp(at, m.decoderInner));
     out.decoder.hidden.push_back(y);
   }
   if (m.whisper) {
-    out.decoder.logits = times(layerNormed(t, "model.decoder.layer_norm", y), words);
+    out.decoder.logits = times(layerNormed(t, "model.decoder.layer_norm", y, 1e-5), words);
   } else {
     const Wide bias = t.matrix("final_logits_bias", 1, kBartWords, 0.5);
     out.decoder.logits = plus(times(y, words), bias);

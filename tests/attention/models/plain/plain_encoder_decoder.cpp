@@ -1,7 +1,6 @@
 #include "tests/attention/models/plain/plain_encoder_decoder.h"
 
 #include <cmath>
-#include <limits>
 
 namespace headscope::attention::test {
 namespace {
@@ -9,7 +8,7 @@ namespace {
 /// T5 with 3 heads of size 5 on width 24.
 struct PlainT5 {
   bool gated = false, tied = true;
-  double (*act)(double) = [](double x) { return std::max(x, 0.0); };
+  std::string act = "relu";
   Index encoderLayers = 2, decoderLayers = 3;
 };
 
@@ -31,43 +30,38 @@ Index bucketOf(Index ahead, bool bothWays) {
   return beyond + std::min(exact + static_cast<Index>(steps), half - 1);
 }
 
-PlainBias distanceBias(MadeUpTensors& t, const std::string& stack, bool bothWays) {
+/// Heads without a scale, whose biases depend on the distance.
+PlainAttention distanceBias(MadeUpTensors& t, const std::string& stack, bool bothWays) {
   const Wide table =
       t.matrix(stack + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight", kBuckets, kHeads, 1);
-  return [table, bothWays](Index h, Index i, Index j) {
-    if (!bothWays && j > i) return -std::numeric_limits<double>::infinity();
-    return table(bucketOf(j - i, bothWays), h);
-  };
+  PlainAttention how{kHeads, kHeads, 1, !bothWays};
+  how.bias = [table, bothWays](Index h, Index i, Index j) { return table(bucketOf(j - i, bothWays), h); };
+  return how;
 }
 
 Wide attention(MadeUpTensors& t, const std::string& at, const Wide& x, const Wide& read,
-               const PlainBias& bias, std::vector<Wide>& weights) {
+               const PlainAttention& how, std::vector<Wide>& weights) {
   // Scores aren't scaled, so queries are smaller to keep the softmax soft.
   const Wide q = times(x, t.matrix(at + ".q.weight", kHeads * kSize, kWidth, 0.1));
-  const Wide y = readHeads(kHeads, 1, q, times(read, t.weight(at + ".k", kHeads * kSize, kWidth)),
-                           times(read, t.weight(at + ".v", kHeads * kSize, kWidth)), bias, weights);
-  return times(y, t.weight(at + ".o", kWidth, kHeads * kSize));
+  const Wide y = attend(how, q, linear(t, at + ".k", read, kHeads * kSize, false),
+                        linear(t, at + ".v", read, kHeads * kSize, false), weights);
+  return linear(t, at + ".o", y, kWidth, false);
 }
 
 Wide mlp(const PlainT5& m, MadeUpTensors& t, const std::string& at, const Wide& x) {
-  Wide inner = times(x, t.weight(at + (m.gated ? ".wi_0" : ".wi"), kInner, kWidth)).unaryExpr(m.act);
+  Wide inner =
+      times(x, t.weight(at + (m.gated ? ".wi_0" : ".wi"), kInner, kWidth)).unaryExpr(activation(m.act));
   if (m.gated) inner = inner.cwiseProduct(times(x, t.weight(at + ".wi_1", kInner, kWidth)));
   return times(inner, t.weight(at + ".wo", kWidth, kInner));
-}
-
-Wide rowsOf(const Wide& table, const std::vector<Index>& ids) {
-  Wide x(std::ssize(ids), table.cols());
-  for (Index i = 0; i < x.rows(); ++i) x.row(i) = table.row(ids[static_cast<std::size_t>(i)]);
-  return x;
 }
 
 PlainPairOutcome runT5(const PlainT5& m, MadeUpTensors& t, const std::vector<Index>& source,
                        const std::vector<Index>& ids) {
   const Wide table = t.matrix("shared.weight", kVocabulary, kWidth, 1);
   PlainPairOutcome out;
-  Wide x = rowsOf(table, source);
+  Wide x = pick(table, source);
   out.encoder.hidden = {x};
-  const PlainBias both = distanceBias(t, "encoder", true), before = distanceBias(t, "decoder", false);
+  const PlainAttention both = distanceBias(t, "encoder", true), before = distanceBias(t, "decoder", false);
   for (Index i = 0; i < m.encoderLayers; ++i) {
     const std::string at = "encoder.block." + std::to_string(i) + ".layer.";
     const Wide read = normed(t, at + "0.layer_norm", x);
@@ -77,15 +71,14 @@ PlainPairOutcome runT5(const PlainT5& m, MadeUpTensors& t, const std::vector<Ind
   }
   out.memory = normed(t, "encoder.final_layer_norm", x);
 
-  Wide y = rowsOf(table, ids);
+  Wide y = pick(table, ids);
   out.decoder.hidden = {y};
   for (Index i = 0; i < m.decoderLayers; ++i) {
     const std::string at = "decoder.block." + std::to_string(i) + ".layer.";
     const Wide read = normed(t, at + "0.layer_norm", y);
     y += attention(t, at + "0.SelfAttention", read, read, before, out.decoder.attention.emplace_back());
-    y += attention(
-        t, at + "1.EncDecAttention", normed(t, at + "1.layer_norm", y), out.memory,
-        [](Index, Index, Index) { return 0.0; }, out.cross.emplace_back());
+    y += attention(t, at + "1.EncDecAttention", normed(t, at + "1.layer_norm", y), out.memory,
+                   {kHeads, kHeads, 1, false}, out.cross.emplace_back());
     y += mlp(m, t, at + "2.DenseReluDense", normed(t, at + "2.layer_norm", y));
     out.decoder.hidden.push_back(y);
   }
@@ -110,40 +103,13 @@ PlainPair t5(const std::string& name, const std::string& more, const PlainT5& m)
 
 }  // namespace
 
-double hidesFuture(Index, Index i, Index j) {
-  return j > i ? -std::numeric_limits<double>::infinity() : 0;
-}
-
-Wide readHeads(Index heads, double scale, const Wide& q, const Wide& k, const Wide& v, const PlainBias& bias,
-               std::vector<Wide>& to) {
-  const Index size = q.cols() / heads;
-  Wide output = Wide::Zero(q.rows(), q.cols());
-  for (Index h = 0; h < heads; ++h) {
-    Wide weights = Wide::Zero(q.rows(), k.rows());
-    for (Index i = 0; i < q.rows(); ++i) {
-      double sum = 0;
-      for (Index j = 0; j < k.rows(); ++j) {
-        double score = 0;
-        for (Index c = h * size; c < (h + 1) * size; ++c) score += q(i, c) * k(j, c);
-        sum += weights(i, j) = std::exp(score * scale + bias(h, i, j));
-      }
-      for (Index j = 0; j < k.rows(); ++j) {
-        weights(i, j) /= sum;
-        for (Index c = h * size; c < (h + 1) * size; ++c) output(i, c) += weights(i, j) * v(j, c);
-      }
-    }
-    to.push_back(weights);
-  }
-  return output;
-}
-
 std::vector<PlainPair> plainPairs() {
   std::vector<PlainPair> pairs{
       t5("t5", R"("model_type": "t5")", {}),
       t5("t5_1_1", R"("model_type": "t5", "feed_forward_proj": "gated-gelu", "tie_word_embeddings": false)",
-         {.gated = true, .tied = false, .act = geluTanh}),
+         {.gated = true, .tied = false, .act = "geluTanh"}),
       t5("mt5", R"("model_type": "mt5", "feed_forward_proj": "gated-silu")",
-         {.gated = true, .tied = false, .act = silu})};
+         {.gated = true, .tied = false, .act = "silu"})};
   for (PlainPair& pair : plainBarts()) pairs.push_back(std::move(pair));
   return pairs;
 }

@@ -25,14 +25,4 @@ std::vector<PlainPair> plainPairs();
 /// BART, and Whisper's decoder, which has no encoder here and reads a synthetic memory.
 std::vector<PlainPair> plainBarts();
 
-// The building blocks of the equations.
-
-/// The number added to head h's score of query i and key j; −inf if the key is hidden.
-using PlainBias = std::function<double(Index h, Index i, Index j)>;
-double hidesFuture(Index h, Index i, Index j);
-/// Attention heads of q [n, heads · dh] on k and v [m, heads · dh], side by side. Appends the weights to
-/// `to`.
-Wide readHeads(Index heads, double scale, const Wide& q, const Wide& k, const Wide& v, const PlainBias& bias,
-               std::vector<Wide>& to);
-
 }  // namespace headscope::attention::test

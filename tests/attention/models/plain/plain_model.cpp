@@ -1,7 +1,8 @@
 #include "tests/attention/models/plain/plain_model.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <map>
 
 namespace headscope::attention::test {
 namespace {
@@ -84,14 +85,17 @@ Wide rmsNorm(const Wide& x, const Wide& weight, double epsilon) {
   return y;
 }
 
-double gelu(double x) {
-  return x * 0.5 * std::erfc(-x / std::sqrt(2.0));
-}
-double geluTanh(double x) {
-  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
-}
-double silu(double x) {
-  return x / (1 + std::exp(-x));
+std::function<double(double)> activation(const std::string& name) {
+  static const std::map<std::string, double (*)(double)> kActivations = {
+      {"silu", [](double x) { return x / (1 + std::exp(-x)); }},
+      {"gelu", [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }},
+      {"geluTanh",
+       [](double x) {
+         return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+       }},
+      {"relu", [](double x) { return std::max(x, 0.0); }},
+      {"quickGelu", [](double x) { return x / (1 + std::exp(-1.702 * x)); }}};
+  return kActivations.at(name);
 }
 
 Wide times(const Wide& x, const Wide& weight) {
@@ -109,21 +113,31 @@ Wide plus(const Wide& x, const Wide& bias) {
   return y;
 }
 
-std::vector<double> frequencies(Index dims, double theta) {
-  std::vector<double> all;
-  for (Index i = 0; 2 * i < dims; ++i)
-    all.push_back(1 / std::pow(theta, 2 * static_cast<double>(i) / static_cast<double>(dims)));
-  return all;
+Wide pick(const Wide& table, const std::vector<Index>& rows) {
+  Wide x(std::ssize(rows), table.cols());
+  for (Index i = 0; i < x.rows(); ++i) x.row(i) = table.row(rows[static_cast<std::size_t>(i)]);
+  return x;
 }
 
-Wide rope(const Wide& x, Index heads, const std::vector<double>& frequencies, double amplitude) {
+Wide linear(MadeUpTensors& t, const std::string& name, const Wide& x, Index out, bool bias) {
+  const Wide y = times(x, t.weight(name, out, x.cols()));
+  return bias ? plus(y, t.row(name + ".bias", out, 0.3)) : y;
+}
+
+Wide layerNormed(MadeUpTensors& t, const std::string& name, const Wide& x, double epsilon) {
+  return layerNorm(x, t.row(name + ".weight", x.cols(), 0.3, 1), t.row(name + ".bias", x.cols(), 0.3),
+                   epsilon);
+}
+
+Wide rope(const Wide& x, Index heads, const std::vector<double>& frequencies, double amplitude,
+          bool neighbours) {
   Wide y = x;
   const Index headDim = x.cols() / heads, half = static_cast<Index>(frequencies.size());
   for (Index p = 0; p < x.rows(); ++p)
     for (Index h = 0; h < heads; ++h)
       for (Index t = 0; t < half; ++t) {
         const double angle = static_cast<double>(p) * frequencies[static_cast<std::size_t>(t)];
-        const Index a = h * headDim + t, b = a + half;
+        const Index a = h * headDim + (neighbours ? 2 * t : t), b = a + (neighbours ? 1 : half);
         y(p, a) = amplitude * (x(p, a) * std::cos(angle) - x(p, b) * std::sin(angle));
         y(p, b) = amplitude * (x(p, b) * std::cos(angle) + x(p, a) * std::sin(angle));
       }
@@ -131,27 +145,26 @@ Wide rope(const Wide& x, Index heads, const std::vector<double>& frequencies, do
 }
 
 Wide attend(const PlainAttention& how, const Wide& q, const Wide& k, const Wide& v, std::vector<Wide>& to) {
-  const Index n = q.rows(), headDim = q.cols() / how.heads, share = how.heads / how.kvHeads;
-  Wide output = Wide::Zero(n, q.cols());
+  const Index n = q.rows(), m = k.rows(), share = how.heads / how.kvHeads;
+  const Index keyDim = q.cols() / how.heads, valueDim = v.cols() / how.kvHeads;
+  Wide output = Wide::Zero(n, how.heads * valueDim);
   for (Index h = 0; h < how.heads; ++h) {
-    Wide weights = Wide::Zero(n, n);
-    const Index first = h * headDim, kvFirst = h / share * headDim;
+    Wide weights = Wide::Zero(n, m);
     for (Index i = 0; i < n; ++i) {
-      double sum = 0;
-      for (Index j = 0; j < n; ++j) {
+      double sum = how.sinks.empty() ? 0 : std::exp(how.sinks[static_cast<std::size_t>(h)]);
+      for (Index j = 0; j < m; ++j) {
         if (how.causal && j > i) continue;
         if (how.window > 0 && std::abs(i - j) >= how.window) continue;
         double score = 0;
-        for (Index t = 0; t < headDim; ++t) score += q(i, first + t) * k(j, kvFirst + t);
+        for (Index t = 0; t < keyDim; ++t) score += q(i, h * keyDim + t) * k(j, h / share * keyDim + t);
         score *= how.scale;
-        if (how.cap > 0) score = how.cap * std::tanh(score / how.cap);
-        if (!how.slopes.empty())
-          score -= how.slopes[static_cast<std::size_t>(h)] * static_cast<double>(i - j);
+        if (how.bias) score += how.bias(h, i, j);
         sum += weights(i, j) = std::exp(score);
       }
-      for (Index j = 0; j < n; ++j) {
+      for (Index j = 0; j < m; ++j) {
         weights(i, j) /= sum;
-        for (Index t = 0; t < headDim; ++t) output(i, first + t) += weights(i, j) * v(j, kvFirst + t);
+        for (Index t = 0; t < valueDim; ++t)
+          output(i, h * valueDim + t) += weights(i, j) * v(j, h / share * valueDim + t);
       }
     }
     to.push_back(weights);

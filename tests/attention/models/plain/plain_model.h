@@ -73,27 +73,33 @@ std::vector<PlainModel> plainModels();
 
 Wide layerNorm(const Wide& x, const Wide& weight, const Wide& bias, double epsilon);
 Wide rmsNorm(const Wide& x, const Wide& weight, double epsilon);
-double gelu(double x);
-double geluTanh(double x);
-double silu(double x);
+/// "silu", "gelu", "geluTanh", "relu" or "quickGelu".
+std::function<double(double)> activation(const std::string& name);
 /// x·Wᵀ.
 Wide times(const Wide& x, const Wide& weight);
 Wide plus(const Wide& x, const Wide& bias);
-/// x [n, heads · headDim] rotated by its position: in the first 2·|frequencies| dimensions of a head,
-/// dimension t is paired with its partner in the second half.
-Wide rope(const Wide& x, Index heads, const std::vector<double>& frequencies, double amplitude = 1);
-std::vector<double> frequencies(Index dims, double theta);
+/// The rows of a table, which may repeat.
+Wide pick(const Wide& table, const std::vector<Index>& rows);
+/// x·Wᵀ + b with the tensors `name`.weight [out, in] and `name`.bias [out].
+Wide linear(MadeUpTensors& t, const std::string& name, const Wide& x, Index out, bool bias = true);
+/// A layer norm with the tensors `name`.weight and `name`.bias.
+Wide layerNormed(MadeUpTensors& t, const std::string& name, const Wide& x, double epsilon);
+/// x [n, heads · headDim] rotated by its position in the first 2·|frequencies| dimensions of a head.
+/// Dimension t is paired with its partner in the second half, or with its neighbour.
+Wide rope(const Wide& x, Index heads, const std::vector<double>& frequencies, double amplitude = 1,
+          bool neighbours = false);
 
 struct PlainAttention {
   Index heads, kvHeads;
   double scale;
   bool causal = true;
-  Index window = 0;                 ///< 0 = none
-  double cap = 0;                   ///< 0 = none
-  std::vector<double> slopes = {};  ///< per head, times the distance, subtracted from scores; empty = none
+  Index window = 0;  ///< 0 = none
+  /// Added to head h's score of query i and key j; −inf hides the key.
+  std::function<double(Index h, Index i, Index j)> bias = {};
+  std::vector<double> sinks = {};  ///< [heads], scores in addition to those of the keys; empty = none
 };
-/// Attention of q [n, heads · dh], k and v [n, kvHeads · dh], heads side by side. Appends the weights to
-/// `to`.
+/// Attention of q [n, heads · dh] on k [m, kvHeads · dh] and v [m, kvHeads · dv], heads side by side. Appends
+/// the weights [n, m] to `to`.
 Wide attend(const PlainAttention& how, const Wide& q, const Wide& k, const Wide& v, std::vector<Wide>& to);
 
 }  // namespace headscope::attention::test

@@ -4,6 +4,7 @@
 
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -21,8 +22,7 @@ TEST_P(PlainModels, MatchesEquations) {
     PassRequest request;
     request.hidden = true;
     request.logits = LogitRows::all;
-    const auto pass = session.append(ids, request);
-    ASSERT_TRUE(pass.ok()) << pass.error().message;
+    const auto pass = checked(session.append(ids, request));
     const auto near = [&](const Wide& wide, const Matrix& found, Index layers, const std::string& what) {
       const double most = streamTolerance(model->config(), layers) * wide.cwiseAbs().maxCoeff();
       EXPECT_LE(distance(wide.cast<float>(), found), most) << what << ", " << name(dtype);
@@ -44,21 +44,17 @@ TEST_P(PlainModels, MatchesEquations) {
 
 TEST_P(PlainModels, DecodeMatchesFullPass) {
   const std::vector<Index> ids{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5};
-  MadeUpTensors tensors(DType::F32, 5);
-  (void)GetParam().run(tensors, ids);
-  const MadeUpCheckpoint folder(GetParam().config, tensors.file());
-  const auto model = openModel(folder.path());
+  const auto model = openPlain(GetParam());
   if (!model->config().causal) GTEST_SKIP() << "earlier tokens see later ones";
   for (const Rotation& rotation : model->config().rotations)
-    if (!rotation.longFrequencies.empty() || rotation.dynamic.factor > 0) GTEST_SKIP() << "rotations of a longer text are others";
+    if (!rotation.longFrequencies.empty() || rotation.dynamic.factor > 0)
+      GTEST_SKIP() << "rotations of a longer text are others";
   ModelSession whole(model), single(model);
-  const auto expected = whole.append(ids);
-  ASSERT_TRUE(expected.ok());
+  const auto expected = checked(whole.append(ids));
   const double most =
       streamTolerance(model->config(), model->config().layerCount()) * expected->stream.cwiseAbs().maxCoeff();
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto pass = single.append({&ids[i], 1});
-    ASSERT_TRUE(pass.ok()) << pass.error().message;
+    const auto pass = checked(single.append({&ids[i], 1}));
     EXPECT_LE(distance(expected->stream.row(static_cast<Index>(i)), pass->stream), most) << "token " << i;
   }
 }

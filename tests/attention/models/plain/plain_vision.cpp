@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/attention/models/plain/plain_rows.h"
+
 namespace headscope::attention::test {
 namespace {
 
 /// The tensors' names and other differences between the families.
 struct VisionNames {
+  std::string prefix = {}, finalNorm = "layernorm";
   std::string patches = "embeddings.patch_embeddings.projection", token = "embeddings.cls_token", second = {},
               registers = {}, positions = "embeddings.position_embeddings", firstNorm = {};
   std::string layer = "encoder.layer.", q = "attention.attention.query", k = "attention.attention.key",
@@ -23,17 +26,15 @@ struct VisionShape {
   bool swiglu = false;
   Index classes = 0;  ///< 0 = no classifier
   bool classifiesMean = false, classifiesPatches = false;
-  std::function<double(double)> act = gelu;
+  std::string act = "gelu";
 };
 
-Wide visionNorm(MadeUpTensors& t, const std::string& name, const Wide& x, double epsilon) {
-  return layerNorm(x, t.row(name + ".weight", x.cols(), 0.3, 1), t.row(name + ".bias", x.cols(), 0.3),
-                   epsilon);
-}
-
-Wide visionLinear(MadeUpTensors& t, const std::string& name, const Wide& x, Index out) {
-  return plus(times(x, t.weight(name, out, x.cols())), t.row(name + ".bias", out, 0.3));
-}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(VisionNames, prefix, finalNorm, patches, token, second,
+                                                registers, positions, firstNorm, layer, q, k, v, o, up, down,
+                                                classifier, secondClassifier, norm1, norm2, scale1, scale2)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(VisionShape, width, heads, inner, layers, patch, grid,
+                                                registers, epsilon, patchBias, flatTokens, antialiased,
+                                                swiglu, classes, classifiesMean, classifiesPatches, act)
 
 double visionCubic(double x, double a) {
   x = std::abs(x);
@@ -89,8 +90,9 @@ Wide convolved(const VisionShape& s, MadeUpTensors& t, const std::string& name,
   return s.patchBias ? plus(y, t.row(name + ".bias", s.width, 0.3)) : y;
 }
 
-PlainOutcome run(const VisionShape& s, const VisionNames& n, const std::string& prefix, MadeUpTensors& t,
+PlainOutcome run(const VisionShape& s, const VisionNames& n, MadeUpTensors& t,
                  const std::vector<Wide>& colours) {
+  const std::string& prefix = n.prefix;
   const Index rows = colours[0].rows() / s.patch, cols = colours[0].cols() / s.patch, d = s.width;
   const Index leading = n.second.empty() ? 1 : 2;
   const auto wide = static_cast<std::uint64_t>(d);
@@ -109,7 +111,7 @@ PlainOutcome run(const VisionShape& s, const VisionNames& n, const std::string& 
         t.shaped(prefix + n.registers, {1, static_cast<std::uint64_t>(s.registers), wide}, s.registers, d, 1);
   x.bottomRows(rows * cols) = convolved(s, t, prefix + n.patches, colours) +
                               positionsOn(s, table.bottomRows(s.grid * s.grid), rows, cols);
-  if (!n.firstNorm.empty()) x = visionNorm(t, prefix + n.firstNorm, x, s.epsilon);
+  if (!n.firstNorm.empty()) x = layerNormed(t, prefix + n.firstNorm, x, s.epsilon);
   PlainOutcome out{{x}, {}, {}};
   for (Index i = 0; i < s.layers; ++i) {
     const std::string at = prefix + n.layer + std::to_string(i) + ".";
@@ -119,18 +121,18 @@ PlainOutcome run(const VisionShape& s, const VisionNames& n, const std::string& 
       for (Index row = 0; row < y.rows(); ++row) y.row(row) = y.row(row).cwiseProduct(factors);
       return y;
     };
-    const Wide read = visionNorm(t, at + n.norm1, x, s.epsilon);
+    const Wide read = layerNormed(t, at + n.norm1, x, s.epsilon);
     const PlainAttention how{s.heads, s.heads, 1 / std::sqrt(static_cast<double>(d / s.heads)), false};
-    const Wide mixed = attend(how, visionLinear(t, at + n.q, read, d), visionLinear(t, at + n.k, read, d),
-                              visionLinear(t, at + n.v, read, d), out.attention.emplace_back());
-    x += scaled(n.scale1, visionLinear(t, at + n.o, mixed, d));
-    const Wide normed = visionNorm(t, at + n.norm2, x, s.epsilon);
-    const Wide before = visionLinear(t, at + n.up, normed, s.swiglu ? 2 * s.inner : s.inner);
+    const Wide mixed = attend(how, linear(t, at + n.q, read, d), linear(t, at + n.k, read, d),
+                              linear(t, at + n.v, read, d), out.attention.emplace_back());
+    x += scaled(n.scale1, linear(t, at + n.o, mixed, d));
+    const Wide normed = layerNormed(t, at + n.norm2, x, s.epsilon);
+    const Wide before = linear(t, at + n.up, normed, s.swiglu ? 2 * s.inner : s.inner);
     const Wide inner = s.swiglu ? Wide(before.leftCols(s.inner)
-                                           .unaryExpr(std::function<double(double)>(silu))
+                                           .unaryExpr(activation("silu"))
                                            .cwiseProduct(before.rightCols(s.inner)))
-                                : Wide(before.unaryExpr(s.act));
-    x += scaled(n.scale2, visionLinear(t, at + n.down, inner, d));
+                                : Wide(before.unaryExpr(activation(s.act)));
+    x += scaled(n.scale2, linear(t, at + n.down, inner, d));
     out.hidden.push_back(x);
   }
   return out;
@@ -148,163 +150,50 @@ Wide classified(const VisionShape& s, const VisionNames& n, MadeUpTensors& t, co
       for (Index i = before; i < y.rows(); ++i) sum += y(i, d);
       read(0, s.width + d) = sum / static_cast<double>(y.rows() - before);
     }
-    return visionLinear(t, name, read, s.classes);
+    return linear(t, name, read, s.classes);
   };
   const Wide first = of(n.classifier, 0);
   return n.secondClassifier.empty() ? first : Wide((first + of(n.secondClassifier, 1)) / 2);
 }
 
-/// Adds the final norm, which no number of a layer depends on.
-std::function<PlainOutcome(MadeUpTensors&, const std::vector<Wide>&)> model(VisionShape s, VisionNames n,
-                                                                            std::string prefix,
-                                                                            std::string finalNorm) {
-  return [=](MadeUpTensors& t, const std::vector<Wide>& colours) {
-    PlainOutcome out = run(s, n, prefix, t, colours);
-    const Wide y = visionNorm(t, prefix + finalNorm, out.hidden.back(), s.epsilon);
-    if (s.classifiesPatches) {
-      const Wide patches = out.hidden.back().bottomRows(y.rows() - 1).colwise().mean();
-      out.logits = visionLinear(t, n.classifier, patches, s.classes);
-    } else if (s.classes > 0) {
-      out.logits = classified(s, n, t, y);
-    }
-    return out;
-  };
-}
-
-constexpr const char* kSizes =
-    R"("hidden_size": 12, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 14,
-       "image_size": 8, "patch_size": 4)";
-
-VisionNames dinoNames() {
-  VisionNames n;
-  n.up = "mlp.fc1";
-  n.down = "mlp.fc2";
-  n.norm1 = "norm1";
-  n.norm2 = "norm2";
-  n.scale1 = "layer_scale1.lambda1";
-  n.scale2 = "layer_scale2.lambda1";
-  return n;
-}
-
-PlainVision dino(bool registers, bool swiglu) {
-  VisionNames n = dinoNames();
-  VisionShape s;
-  s.classes = swiglu ? 3 : 0;
-  s.classifiesMean = true;
-  s.epsilon = 1e-6;
-  s.inner = 18;
-  s.grid = 3;
-  if (registers) {
-    n.registers = "embeddings.register_tokens";
-    s.registers = 2;
-    s.antialiased = true;
-  }
-  if (swiglu) {
-    n.up = "mlp.weights_in";
-    n.down = "mlp.weights_out";
-    s.swiglu = true;
-    s.inner = 16;  // 18 · 2/3 = 12, rounded up to a multiple of 8
-  }
-  const std::string type = registers ? "dinov2_with_registers" : "dinov2";
-  return {type + (swiglu ? "_swiglu_classifier" : ""),
-          R"({"model_type": ")" + type + R"(", "hidden_size": 12, "num_attention_heads": 3,
-              "num_hidden_layers": 2, "mlp_ratio": 1.5, "image_size": 12, "patch_size": 4)" +
-              (swiglu ? R"(, "use_swiglu_ffn": true, "num_labels": 3)" : "") +
-              (registers ? R"(, "num_register_tokens": 2})" : "}"),
-          R"({"image_processor_type": "BitImageProcessor", "size": {"shortest_edge": 9},
-              "crop_size": {"height": 8, "width": 9}, "resample": 3, "image_mean": [0.485, 0.456, 0.406],
-              "image_std": [0.229, 0.224, 0.225]})",
+/// The row's model with any number of classes.
+PlainVision visionOf(const nlohmann::json& row) {
+  const auto s = row.at("shape").get<VisionShape>();
+  const auto n = row.at("names").get<VisionNames>();
+  return {row.at("name"),
+          row.at("config").dump(),
+          row.at("processor").dump(),
           2,
           2,
-          registers ? Index{3} : Index{1},
-          model(s, n, type + ".", "layernorm")};
-}
-
-PlainVision clip(bool alone, bool classifies = false) {
-  VisionNames n;
-  n.patches = "embeddings.patch_embedding";
-  n.token = "embeddings.class_embedding";
-  n.positions = "embeddings.position_embedding.weight";
-  n.firstNorm = "pre_layrnorm";
-  n.layer = "encoder.layers.";
-  n.q = "self_attn.q_proj";
-  n.k = "self_attn.k_proj";
-  n.v = "self_attn.v_proj";
-  n.o = "self_attn.out_proj";
-  n.up = "mlp.fc1";
-  n.down = "mlp.fc2";
-  n.norm1 = "layer_norm1";
-  n.norm2 = "layer_norm2";
-  VisionShape s;
-  s.epsilon = 1e-5;
-  s.patchBias = false;
-  s.flatTokens = true;
-  s.act = [](double x) { return x / (1 + std::exp(-1.702 * x)); };
-  s.classifiesPatches = classifies;
-  s.classes = classifies ? 3 : 0;
-  const std::string sizes = kSizes, labels = classifies ? R"("num_labels": 3, )" : "";
-  return {alone        ? "clip_vision_model"
-          : classifies ? "clip_classifier"
-                       : "clip",
-          alone ? R"({"model_type": "clip_vision_model", )" + sizes + "}"
-                : R"({"model_type": "clip", )" + labels +
-                      R"("text_config": {"hidden_size": 9}, "vision_config": {)" + sizes + "}}",
-          R"({"feature_extractor_type": "CLIPFeatureExtractor", "size": 8, "crop_size": 8, "resample": 3})",
-          2,
-          2,
-          1,
-          model(s, n, "vision_model.", "post_layernorm")};
+          row.at("before"),
+          [=](MadeUpTensors& t, const std::vector<Wide>& colours) {
+            PlainOutcome out = run(s, n, t, colours);
+            // No number of a layer depends on the final norm.
+            const Wide y = layerNormed(t, n.prefix + n.finalNorm, out.hidden.back(), s.epsilon);
+            if (s.classifiesPatches) {
+              const Wide patches = out.hidden.back().bottomRows(y.rows() - 1).colwise().mean();
+              out.logits = linear(t, n.classifier, patches, s.classes);
+            } else if (s.classes > 0) {
+              out.logits = classified(s, n, t, y);
+            }
+            return out;
+          }};
 }
 
 }  // namespace
 
 PlainVision smallVit(Index classes) {
-  std::string labels;
+  nlohmann::json row = plainRows("vision").at(0);
   for (Index i = 0; i < classes; ++i)
-    labels += (i > 0 ? ", \"" : "\"") + std::to_string(i) + "\": \"class " +
-              std::string(1, static_cast<char>('a' + i)) + "\"";
-  VisionShape s;
-  s.classes = classes;
-  return {
-      classes > 0 ? "vit_classifier" : "vit",
-      R"({"model_type": "vit", "id2label": {)" + labels + "}, " + kSizes + "}",
-      R"({"image_processor_type": "ViTImageProcessor", "size": {"height": 8, "width": 8}, "resample": 2})",
-      2,
-      2,
-      1,
-      model(s, {}, "vit.", "layernorm")};
+    row["config"]["id2label"][std::to_string(i)] = "class " + std::string(1, static_cast<char>('a' + i));
+  row["shape"]["classes"] = classes;
+  return visionOf(row);
 }
 
 std::vector<PlainVision> plainVisionModels() {
-  VisionNames deit;
-  deit.second = "embeddings.distillation_token";
-  VisionNames teacher = deit;
-  teacher.classifier = "cls_classifier";
-  teacher.secondClassifier = "distillation_classifier";
-  VisionShape classes;
-  classes.classes = 2;  // which the file doesn't have to say
-  const auto deitOf = [](std::string name, VisionShape shape, VisionNames names, std::string prefix) {
-    return PlainVision{
-        std::move(name),
-        R"({"model_type": "deit", )" + std::string(kSizes) + "}",
-        R"({"feature_extractor_type": "DeiTFeatureExtractor", "size": 10, "crop_size": 8, "resample": 3})",
-        2,
-        2,
-        2,
-        model(shape, std::move(names), std::move(prefix), "layernorm")};
-  };
-  return {smallVit(),
-          smallVit(4),
-          deitOf("deit", {}, deit, ""),
-          deitOf("deit_classifier", classes, deit, "deit."),
-          deitOf("deit_teacher", classes, teacher, "deit."),
-          dino(false, false),
-          dino(false, true),
-          dino(true, false),
-          dino(true, true),
-          clip(false),
-          clip(false, true),
-          clip(true)};
+  std::vector<PlainVision> models;
+  for (const nlohmann::json& row : plainRows("vision")) models.push_back(visionOf(row));
+  return models;
 }
 
 }  // namespace headscope::attention::test

@@ -7,14 +7,14 @@
 #include <filesystem>
 
 #include "tests/attention/models/tokenizer/token_cases.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention::test {
 namespace {
 
 void expectGolden(const std::string& json, const std::string& name) {
-  const auto tokenizer = TextTokenizer::parse(json, name);
-  ASSERT_TRUE(tokenizer.ok()) << tokenizer.error().message;
+  const auto tokenizer = checked(TextTokenizer::parse(json, name));
   const auto cases = tokenCases(name);
   ASSERT_GT(cases.size(), 50u);
   for (const TokenCase& one : cases) EXPECT_EQ(difference(*tokenizer, one), "") << one.text;

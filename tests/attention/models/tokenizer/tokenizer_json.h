@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attention/models/tokenizer/text_tokenizer.h"
+#include "tests/support/matchers.h"
 
 /// Small tokenizers, each built for one test.
 namespace headscope::attention::test {
@@ -34,9 +35,7 @@ inline Json addedToken(const std::string& content, TokenId id) {
 }
 
 inline TextTokenizer made(const Json& json) {
-  auto tokenizer = TextTokenizer::parse(json.dump(), "test");
-  if (!tokenizer) throw std::runtime_error(tokenizer.error().message);
-  return std::move(*tokenizer);
+  return *checked(TextTokenizer::parse(json.dump(), "test"));
 }
 
 /// The error message for a file that can't be read; "accepted" if it can.

@@ -6,6 +6,7 @@
 #include "attention/models/tokenizer/characters.h"
 #include "attention/models/tokenizer/pattern.h"
 #include "tests/attention/models/tokenizer/tokenizer_json.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -150,8 +151,7 @@ TEST(Normalizers, MapsMarksAndSpacesToTypedBytes) {
                       {"normalizers",
                        {{{"type", "Prepend"}, {"prepend", "▁"}},
                         {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}}}}};
-  const auto encoded = made(pieces("normalizer", llama)).encode(" a");
-  ASSERT_TRUE(encoded.ok());
+  const auto encoded = checked(made(pieces("normalizer", llama)).encode(" a"));
   // The typed space is the first mark; the second one, before the letter, has no typed bytes.
   EXPECT_EQ(encoded->spans, (std::vector<ByteRange>{{0, 1}, {1, 1}, {1, 2}}));
 }

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/pages/lessons/lessons_page.h"
+
+namespace headscope::app::lessons_page {
+
+// Learn, as long as no lesson is open: the lessons as a path, the talks, and the one to go on with.
+
+bool isDone(const State& page, const Lesson& lesson);
+/// The step at which a lesson continues; −1 if it wasn't started.
+Index lastStep(const State& page, const Lesson& lesson);
+/// Paints the picture of the library's lesson `at`, an outline until it is computed.
+void paintCover(const State& page, std::size_t at, const ImRect& room);
+
+/// Lessons that stand together under their heading, as indices into the library.
+struct PathPart {
+  std::string heading;
+  std::vector<std::size_t> lessons;
+};
+/// The lessons that contain the search, in parts, which are ordered by their first lesson.
+std::vector<PathPart> pathParts(const LessonList& list);
+
+/// Where the cards of a path stand.
+struct PathPlan {
+  std::vector<std::vector<ImRect>> cards;  ///< of each part, in its order
+  bool endsTogether = false;               ///< the last part stands after all others but the first
+  float bottom = 0;
+};
+/// Places cards in at most `columns` columns, each part in a new row under a heading `head` high. A last part
+/// of a single lesson stands right of the rows before it where they leave their last column free. All lengths
+/// in pixels; cards are `least` to `most` high, so the plan may be higher than the area.
+PathPlan layPath(std::span<const PathPart> parts, const ImRect& area, int columns, float head, ImVec2 gap,
+                 float least, float most);
+
+/// Draws the lessons found along their path. Returns its lower end.
+float lessonPath(State& page, const ImRect& area);
+/// What to do next: the lesson to start or to go on with, with a picture of at most `room` pixels.
+void nextLesson(Rows& rows, State& page, float room);
+/// The talk of the window's scene, or how to make one.
+void ownTalk(Rows& rows, State& page, const Scene& own);
+/// Draws the finished talks, with a row of their views if the area is high enough.
+void finishedTalks(State& page, const ImRect& area);
+
+}  // namespace headscope::app::lessons_page
