@@ -8,6 +8,7 @@
 #include "app/scene/fields.h"
 #include "app/scene/links/link.h"
 #include "app/scene/models/open_model.h"
+#include "app/session/figures.h"
 #include "app/session/headless.h"
 #include "app/widgets/panel.h"
 #include "attention/formats/files/file_io.h"
@@ -191,6 +192,12 @@ int renderWindow(const Scene& scene, std::pair<int, int> size, const RenderOptio
   session.view().present = options.present;
   session.setScene(scene, isLink(options.scene) ? "" : options.scene);
   headless.draw();
+  // Learn and Talk show small pictures of views, which are painted between frames.
+  ScenePainter painter([] {});
+  while (session.view().pictures.wanted()) {
+    while (session.view().pictures.wanted()) painter.step(session.view(), session.scene());
+    headless.draw();
+  }
   if (const auto error = session.error()) failWith(*error);
   if (options.step)
     checkStep(*options.step, shownSequence(session.scene(), session.snapshot()),

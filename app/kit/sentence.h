@@ -54,6 +54,7 @@ struct SentenceState {
   SentenceLayout layout;  ///< kept while nothing changes, since that of a long text takes milliseconds
   std::tuple<const SequenceSnapshot*, Cell, float, const ImFont*, Index> laidOut;  ///< what it is for
   double laidOutAt = -1;            ///< and when: widths change while fonts are read
+  std::vector<Index> compared;      ///< heads whose arcs are shown beside the selected one's
   Index opened = -1;                ///< a word whose neighbourhood was unfolded; −1 = none
   std::map<Index, float> dots;      ///< the places of the heads' dots, while they travel
   double movedAt = 0;               ///< when they last moved
@@ -73,8 +74,9 @@ float sentenceHeight(const View& view, const SentenceSubject& subject, float wid
 /// Draws the words on one line, with a band that leaves the selected query and splits over the keys it reads,
 /// each part as thick as its weight; the weights below; and a dot for each head under the word that it reads
 /// most, or at the end if it reads all evenly. Long texts fold: words that carry weight stay. In
-/// cross-attention, the queries stand above the keys. Hovered words are dashed. Tests find the words as
-/// sentence.query.N (sentence.key.N in cross-attention) and the dots as sentence.head.N.
+/// cross-attention, the queries stand above the keys. Hovered words are dashed. Shift+click on a dot shows
+/// the arcs of its head, too, or hides them. Tests find the words as sentence.query.N (sentence.key.N in
+/// cross-attention) and the dots as sentence.head.N.
 SentenceHit sentence(View& view, SentenceState& state, const SentenceSubject& subject, const ImRect& area);
 
 }  // namespace headscope::app

@@ -30,6 +30,14 @@ std::vector<ImVec2> arc(ImVec2 from, ImVec2 to, float rise) {
   return points;
 }
 
+/// The weight that the selected query gives a piece of the line.
+float shareOf(const SentenceSubject& subject, Index head, const LinePiece& piece) {
+  float share = 0;
+  for (Index key = piece.from; key < piece.to; ++key)
+    share += std::max(0.0f, subject.weight(head, subject.at.query, key));
+  return share;
+}
+
 /// What a query reads of a piece of the line.
 struct Ribbon {
   const LinePiece* piece;
@@ -41,14 +49,9 @@ struct Ribbon {
 /// leaves farthest left; of those on the right, the farthest.
 std::vector<Ribbon> ribbonsOf(const SentenceSubject& subject, const SentenceWords& keys, float query,
                               float thick) {
-  const Cell& cell = subject.at;
   std::vector<Ribbon> ribbons;
   for (const LinePiece& piece : keys.pieces) {
-    float share = 0;
-    for (Index key = piece.from; key < piece.to; ++key) {
-      const float weight = subject.weight(cell.head, cell.query, key);
-      if (weight > 0) share += weight;
-    }
+    const float share = shareOf(subject, subject.at.head, piece);
     if (share >= kLeast) ribbons.push_back({&piece, std::min(share, 1.0f)});
   }
   const auto place = [&](const Ribbon& ribbon) { return keys.left + ribbon.piece->middle(); };
@@ -94,6 +97,13 @@ float riseOver(float away, float line, float most) {
   return most * (0.5f + 0.5f * std::min(1.0f, away / (0.72f * line)));
 }
 
+/// Words on an arc.
+void paintTag(const View& view, Canvas list, ImVec2 middle, const std::string& text, std::uint32_t color) {
+  const ImVec2 half(textWidth(view.fonts->monoSmall, text) / 2 + view.px(4), view.px(8));
+  list.AddRectFilled(middle - half, middle + half, view.theme->background);
+  paintText(list, view.fonts->monoSmall, middle, color, text, Align::center);
+}
+
 /// The arc of the hovered cell, dashed, with its weight on the crest.
 void paintHovered(const View& view, const SentenceSubject& subject, const SentenceWords& queries,
                   const SentenceWords& keys, float most) {
@@ -112,13 +122,42 @@ void paintHovered(const View& view, const SentenceSubject& subject, const Senten
   paintDashed(list, points, Dash::dashed, theme.secondary, std::max(1.0f, view.px(1.4f)), view.unit);
   paintArrow(view, list, end, view.px(3), theme.secondary);
   const std::string text = "hover " + weightText(subject.weight(cell.head, cell.query, cell.key));
-  const ImVec2 crest = points[kSteps / 2];
-  const ImVec2 half(textWidth(view.fonts->monoSmall, text) / 2 + view.px(4), view.px(8));
-  list.AddRectFilled(crest - half, crest + half, theme.background);
-  paintText(list, view.fonts->monoSmall, crest, theme.text, text, Align::center);
+  paintTag(view, list, points[kSteps / 2], text, theme.text);
 }
 
 }  // namespace
+
+void paintCompared(const View& view, const SentenceSubject& subject, std::span<const Index> heads,
+                   const SentenceWords& queries, const SentenceWords& keys, float top) {
+  const LinePiece* own = pieceOf(queries.pieces, subject.at.query);
+  if (!own || keys.pieces.empty()) return;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const bool cross = subject.cross();
+  const ImVec2 start(queries.left + own->middle(), queries.y + view.px(cross ? 18 : -18));
+  const float line = std::max(1.0f, keys.pieces.back().x + keys.pieces.back().width);
+  const float most = start.y - top - view.px(14);
+  for (const Index head : heads) {
+    if (head == subject.at.head || head >= subject.snapshot.config.heads) continue;
+    const std::uint32_t hue = groupColor(*view.theme, subject.snapshot.config.kvHeadOf(head));
+    float largest = 0;
+    ImVec2 crest = start;
+    for (const LinePiece& piece : keys.pieces) {
+      const float share = shareOf(subject, head, piece);
+      if (share < kLeast) continue;
+      const bool isOwn = !cross && piece.from == own->from;
+      const ImVec2 end(keys.left + piece.middle() + (isOwn ? view.px(14) : 0), keys.y - view.px(20));
+      const float away = std::abs(end.x - start.x);
+      const float rise = cross ? 0 : isOwn ? view.px(kOwn) : riseOver(away, line, most) * 0.86f;
+      const std::vector<ImVec2> points = arc(start, end, rise);
+      const float thick = std::max(view.px(1.2f), view.px(6) * std::min(share, 1.0f));
+      list.AddPolyline(points.data(), static_cast<int>(points.size()), hue, 0, thick);
+      paintArrow(view, list, end, thick, hue);
+      if (share > largest) crest = points[kSteps / 2];
+      largest = std::max(largest, share);
+    }
+    if (largest > 0) paintTag(view, list, crest, "head " + std::to_string(head), hue);
+  }
+}
 
 void paintBand(const View& view, const SentenceSubject& subject, const SentenceWords& queries,
                const SentenceWords& keys, float top) {

@@ -126,25 +126,36 @@ void headDots(View& view, SentenceState& state, const SentenceSubject& subject, 
   for (const Dot& dot : dots) {
     const ImVec2 at(state.dots.at(dot.head), y + dot.y);
     const bool chosen = dot.head == subject.at.head;
+    const auto compared = std::ranges::find(state.compared, dot.head);
+    const bool beside = compared != state.compared.end();
     const std::uint32_t hue = groupColor(theme, config.kvHeadOf(dot.head));
     const ImVec2 half(radius, radius);
     const bool clicked = hitArea(fmt::format("sentence.head.{}", dot.head), ImRect(at - half, at + half));
     list.AddCircleFilled(at, radius, chosen ? hue : mixed(theme.background, hue, 0.25f), 24);
-    list.AddCircle(at, radius, chosen ? theme.text : hue, 24, std::max(1.0f, view.px(chosen ? 2 : 1)));
+    list.AddCircle(at, radius, chosen ? theme.text : hue, 24,
+                   std::max(1.0f, view.px(chosen || beside ? 2 : 1)));
     if (numbered)
       paintText(list, view.fonts->monoSmall, at, chosen ? theme.background : theme.text,
                 std::to_string(dot.head), Align::center);
     if (!ImGui::IsItemHovered()) continue;
     hit.head = dot.head;
+    if (clicked && ImGui::GetIO().KeyShift && !chosen) {
+      if (beside)
+        state.compared.erase(compared);
+      else
+        state.compared.push_back(dot.head);
+      continue;
+    }
     hit.clicked = clicked;
-    tooltip(view,
-            dot.key < 0
-                ? headName(dot.head) + " reads all words evenly"
-                : fmt::format("{} reads “{}” with {}", headName(dot.head),
-                              (subject.cross() ? subject.sequence.keys
-                                               : subject.sequence.queries)[static_cast<std::size_t>(dot.key)]
-                                  .text,
-                              weightText(subject.weight(dot.head, subject.at.query, dot.key))));
+    std::string text = headName(dot.head) + " reads all words evenly";
+    if (dot.key >= 0) {
+      const auto& words = subject.cross() ? subject.sequence.keys : subject.sequence.queries;
+      text = fmt::format("{} reads “{}” with {}", headName(dot.head),
+                         words[static_cast<std::size_t>(dot.key)].text,
+                         weightText(subject.weight(dot.head, subject.at.query, dot.key)));
+    }
+    if (!chosen) text += beside ? "\nShift+click hides its arcs" : "\nShift+click shows its arcs, too";
+    tooltip(view, text);
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "app/kit/sentence.h"
 
 namespace headscope::app {
@@ -15,6 +17,10 @@ void paintHidden(const View& view, const SentenceSubject& subject, const Sentenc
 /// Draws a single row of cells; if there are more than pixels, each shows the largest it covers.
 void paintPooledRow(const View& view, Canvas list, const ImRect& area, const attention::Matrix& row,
                     render::Colormap colormap);
+
+/// Draws the arcs of other heads, in the hue of their kv heads, each with the head's number on its highest.
+void paintCompared(const View& view, const SentenceSubject& subject, std::span<const Index> heads,
+                   const SentenceWords& queries, const SentenceWords& keys, float top);
 
 /// Draws the band that leaves the selected query and splits over the keys it reads, and the hovered cell's
 /// arc, dashed with its weight. `top`: the upper edge of the room for arcs.

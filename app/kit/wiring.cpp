@@ -99,7 +99,6 @@ class WiringPainter {
     drift();
     notes();
     bytes();
-
     return pointAtHeads();
   }
 

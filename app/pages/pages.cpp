@@ -86,7 +86,7 @@ std::span<const PageRow> pageTable() {
         {digit('8'), {}},
         "Go to Lab",
         "",
-        "Point at a number to see where it comes from  ·  click to select it"},
+        "Click a cell to select it  ·  ↑ and ↓ change the query  ·  Page Up and Page Down the head"},
        make<head_lab_page::Page>},
       {{"lessons",
         "Learn",

@@ -49,6 +49,7 @@ enum class Key : int {
   enter,
   escape,
   f1,
+  f10,
   f11
 };
 inline constexpr int kKeyCount = 288;

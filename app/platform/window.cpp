@@ -60,6 +60,7 @@ Key keyOf(int key) {
                                                    {GLFW_KEY_KP_SUBTRACT, Key::minus},
                                                    {GLFW_KEY_ESCAPE, Key::escape},
                                                    {GLFW_KEY_F1, Key::f1},
+                                                   {GLFW_KEY_F10, Key::f10},
                                                    {GLFW_KEY_F11, Key::f11}};
   const auto* const named = std::ranges::find(kNamed, key, &std::pair<int, Key>::first);
   return named == std::end(kNamed) ? Key::none : named->second;

@@ -166,7 +166,7 @@ void readFormerStep(ObjectReader& lab, Cursor& cursor) {
   int step = static_cast<int>(cursor.flow.stage);
   lab.read("step", kPipelineStepNames, step);
   if (cursor.page == "lab" && isFormerPipeline(cursor.lab.tab))
-    cursor.flow = {static_cast<PipelineStep>(step), 1};
+    cursor.flow.stage = static_cast<PipelineStep>(step);
 }
 
 }  // namespace
@@ -191,7 +191,7 @@ void readField(ObjectReader& reader, const char* key, const Field& field, Scene&
   std::string& tab = scene.cursor.lab.tab;
   if (tab == "many") tab = "head_count";
   if (tab == "wrong") tab = "mistakes";
-  if (field.path == "cursor.lab.tab") readFormerStep(reader, scene.cursor);
+  if (std::string_view(key) == "tab" && field.path == "cursor.lab.tab") readFormerStep(reader, scene.cursor);
 }
 
 void replaceFormerTab(Cursor& cursor) {
@@ -201,7 +201,10 @@ void replaceFormerTab(Cursor& cursor) {
   lab.tab.clear();
   if (cursor.page != "lab") return;
   cursor.page = cached ? "cache" : "flow";
-  if (cached) cursor.cacheView = CacheView::precision;
+  if (cached)
+    cursor.cacheView = CacheView::precision;
+  else
+    cursor.flow.t = 1;  // a step showed its result
 }
 
 Json fieldJson(const Field& field, const Scene& scene) {

@@ -208,7 +208,7 @@ constexpr Field kViewRows[] = {
     {"cursor.flow.t", kInFlow<&FlowCursor::t>, Range{0, 1}, kFlowPage,
      "The share of the stage's time that has passed."},
     {"cursor.lab.tab", kInLab<&HeadLabCursor::tab>, Anything{"the key of a tab"}, kLabPage,
-     "The tab shown on Lab; empty until one was shown."},
+     "The tab shown on Lab. On the page lab, a scene without one opens Flow, as older ones mean."},
     {"cursor.lab.mistake", kInLab<&HeadLabCursor::mistake>, Names{kMistakeNames}, kLabPage,
      "The classic mistake that is shown."},
     {"cursor.lab.subject", kInLab<&HeadLabCursor::subject>, Names{kMistakeSubjectNames}, kLabPage,

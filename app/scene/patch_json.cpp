@@ -75,7 +75,8 @@ void readPatchFields(ObjectReader& patch, const std::filesystem::path& folder, S
   }
   for (const std::string& name : names) {
     (void)patch.value(name.c_str());  // so that messages give the place of an unknown name, too
-    if (name == "cursor.lab.map") continue;  // of a former tab
+    // Of a former tab, whose step Flow shows.
+    if (name == "cursor.lab.map" || (name == "cursor.lab.step" && patch.has("cursor.flow.stage"))) continue;
     const Field* field = findField(name);
     if (!field) return patch.note(patch.at(name) + ": " + unknownField(name));
     if (name != kModelPath) readField(patch, name.c_str(), *field, scene);

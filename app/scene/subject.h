@@ -141,8 +141,6 @@ struct FlowCursor {
   bool operator==(const FlowCursor&) const = default;
 };
 
-/// The projection that the step `project` shows.
-
 /// The layer a classic mistake is applied to: a random one that shows it, or the scene's.
 enum class MistakeSubject { random, layer };
 inline constexpr std::array<std::string_view, 2> kMistakeSubjectNames{"random", "layer"};

@@ -214,9 +214,10 @@ void ScenePainter::begin(const View& view, std::shared_ptr<const Scene> scene) {
   painting.still = 0;
 }
 
-/// Drops the pictures of scenes that are neither shown nor in the talk.
+/// Drops the pictures of scenes that are neither shown, kept nor in the talk.
 void ScenePainter::forgetOthers(View& view, const Scene& own) {
   std::set<std::shared_ptr<const Scene>> stay(view.pictures.shown.begin(), view.pictures.shown.end());
+  stay.insert(view.pictures.kept.begin(), view.pictures.kept.end());
   for (const TalkView& each : own.talk->views) stay.insert(each.scene);
   std::erase_if(view.pictures.painted, [&](const auto& entry) { return !stay.contains(entry.first); });
   std::erase_if(painting_->kept, [&](const auto& entry) { return !stay.contains(entry.first); });

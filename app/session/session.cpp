@@ -152,7 +152,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   drawPages(page, stage, layout);
   if (!view.figure) offer_.draw(layout, width);
   if (layout.presents && !view.figure)
-    captionLine(view, layout,
+    captionLine(view, layout, view.preferences.captions ? page.headline(own().scene()) : "",
                 !view.preferences.captions    ? std::vector<CaptionPart>()
                 : stage && page.stagesViews() ? stage->caption(scene())
                                               : page.caption(own().scene()),

@@ -115,7 +115,8 @@ class Session {
   std::vector<Action> settingActions();
   std::vector<Action> helpActions();
   void openManual(const std::string& target);
-  void openSearch();
+  void openSearch(std::string typed = "");
+  void openMenu();
   void gatherPlaces();
   void revealControl();
   const Action& actionNamed(const std::string& id) const;

@@ -182,6 +182,12 @@ std::vector<Action> Session::settingActions() {
 
 std::vector<Action> Session::helpActions() {
   return {
+      {.id = "menu",
+       .name = "Open the menu",
+       .shortcut = {Key::f10},
+       .whileTyping = true,
+       .words = "file edit view export help, all commands",
+       .run = [this](Scene&) { openMenu(); }},
       {.id = "palette",
        .name = "Search…",
        .shortcut = {Key::k, kWithCtrl},

@@ -1,6 +1,7 @@
 #include "app/platform/track.h"
 #include "app/platform/ui_state.h"
 #include "app/session/session.h"
+#include "app/shell/main_menu.h"
 #include "app/shell/manual_reader.h"
 
 namespace headscope::app {
@@ -43,8 +44,19 @@ void Session::openManual(const std::string& target) {
       });
 }
 
-void Session::openSearch() {
-  services_.view.dialog = std::make_shared<Palette>(actions_, places_);
+void Session::openMenu() {
+  const auto enabled = [this](const std::string& action) {
+    const bool redo = action == "edit.redo";
+    if (action != "edit.undo" && !redo) return true;
+    const Document& target = workspace_.undoTarget(redo);
+    return redo ? target.canRedo() : target.canUndo();
+  };
+  services_.view.dialog = std::make_shared<MainMenu>(
+      actions_, files_, MainMenu::Rules{enabled, [this](const std::string& typed) { openSearch(typed); }});
+}
+
+void Session::openSearch(std::string typed) {
+  services_.view.dialog = std::make_shared<Palette>(actions_, places_, std::move(typed));
   gatherPlaces();
   if (!chapters_.empty()) return;
   services_.files.read<std::vector<Action>>(

@@ -89,11 +89,11 @@ namespace {
 bool recoveryPicture(View& view, const RecoveryPreview& preview, std::size_t i, const ImRect& area) {
   const Canvas list = *ImGui::GetWindowDrawList();
   track("recovery.picture." + std::to_string(i), area.Min, area.Max);
-  if (i < preview.scenes.size()) return paintScene(view, list, preview.scenes[i], area);
+  if (!preview.refused)
+    return paintScene(view, list, i < preview.scenes.size() ? preview.scenes[i] : nullptr, area);
   list.AddRectFilled(area.Min, area.Max, view.theme->raised);
-  paintText(list, view.fonts->small, area.GetCenter(), view.theme->secondary,
-            preview.refused ? "No picture" : "Drawing…", Align::center);
-  return preview.refused;
+  paintText(list, view.fonts->small, area.GetCenter(), view.theme->secondary, "No picture", Align::center);
+  return true;
 }
 
 /// Shows picture, name, page and text, so that the user recognises the scene. Returns whether the picture is

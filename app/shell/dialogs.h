@@ -24,7 +24,8 @@ std::vector<const Action*> searched(std::string_view wanted, const std::vector<A
 class Palette : public Dialog {
  public:
   /// Both may grow while the dialog is open; `places` is then replaced.
-  Palette(const ActionTable& actions, const Places& places) : actions_(actions), places_(places) {}
+  Palette(const ActionTable& actions, const Places& places, std::string typed = "")
+      : actions_(actions), places_(places), typed_(std::move(typed)) {}
   std::string name() const override { return "palette"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
@@ -37,6 +38,7 @@ class Palette : public Dialog {
   int list(View& view, bool moved);
   const ActionTable& actions_;
   const Places& places_;
+  const std::string typed_;  ///< before the search opened
   std::string wanted_;
   int chosen_ = 0;  ///< index of a row; −1 = none
   std::string chosenId_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "app/platform/shaped_text.h"
 #include "app/platform/track.h"
 #include "app/scene/scene.h"
 #include "app/shell/dialogs.h"
@@ -99,6 +100,11 @@ void Palette::draw(Scene& scene, View& view, bool opening) {
     const bool entered =
         lineBox(view, "palette.search", wanted_, ImGui::GetContentRegionAvail().x,
                 opening || std::exchange(typesOn_, false), "What do you want to do, change, read or know?");
+    if (opening) {  // what was typed before the line had the keyboard
+      wanted_ = typed_;
+      for (const InputEvent& event : view.input.events)
+        if (event.kind == InputEvent::Kind::text) appendUtf8(wanted_, event.codepoint);
+    }
     search();
     bool moved = false;
     for (const InputEvent& event : view.input.events) {

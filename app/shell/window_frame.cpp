@@ -31,7 +31,7 @@ float barItem(View& view, const BarItem& item, float right, float y) {
       hitArea(item.name, ImVec2(left - view.px(6), y - half), ImVec2(width + view.px(12), 2 * half));
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  const bool lit = item.enabled && ImGui::IsItemHovered();
+  const bool hovered = ImGui::IsItemHovered(), lit = item.enabled && hovered;
   const std::uint32_t color = !item.enabled ? theme.faint : lit ? theme.text : theme.secondary;
   paintText(list, font, ImVec2(left, y), color, item.label);
   if (keyWidth > 0) {
@@ -40,7 +40,7 @@ float barItem(View& view, const BarItem& item, float right, float y) {
     paintText(list, view.fonts->monoSmall, ImVec2((from.x + to.x) / 2, y), theme.faint, shortcut,
               Align::center);
   }
-  if (ImGui::IsItemHovered() && !item.hasKey) tooltip(view, item.action->name);
+  if (hovered && !item.hasKey) tooltip(view, item.action->name);
   if (clicked && item.enabled) view.request(item.action->id);
   return left - view.px(24);
 }
@@ -117,13 +117,6 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
   return items;
 }
 
-/// What the menu has in every window, in this order; those that are missing, as in a browser, are left out.
-constexpr const char* kMenu[] = {
-    "scene.open",       "model.open", "scene.save",   "scene.save_as", "link.copy",    "scene.reset",
-    "edit.undo",        "edit.redo",  "edit.history", "look.present",  "talk.add",     "look.full_screen",
-    "appearance.theme", "settings",   "picture.save", "film.record",   "handout.save", "palette",
-    "manual",           "shortcuts",  "quit"};
-
 /// Draws a menu button, right-aligned at `right`. Returns whether it was clicked.
 bool menuButton(const View& view, float right, const ImRect& bar) {
   const float width = view.px(38), left = right - width, y = bar.GetCenter().y;
@@ -189,16 +182,10 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     std::size_t fits = items.size();
     while (fits > 0 && used > room - menu) used -= itemWidth(view, items[--fits]);
     float right = layout.top.Max.x - view.px(22);
-    if (menuButton(view, right, layout.top)) {
-      const auto left = std::span(items).subspan(fits);
-      for (const std::size_t row : tabs.inMenu)
-        view.menu.push_back("page." + std::string(rows[row].info.key));
-      if (std::ranges::find(left, "bar.receipt", &BarItem::name) != left.end())
-        view.menu.push_back("look.side");
-      for (const std::string_view id : kMenu)
-        if ((id != "edit.undo" || window.canUndo) && (id != "edit.redo" || window.canRedo))
-          view.menu.emplace_back(id);
-    }
+    view.folded.clear();
+    for (const std::size_t row : tabs.inMenu)
+      view.folded.push_back("page." + std::string(rows[row].info.key));
+    if (menuButton(view, right, layout.top)) view.request("menu");
     right -= menu;
     orderItems(std::span(items).first(fits));
     for (const BarItem& item : std::span(items).first(fits)) right = barItem(view, item, right, y);
@@ -311,16 +298,18 @@ void paintPointerMessage(View& view) {
   track("told", at, to);
 }
 
-void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption,
-                 const FigureLegend& legend, const std::string& notFinite) {
+void captionLine(View& view, const Layout& layout, const std::string& headline,
+                 std::vector<CaptionPart> caption, const FigureLegend& legend, const std::string& notFinite) {
   if (beginPanel(view, "status", layout.status, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     Canvas list = *ImGui::GetWindowDrawList();
     const float y = layout.status.GetCenter().y;
     float x = layout.status.Min.x + view.px(14), end = layout.status.Max.x - view.px(14);
     if (!messageLine(view, list, x, y, end, notFinite)) {
-      const float from = x;
-      float words = view.px(24);
+      const float from = x, head = headline.empty() ? 0 : textWidth(view.fonts->bold, headline) + view.px(20);
+      float words = view.px(24) + head;
       for (const CaptionPart& part : caption) words += textWidth(view.fonts->text, part.text);
+      if (head > 0 && words + view.px(200) > end - x)
+        std::erase_if(caption, [](const CaptionPart& part) { return !part.atEnd; });
       // The sentence comes first, but the colour bar stays.
       const float room = std::max(end - x - words, view.px(200));
       end -= paintLegendLine(view, list, ImVec2(end, y), room, legend);
@@ -330,6 +319,10 @@ void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart
               paintText(list, view.fonts->text, ImVec2(end, y), part.color, part.text, Align::right);
           end -= wide + view.px(12);
         }
+      if (head > 0) {
+        paintFitted(view, list, view.fonts->bold, ImVec2(x, y), end - x, view.theme->text, headline);
+        x += head;
+      }
       for (const CaptionPart& part : caption)
         if (!part.atEnd && end - x > view.px(12))
           x += paintText(list, view.fonts->text, ImVec2(x, y), part.color,

@@ -28,9 +28,9 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
 void statusLine(View& view, const Layout& layout, const WindowState& window, const PageStatus& page);
 
 /// Replaces the status line while presenting: the page's sentence with its colours' legend, or the last error
-/// or notice.
-void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption,
-                 const FigureLegend& legend, const std::string& notFinite);
+/// or notice. The headline comes before the sentence, or in its place if there is no room for both.
+void captionLine(View& view, const Layout& layout, const std::string& headline,
+                 std::vector<CaptionPart> caption, const FigureLegend& legend, const std::string& notFinite);
 
 /// Shows what was just done next to the place of the request, for kPointerMessageSeconds or until the next
 /// request.

@@ -157,6 +157,8 @@ std::string shortcutText(const KeyPress& press) {
       return text + "Enter";
     case Key::f1:
       return text + "F1";
+    case Key::f10:
+      return text + "F10";
     case Key::f11:
       return text + "F11";
     case Key::pageUp:

@@ -13,15 +13,12 @@
 
 namespace headscope::app {
 
-bool beginDialog(View& view, const char* name, const std::string& title, float width, float height,
-                 bool atBottom) {
+bool beginDialog(View& view, const char* name, const ImRect& box, bool shaded, ImVec2 padding) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  const float w = std::min(view.px(width), screen.x - view.px(24)),
-              h = std::min(view.px(height), screen.y - view.px(24));
   // A pane over the whole window, below the dialog, catches clicks outside; they close the dialog.
   ImGui::SetNextWindowPos(ImVec2(0, 0));
   ImGui::SetNextWindowSize(screen);
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, atBottom            ? 0u
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, !shaded             ? 0u
                                            : view.theme->light ? IM_COL32(60, 66, 76, 110)
                                                                : IM_COL32(0, 0, 0, 150));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
@@ -35,10 +32,9 @@ bool beginDialog(View& view, const char* name, const std::string& title, float w
   compat::end();
   ImGui::PopStyleVar(3);
   ImGui::PopStyleColor();
-  ImGui::SetNextWindowPos(
-      ImVec2((screen.x - w) / 2, atBottom ? screen.y - h - view.px(40) : (screen.y - h) / 2.4f));
-  ImGui::SetNextWindowSize(ImVec2(w, h));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(view.px(22), view.px(18)));
+  ImGui::SetNextWindowPos(box.Min);
+  ImGui::SetNextWindowSize(box.GetSize());
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, view.px(12));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
   ImGui::PushStyleColor(ImGuiCol_WindowBg, view.theme->panel);
@@ -48,10 +44,22 @@ bool beginDialog(View& view, const char* name, const std::string& title, float w
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(3);
   ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
+  track("dialog", box.Min, box.Max);
+  return open;
+}
+
+bool beginDialog(View& view, const char* name, const std::string& title, float width, float height,
+                 bool atBottom) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const ImVec2 size(std::min(view.px(width), screen.x - view.px(24)),
+                    std::min(view.px(height), screen.y - view.px(24)));
+  const ImVec2 from((screen.x - size.x) / 2,
+                    atBottom ? screen.y - size.y - view.px(40) : (screen.y - size.y) / 2.4f);
+  const bool open = beginDialog(view, name, ImRect(from, ImVec2(from.x + size.x, from.y + size.y)), !atBottom,
+                                ImVec2(view.px(22), view.px(18)));
   const ImVec2 at = ImGui::GetCursorScreenPos();
   paintText(*ImGui::GetWindowDrawList(), view.fonts->title, ImVec2(at.x, at.y + view.px(10)),
             view.theme->text, title);
-  track("dialog", ImGui::GetWindowPos(), ImVec2(ImGui::GetWindowPos().x + w, ImGui::GetWindowPos().y + h));
   ImGui::Dummy(ImVec2(1, view.px(30)));
   return open;
 }

@@ -70,6 +70,8 @@ class Dialog {
   bool opening_ = true;
 };
 
+/// Begins a box at a place of the window; a click outside closes it.
+bool beginDialog(View& view, const char* name, const ImRect& box, bool shaded, ImVec2 padding);
 /// Begins a titled box in the middle of the window over a shade; a click outside closes it. Sizes are in
 /// layout units. With `atBottom`, the box is at the lower edge and there is no shade, so the heads above stay
 /// visible.

@@ -17,12 +17,12 @@ void paintFitted(const View& view, Canvas list, ImFont* font, ImVec2 at, float w
 
 bool paintScene(View& view, Canvas list, const std::shared_ptr<const Scene>& scene, const ImRect& area) {
   list.AddRectFilled(area.Min, area.Max, view.theme->raised);
-  const auto texture = view.pictures.of(scene);
+  const auto texture = scene ? view.pictures.of(scene) : std::nullopt;
   if (texture)
     list.AddImage(compat::textureId(*texture), area.Min, area.Max, ImVec2(0, 1), ImVec2(1, 0));
   else
     paintFitted(view, list, view.fonts->small, area.GetCenter(), area.GetWidth(), view.theme->faint,
-                scene->cursor.page, Align::center);
+                "Drawing…", Align::center);
   return texture.has_value();
 }
 

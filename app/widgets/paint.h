@@ -11,7 +11,7 @@ namespace headscope::app {
 void paintFitted(const View& view, Canvas list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
                  std::string_view text, Align align = Align::left);
 
-/// Paints the picture of a scene, as a hall sees it; the name of its page until it is painted. Returns
+/// Paints the picture of a scene, as a hall sees it; words until it is painted, also for null. Returns
 /// whether it is.
 bool paintScene(View& view, Canvas list, const std::shared_ptr<const Scene>& scene, const ImRect& area);
 

@@ -175,6 +175,7 @@ struct ScenePictures {
 
   std::map<std::shared_ptr<const Scene>, unsigned> painted;
   std::vector<std::shared_ptr<const Scene>> shown;  ///< requested since the last frame began
+  std::vector<std::shared_ptr<const Scene>> kept;   ///< whose textures stay while they aren't requested
 };
 
 /// How a page is drawn as a figure: its main part only, as when presenting but in normal type, without
@@ -212,7 +213,8 @@ struct View {
   ScenePictures pictures;
   std::shared_ptr<const Glossary> glossary;  ///< null until its file has been read
   std::vector<std::string> requests;         ///< action ids, which the session runs after the panels
-  std::vector<std::string> menu;  ///< action ids for a context menu at the pointer, which the session opens
+  std::vector<std::string> folded;  ///< action ids that the bar has no room for, so that the menu ☰ has them
+  std::vector<std::string> menu;    ///< action ids for a context menu at the pointer, which the session opens
   /// What a lesson's reader predicted for the row of the cursor's query, one weight per key; shown below the
   /// enlarged head. Empty = no prediction.
   std::vector<float> guessedRow;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <nlohmann/json.hpp>
 
 #include "attention/formats/layers/attention_file.h"
@@ -39,14 +40,6 @@ std::string configOf(const Json& row) {
     else if (name != "like")
       config[name] = value;
   return config.dump();
-}
-
-/// A small tokenizer with a value at a place.
-Json tokenizerWith(const Json& place, const Json& value) {
-  Json json = bytePairJson({"a", "b"}, {{"a", "b"}});
-  json["added_tokens"] = Json::array();
-  json[Json::json_pointer(place.get<std::string>())] = value;
-  return json;
 }
 
 NamedTensor tensorFrom(const Json& json) {
@@ -94,9 +87,9 @@ std::string maskTextError(const Json& row) {
   const std::string text = row[0];
   const ParsedMask mask = parseMask(text);
   if (!mask.error) return "no error";
-  EXPECT_TRUE(mask.layers.empty());
-  EXPECT_LE(mask.error->offset, text.size());
-  EXPECT_EQ(text.substr(std::min(mask.error->offset, text.size())), row[2].get<std::string>());
+  EXPECT_TRUE(mask.layers.empty()) << text;
+  EXPECT_LE(mask.error->offset, text.size()) << text;
+  EXPECT_EQ(text.substr(std::min(mask.error->offset, text.size())), row.at(2).get<std::string>()) << text;
   return mask.error->message;
 }
 
@@ -130,16 +123,30 @@ const Reader kReaders[] = {
      }},
     {"tensor header", "t: ", [](const Json& row) { return messageOf(countTensors(textOf(row), {}, "t")); }}};
 
+/// The row's sentence, or what was thrown instead, so that the other rows are still tested.
+std::string refusalOrThrown(const Reader& reader, const Json& row) {
+  try {
+    return reader.refusal(row);
+  } catch (const std::exception& e) {
+    return std::string("threw: ") + e.what();
+  }
+}
+
 TEST(Refusals, SentencesAreAsListed) {
   const Json sections = Json::parse(headscope::test::fileText(HEADSCOPE_TEST_DIR "/attention/refusals.json"));
   EXPECT_EQ(sections.size(), std::size(kReaders));
-  for (const Reader& reader : kReaders)
-    for (const auto& [fault, rows] : sections.at(reader.section).items())
+  for (const Reader& reader : kReaders) {
+    const Json& faults = sections.at(reader.section);
+    EXPECT_FALSE(faults.empty()) << reader.section;
+    for (const auto& [fault, rows] : faults.items()) {
+      EXPECT_FALSE(rows.empty()) << reader.section << ", " << fault;
       for (const Json& row : rows) {
-        const std::string says = row[1];
-        EXPECT_THAT(reader.refusal(row), Says(says == "no error" ? "" : reader.start, says))
+        const std::string says = row.at(1);
+        EXPECT_THAT(refusalOrThrown(reader, row), Says(says == "no error" ? "" : reader.start, says))
             << reader.section << ", " << fault << ": " << row[0];
       }
+    }
+  }
 }
 
 }  // namespace

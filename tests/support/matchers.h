@@ -24,11 +24,12 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-/// A result that has to be a value. If it is an error, the test fails with its message.
+/// A result that has to be a value. If it is an error, the test fails with its message and ends.
 template <typename T>
 attention::Result<T> checked(attention::Result<T> result,
                              std::source_location at = std::source_location::current()) {
   if (result) return result;
+  ADD_FAILURE_AT(at.file_name(), static_cast<int>(at.line())) << result.error().message;
   throw std::runtime_error(std::string(at.file_name()) + ":" + std::to_string(at.line()) + ": " +
                            result.error().message);
 }

@@ -167,7 +167,7 @@ TEST_F(FlowPage, SumsEndAtTheSnapshotsNumbers) {
     const attention::AttentionResult& result = ui.sequence().attention;
     const app::flow_page::GrowingSum dot = total(PipelineStep::dot);
     EXPECT_EQ(dot.done, dot.terms.size());
-    EXPECT_NEAR(dot.sum(), static_cast<double>(shot().head.steps.dots(9, 4)), 1e-3);
+    EXPECT_NEAR(dot.sum(), static_cast<double>(shot().film.steps.dots(9, 4)), 1e-3);
     const Eigen::RowVectorXf output = result.headOutput[head].row(9);
     EXPECT_NEAR(std::abs(total(PipelineStep::mix).sum()), static_cast<double>(output.cwiseAbs().maxCoeff()),
                 1e-4);
@@ -236,6 +236,11 @@ TEST_F(FlowPage, BiasSaysWhatActs) {
   scene.setup.model.position = app::PositionKind::alibi;
   show(PipelineStep::bias, 1);
   EXPECT_THAT(said(), HasSubstr("a number for their distance is added, then 5·tanh(score ÷ 5)"));
+  scene.setup.mask.additive.edit().values = attention::Matrix::Ones(12, 12);
+  show(PipelineStep::bias, 1);
+  EXPECT_THAT(said(), HasSubstr("keeps it within ±5, then a number for this cell is added."));
+  EXPECT_EQ(app::flow_page::biasText(shot(), "s"), "cap(s + bias) + bias");
+  scene.setup.mask.additive.edit().values = attention::Matrix();
   scene.setup.model.softcap = 0;
   show(PipelineStep::bias, 1);
   EXPECT_THAT(said(), AllOf(HasSubstr("distance is added."), Not(HasSubstr("tanh"))));
@@ -286,9 +291,9 @@ TEST_F(FlowPage, FaultSaysTheStageAndBothShapes) {
 TEST_F(FlowPage, SaysWhatIsMissing) {
   ui.session().scene().setup.input.text = "";
   ui.draw();
-  EXPECT_THAT(written(), HasSubstr("Nothing to compute yet"));
+  EXPECT_THAT(written(), HasSubstr("No tokens"));
   ui.click("empty.input.sample");
-  EXPECT_THAT(written(), Not(HasSubstr("Nothing to compute yet")));
+  EXPECT_THAT(written(), Not(HasSubstr("No tokens")));
 }
 
 struct FlowCase {

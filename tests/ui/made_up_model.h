@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -12,12 +11,10 @@ namespace headscope::test {
 
 /// The folder of a family's synthetic model, by its name in plainModels().
 inline attention::test::MadeUpCheckpoint madeUpFolder(const std::string& name) {
-  using attention::test::PlainModel;
-  const std::vector<PlainModel> models = attention::test::plainModels();
-  const auto model = std::ranges::find(models, name, &PlainModel::name);
+  const attention::test::PlainModel& model = attention::test::plainNamed(name);
   attention::test::MadeUpTensors tensors(attention::DType::F32, 5);
-  (void)model->run(tensors, {1, 2, 3});
-  return attention::test::MadeUpCheckpoint(model->config, tensors.file());
+  (void)model.run(tensors, {1, 2, 3});
+  return attention::test::MadeUpCheckpoint(model.config, tensors.file());
 }
 
 /// Opens the model in a window of 1920 × 1080, with a tokenizer of single letters. If it reads text, it reads

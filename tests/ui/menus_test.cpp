@@ -4,6 +4,7 @@
 
 #include "app/platform/ui_state.h"
 #include "tests/support/matchers.h"
+#include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -127,9 +128,39 @@ TEST(MainMenu, HasEverythingAtEverySize) {
                                "picture.save", "palette", "manual", "shortcuts", "quit"})
       EXPECT_TRUE(ui.has("menu." + std::string(action))) << action << " at " << width;
     EXPECT_FALSE(ui.has("menu.edit.undo")) << "there is nothing to undo";
+    if (width >= 1280) {
+      EXPECT_THAT(cutOff(ui), IsEmpty()) << width;
+    }
     ui.key(Key::escape);
     EXPECT_TRUE(ui.names("menu.").empty()) << width;
   }
+}
+
+TEST(MainMenu, UndoesWhatCanBeUndone) {
+  UiDriver ui(1280, 720);
+  ui.session().scene().setup.model.heads = 4;
+  ui.frames(2).click("bar.menu");
+  ASSERT_TRUE(ui.has("menu.edit.undo"));
+  ui.click("menu.edit.undo");
+  EXPECT_EQ(ui.scene().setup.model.heads, 8);
+  EXPECT_TRUE(ui.names("menu.").empty()) << "a choice closes the menu";
+}
+
+TEST(MainMenu, LettersSearchInstead) {
+  UiDriver ui(1280, 720);
+  ui.key(Key::f10);
+  ASSERT_TRUE(ui.has("menu.manual"));
+  ui.type("hist");
+  EXPECT_FALSE(ui.has("menu.manual"));
+  ui.key(Key::enter);
+  EXPECT_TRUE(ui.has("history.0")) << "all letters were searched for";
+}
+
+TEST(MainMenu, ArrowsMoveAndEnterChooses) {
+  UiDriver ui(1280, 720);
+  ui.key(Key::f10).key(Key::down).key(Key::enter);
+  EXPECT_TRUE(ui.has("dialog")) << "the first line opens a scene";
+  EXPECT_FALSE(ui.has("menu.manual"));
 }
 
 TEST(MainMenu, OpensByKeyboard) {

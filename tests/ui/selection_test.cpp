@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/pages/heads/heads_page.h"
+#include "app/platform/ui_state.h"
 #include "app/scene/scene_json.h"
+#include "app/scene/text/number_text.h"
 #include "tests/support/ui_driver.h"
 #include "tests/ui/lessons/lessons_support.h"
 #include "tests/ui/page_views.h"
@@ -124,6 +127,27 @@ TEST_F(RestingPointer, ChangesNothingInLessons) {
             << lesson << ", step " << step << (presents ? ", presented" : "");
       }
     }
+}
+
+TEST(Receipt, SaysTheWeightBeforeTheLastChange) {
+  UiDriver ui(1920, 1080);
+  app::uiState().watches = true;
+  EXPECT_FALSE(ui.has("receipt.before"));
+  const auto weight = [&] {
+    const Cell cell = app::heads_page::selectedCell(ui.scene(), *ui.session().snapshot());
+    return app::weightText(ui.sequence().probabilities().at(cell.head, cell.query, cell.key));
+  };
+  const std::string first = weight();
+  ui.session().scene().setup.model.sharpness = 0.3f;
+  ui.draw();
+  ASSERT_NE(weight(), first);
+  ASSERT_TRUE(ui.has("receipt.before"));
+  EXPECT_TRUE(ui.says(first));
+  ui.session().scene().setup.model.sharpness = 0.2f;
+  ui.draw();
+  EXPECT_TRUE(ui.says(first)) << "changes that follow each other are one";
+  ui.click("sentence.query.4");
+  EXPECT_FALSE(ui.has("receipt.before")) << "another cell was selected";
 }
 
 }  // namespace

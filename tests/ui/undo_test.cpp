@@ -32,6 +32,16 @@ void editALot(UiDriver& ui) {
   ui.click("position.alibi");
 }
 
+/// Without the weight before the last change, which the receipt shows until another cell is selected: it
+/// belongs to the window, not to the scene.
+render::Image pictureOfScene(UiDriver& ui) {
+  for (const app::Index query : {1, 0}) {
+    ui.session().scene().cursor.cell.query = query;
+    ui.draw();
+  }
+  return picture(ui);
+}
+
 TEST(Undo, UndoAllAndRedoAllRestoreSceneAndPicture) {
   UiDriver ui;
   const Scene start = ui.scene();
@@ -40,7 +50,7 @@ TEST(Undo, UndoAllAndRedoAllRestoreSceneAndPicture) {
   const render::Image first = picture(ui);
   editALot(ui);
   const Scene end = ui.scene();
-  const render::Image last = picture(ui);
+  const render::Image last = pictureOfScene(ui);
   ASSERT_GT(pixelsApart(first, last), 10000);
   int steps = 0;
   for (; ui.session().document().canUndo() && steps < 100; ++steps) undo(ui);
@@ -48,7 +58,7 @@ TEST(Undo, UndoAllAndRedoAllRestoreSceneAndPicture) {
   EXPECT_TRUE(ui.scene().setup == start.setup);
   EXPECT_TRUE(ui.scene().look == start.look);
   // The only difference is that redo is available now.
-  const render::Image again = picture(ui);
+  const render::Image again = pictureOfScene(ui);
   // Typing another script has moved glyphs in the atlas, and filtering slanted ones may round to the next
   // step of a channel.
   constexpr int kStep = 1;
@@ -56,7 +66,7 @@ TEST(Undo, UndoAllAndRedoAllRestoreSceneAndPicture) {
   EXPECT_EQ(changed - pixelsApart(again, first, ui.find("bar.redo"), kStep), 0);
   for (int i = 0; ui.session().document().canRedo() && i < 100; ++i) redo(ui);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(end));
-  EXPECT_EQ(pixelsApart(picture(ui), last), 0);
+  EXPECT_EQ(pixelsApart(pictureOfScene(ui), last), 0);
 }
 
 TEST(Undo, RedoRetracesEveryUndoStep) {

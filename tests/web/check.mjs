@@ -16,9 +16,9 @@ await check('The opening scene is drawn', async () => {
   console.log(`     first frame after ${Math.round(first)} ms`);
 });
 
-for (const key of ['heads', 'mask', 'map', 'cache', 'cost', 'model', 'lab', 'lessons', 'talk'])
+for (const key of ['heads', 'flow', 'mask', 'map', 'cache', 'cost', 'model', 'lab', 'lessons', 'talk'])
   await check(`The page ${key} says what it says natively, where it says it`, async () => {
-    const link = linkTo(changed => { changed.cursor.page = key; });
+    const link = linkTo(changed => { changed.cursor.page = key; changed.cursor.lab.tab = 'weights'; });
     await browser.open(address + fragmentOf(link));
     const own = await picture(), drawn = join(folder, key + '.svg');
     native('render', link, '--size', `${kWidth}x${kHeight}`, '--output', drawn);

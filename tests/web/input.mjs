@@ -125,8 +125,8 @@ await check('The zoom of the page and the size of its window are followed', asyn
 });
 
 await check('A tablet shows every page within its screen', () => withScreen({ width: 1024, height: 768, deviceScaleFactor: 2, mobile: true }, async () => {
-  for (const key of ['heads', 'mask', 'map', 'cache', 'cost', 'model', 'lab', 'lessons', 'talk']) {
-    await browser.open(address + fragmentOf(linkTo(changed => { changed.cursor.page = key; })));
+  for (const key of ['heads', 'flow', 'mask', 'map', 'cache', 'cost', 'model', 'lab', 'lessons', 'talk']) {
+    await browser.open(address + fragmentOf(linkTo(changed => { changed.cursor.page = key; changed.cursor.lab.tab = 'weights'; })));
     assert.deepEqual(await browser.evaluate('[Module.canvas.width, Module.canvas.height]'), [2048, 1536]);
     const texts = textsOf(await picture());
     assert.ok(texts.length > 12, `${key} has ${texts.length} texts`);

@@ -74,28 +74,6 @@ bool ofCells(Stage stage) {
   return stage == Stage::dots || stage == Stage::biased || stage == Stage::scores || stage == Stage::weights;
 }
 
-void drawStages(HeadParts& parts) {
-  const LayerParts& layer = *parts.question.layer;
-  const SequenceSnapshot& sequence = layer.sequence();
-  const attention::AttentionResult& result = sequence.attention;
-  const Index head = parts.question.head;
-  const auto draw = [&](Stage stage, const Eigen::Ref<const Matrix>& values) {
-    parts.pictures[static_cast<std::size_t>(stage)] = stagePicture(stage, values);
-  };
-  draw(Stage::x, layer.x);
-  draw(Stage::context, layer.keySource());
-  draw(Stage::q, attention::mergeHeads(result.q));
-  draw(Stage::k, attention::mergeHeads(result.k));
-  draw(Stage::v, attention::mergeHeads(result.v));
-  draw(Stage::dots, parts.steps.dots);
-  draw(Stage::biased, parts.steps.biased);
-  draw(Stage::scores, result.scores[head]);
-  draw(Stage::weights, sequence.probabilities()[head]);
-  draw(Stage::headOutput, result.headOutput[head]);
-  draw(Stage::concat, attention::mergeHeads(result.headOutput));
-  draw(Stage::output, result.output);
-}
-
 }  // namespace
 
 StagePicture stagePicture(Stage stage, const Eigen::Ref<const Matrix>& values) {
@@ -168,8 +146,6 @@ Result<std::shared_ptr<const HeadParts>> headParts(const HeadPartsQuestion& ques
   parts.question = question;
   const LayerParts& layer = *question.layer;
   const AttentionConfig& config = layer.config();
-  const SequenceSnapshot& sequence = layer.sequence();
-  parts.steps = attention::headSteps(config, sequence.mask, sequence.attention, question.head);
   if (layer.projections) {
     takeMaps(*layer.projections, config, parts);
     parts.wo = columnsOf(layer.projections->o, question.head * config.headDim, config.headDim);
@@ -179,9 +155,7 @@ Result<std::shared_ptr<const HeadParts>> headParts(const HeadPartsQuestion& ques
     takeMaps(weights, config, parts);
     parts.wo = columnsOf(weights.o, question.head * config.headDim, config.headDim);
   }
-  drawStages(parts);
-  parts.memory = resources.memory.count(bytesOf(
-      {parts.steps.dots.size(), parts.steps.biased.size(), 4 * parts.wo.size(), parts.outputRows.size()}));
+  parts.memory = resources.memory.count(bytesOf({4 * parts.wo.size(), parts.outputRows.size()}));
   return std::shared_ptr<const HeadParts>(std::move(made));
 }
 

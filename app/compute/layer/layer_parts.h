@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// One line of a finished computation, to be traced back to its inputs.
+/// One line of a computation, to be traced back to its inputs.
 struct PartsQuestion {
   std::shared_ptr<const Snapshot> snapshot;
   Index sequence = 0;
@@ -51,8 +51,8 @@ struct MapRows {
 };
 
 /// The matrices of a layer's computation that have small pictures, in order.
-enum class Stage { x, context, q, k, v, dots, biased, scores, weights, headOutput, concat, output };
-inline constexpr std::size_t kStages = 12;
+enum class Stage { x, q, k, v, dots, biased, scores, weights, headOutput, concat, output };
+inline constexpr std::size_t kStages = 11;
 
 struct StagePicture {
   attention::Matrix
@@ -60,19 +60,14 @@ struct StagePicture {
   float low = 0, high = 0;  ///< smallest and largest finite value
 };
 StagePicture stagePicture(Stage stage, const Eigen::Ref<const attention::Matrix>& values);
-using StagePictures = std::array<StagePicture, kStages>;
 
 struct HeadParts {
   HeadPartsQuestion question;
-  attention::HeadSteps steps;
   MapRows q, k, v;               ///< of the head, and of the kv head it reads
   attention::Matrix wo;          ///< [modelDim, headDim] the head's columns of W_O
   attention::Matrix outputRows;  ///< [≤ kOutputRows, heads · headDim] rows of W_O from firstColumn on
   attention::Vector outputBias;  ///< [≤ kOutputRows]
-  StagePictures pictures;
   MemoryShare memory;
-
-  const StagePicture& picture(Stage stage) const { return pictures[static_cast<std::size_t>(stage)]; }
 };
 
 /// Pure.

@@ -129,6 +129,16 @@ float largestOf(const StagePicture& picture) {
   return most > 0 ? most : 1;
 }
 
+void paintMissingLayer(View& view, const Snapshot& snapshot, const ImRect& area) {
+  if (!snapshot.error)
+    emptyMessage(view, area, "No tokens", "Type a text on Heads, or start with the opening sentence.",
+                 "Start with the opening sentence", "input.sample");
+  else if (snapshot.error->waits)
+    paintMessage(view, area, "No head to show yet", snapshot.error->message, view.theme->text);
+  else
+    paintMessage(view, area, "Can't compute this layer", snapshot.error->message, view.theme->error);
+}
+
 std::vector<Action> cellActions(const std::string& page, const std::string& where) {
   const auto move = [&](const char* id, const char* name, KeyPress keys, Index Cell::*place, Index by) {
     return Action{.id = page + "." + id,

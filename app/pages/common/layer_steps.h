@@ -40,6 +40,10 @@ void paintPicture(View& view, MatrixTextures& kept, const MatrixPicture& picture
 /// The largest magnitude in a picture, for a signed ramp.
 float largestOf(const StagePicture& picture);
 
+/// What is shown in place of a layer without a picture: that the text is missing, what it waits for, or why
+/// it can't be computed. Requires a snapshot that is empty or has an error.
+void paintMissingLayer(View& view, const Snapshot& snapshot, const ImRect& area);
+
 /// The actions of a page of that key that move the selected cell by arrow keys; `where` as in "Next query in
 /// Flow".
 std::vector<Action> cellActions(const std::string& page, const std::string& where);

@@ -163,6 +163,8 @@ class Page {
   virtual bool showsSide(const Scene&) const { return true; }
   /// While presenting: one sentence that describes what is shown.
   virtual std::vector<CaptionPart> caption(const Scene&) const { return {}; }
+  /// While presenting: a title before the sentence, such as a view's; "" if none.
+  virtual std::string headline(const Scene&) const { return {}; }
   /// While presenting: the meaning of the picture's colours, unless the picture says it itself.
   virtual FigureLegend legend(const Scene&) const { return {}; }
   /// While presenting: speaker notes for what is shown, visible to the lecturer only.

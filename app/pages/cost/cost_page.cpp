@@ -167,8 +167,11 @@ std::vector<CaptionPart> Page::caption(const Scene&) const {
   std::vector<CaptionPart> caption{
       {figures.shape.name + " caches ", theme.secondary},
       {figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "nothing", theme.text},
-      {figures.shape.decodes ? " of keys and values for " + tokensText(figures.request.tokens) + " tokens"
-                             : ": it reads all tokens at once",
+      {figures.shape.decodes
+           ? " of keys and values for " +
+                 (figures.request.batch > 1 ? fmt::format("{} × ", figures.request.batch) : "") +
+                 tokensText(figures.request.tokens) + " tokens"
+           : ": it reads all tokens at once",
        theme.secondary}};
   // From right to left, as they are laid out: the items that Tab cycles through.
   for (int i = static_cast<int>(std::ssize(kPlotTabs)); i >= 0; --i)

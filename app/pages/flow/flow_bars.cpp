@@ -69,7 +69,6 @@ class BarPainter : ShotPainter {
     left_ = std::ssize(keys_) - static_cast<Index>(kMostBars);
     keys_.resize(kMostBars);
     if (std::find(keys_.begin(), keys_.end(), shot_.cell.key) == keys_.end()) keys_.back() = shot_.cell.key;
-
     std::sort(keys_.begin(), keys_.end());
   }
 
@@ -167,10 +166,10 @@ class BarPainter : ShotPainter {
   }
 
   void scale() {
-    heading(fmt::format("{} for each key", factorText(static_cast<double>(shot_.head.steps.factor))),
+    heading(fmt::format("{} for each key", factorText(static_cast<double>(shot_.film.steps.factor))),
             "the outlines are the products");
     change(Step::dot, Step::scale, easeBoth(passed(t_, 0.25, 0.6)), t_ >= 0.6);
-    if (t_ >= 0.6 && shot_.head.steps.factor != 1) shares(passed(t_, 0.6, 0.8));
+    if (t_ >= 0.6 && shot_.film.steps.factor != 1) shares(passed(t_, 0.6, 0.8));
   }
 
   /// One whole shared out by softmax, without the scaling and with it. Visible keys alone take part.

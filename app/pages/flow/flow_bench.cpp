@@ -121,7 +121,7 @@ class BenchPainter : ShotPainter {
   void pile(const GrowingSum& sum, float low, float high) {
     const float top = area_.Max.y - view_.px(84), y = top + view_.px(14);
     const std::string done =
-        fmt::format("{} of {}", sum.done, countedText(static_cast<Index>(sum.terms.size()), "term"));
+        fmt::format("{} of {}", sum.products(sum.done), countedText(sum.products(sum.terms.size()), "term"));
     const float sign = paintText(list_, fonts_.title, ImVec2(area_.Min.x, y), theme_.text, "Σ");
     paintText(list_, small(), ImVec2(area_.Min.x + sign + view_.px(10), y), theme_.secondary, done);
     paintText(list_, fonts_.monoHero, ImVec2(area_.Max.x, y), theme_.text, cellText(sum.sum()), Align::right);

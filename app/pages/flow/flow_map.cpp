@@ -78,11 +78,11 @@ class MapPainter : ShotPainter {
     if (at(Step::input) || at(Step::project)) {
       const double t = into(Step::input);
       const RowsDone done = rowsDone(shot_.n(), query_, passed(t, 0.7, 1), t >= 0.7, passed(t, 0.7, 1));
-      picture("x", plan_.x, shot_.head.picture(Stage::x), Ink::stream, light(Step::input, Step::project));
+      picture("x", plan_.x, shot_.film.picture(Stage::x), Ink::stream, light(Step::input, Step::project));
       coverRows(view_, shot_, plan_.x, done, shot_.n());
       outline(plan_.x);
     } else {
-      picture("x", plan_.x, shot_.head.picture(Stage::x), Ink::stream, kWaiting);
+      picture("x", plan_.x, shot_.film.picture(Stage::x), Ink::stream, kWaiting);
     }
     title(plan_.x, "X", theme_.text, shapeText(shot_.n(), shot_.layer.x.cols()), false);
   }
@@ -132,7 +132,7 @@ class MapPainter : ShotPainter {
 
   /// A matrix of all heads while its rows are made. Keys of another text are there at once.
   void made(const std::string& name, const ImRect& box, Stage stage, Ink ink, float fade) {
-    picture(name + ".all", box, shot_.head.picture(stage), ink, fade);
+    picture(name + ".all", box, shot_.film.picture(stage), ink, fade);
     const bool own = ink == Ink::query || !shot_.cross();
     if (own) coverRows(view_, shot_, box, projected(), shot_.n());
     outline(box);
@@ -159,7 +159,7 @@ class MapPainter : ShotPainter {
     }
     const Index heads = shot_.config.heads;
     const auto open = static_cast<float>(easeBoth(passed(into(Step::split), 0.1, 0.45)));
-    picture("deck", plan_.deck, shot_.head.picture(Stage::q), Ink::query, kDone * open);
+    picture("deck", plan_.deck, shot_.film.picture(Stage::q), Ink::query, kDone * open);
     caps(plan_.deck);
     // The selected head's slice opens to the whole place.
     const float slice = 1 / static_cast<float>(heads);
@@ -167,7 +167,7 @@ class MapPainter : ShotPainter {
                 wide = slice + (1 - slice) * open;
     const ImRect box(plan_.q.Min.x + from * plan_.q.GetWidth(), plan_.q.Min.y,
                      plan_.q.Min.x + (from + wide) * plan_.q.GetWidth(), plan_.q.Max.y);
-    if (open < 1) picture("q.all", plan_.q, shot_.head.picture(Stage::q), Ink::query, 1 - open * 0.9f);
+    if (open < 1) picture("q.all", plan_.q, shot_.film.picture(Stage::q), Ink::query, 1 - open * 0.9f);
     if (open < 1) caps(plan_.q);
     picture("q", box, shot_.film.q, Ink::query, light(Step::split, Step::dot));
     if (plan_.deck.GetWidth() >= view_.px(30))
@@ -216,7 +216,7 @@ class MapPainter : ShotPainter {
     } else {
       const double t = into(Step::mix);
       const bool own = t >= 0.72;
-      picture("o", plan_.o, shot_.head.picture(Stage::headOutput), Ink::value,
+      picture("o", plan_.o, shot_.film.picture(Stage::headOutput), Ink::value,
               light(Step::mix, Step::concat));
       coverRows(view_, shot_, plan_.o,
                 rowsDone(shot_.n(), query_, passed(t, 0, 0.12), own, passed(t, 0.8, 1)), shot_.n());
@@ -235,7 +235,7 @@ class MapPainter : ShotPainter {
     if (!begun(Step::concat)) {
       waiting(plan_.concat, Step::concat);
     } else {
-      picture("concat", plan_.concat, shot_.head.picture(Stage::concat), Ink::value,
+      picture("concat", plan_.concat, shot_.film.picture(Stage::concat), Ink::value,
               light(Step::concat, Step::output));
       const auto heads = static_cast<double>(shot_.config.heads), done = std::floor(shot_.headsMoved());
       list_.AddRectFilled(
@@ -255,7 +255,7 @@ class MapPainter : ShotPainter {
       const double t = into(Step::output);
       picture("wo", plan_.wo, shot_.film.wo, Ink::stream, 0.7f);
       title(plan_.wo, "W_O", theme_.text, "", true);
-      picture("y", plan_.y, shot_.head.picture(Stage::output), Ink::stream, 1);
+      picture("y", plan_.y, shot_.film.picture(Stage::output), Ink::stream, 1);
       coverRows(view_, shot_, plan_.y,
                 rowsDone(shot_.n(), query_, passed(t, 0, 0.1), t >= 0.8, passed(t, 0.9, 1)), shot_.n());
       outline(plan_.y);
@@ -296,7 +296,7 @@ class MapPainter : ShotPainter {
       case Step::dot:
         return "S = Q_{" + h + "} · K_{" + g + "}^T";
       case Step::scale:
-        return "S " + factorText(static_cast<double>(shot_.head.steps.factor));
+        return "S " + factorText(static_cast<double>(shot_.film.steps.factor));
       case Step::bias:
         return biasText(shot_, "S");
       case Step::mask:

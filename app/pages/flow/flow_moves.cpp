@@ -101,7 +101,7 @@ class MovePainter : ShotPainter {
     const ImRect to = FlowPlan::rowOf(plan_.x, query_, shot_.n());
     const ImRect from(plan_.floor.Max.x - view_.px(180), plan_.formula.Min.y, plan_.floor.Max.x,
                       plan_.formula.Min.y + to.GetHeight());
-    paintStrip(rowStrip(shot_.layer.x.row(query_), shot_.head.picture(Stage::x), Ink::stream),
+    paintStrip(rowStrip(shot_.layer.x.row(query_), shot_.film.picture(Stage::x), Ink::stream),
                basisOf(between(from, to, share)));
   }
 
@@ -116,7 +116,7 @@ class MovePainter : ShotPainter {
       const ImRect made = FlowPlan::rowOf(box, query_, shot_.n());
       if (x <= made.Min.x) return;
       list_.PushClipRect(made.Min, ImVec2(std::min(x, made.Max.x), made.Max.y), true);
-      const StagePicture& picture = shot_.head.picture(stage);
+      const StagePicture& picture = shot_.film.picture(stage);
       const float most = largestOf(picture);
       paintPicture(page_.view, page_.textures, {std::string("flow.") + name + ".all", ink, -most, most},
                    picture.values, box, shot_.look);
@@ -132,7 +132,7 @@ class MovePainter : ShotPainter {
         list_.AddLine(ImVec2(x, weights->Min.y), ImVec2(x, row.Max.y), theme_.text,
                       std::max(1.0f, view_.px(1.5f)));
     const float wide = std::max(row.GetWidth(), view_.px(40));
-    paintStrip(rowStrip(shot_.layer.x.row(query_), shot_.head.picture(Stage::x), Ink::stream),
+    paintStrip(rowStrip(shot_.layer.x.row(query_), shot_.film.picture(Stage::x), Ink::stream),
                basisOf(ImRect(x - wide, row.Min.y, x, row.Max.y)), 0.9f);
   }
 
@@ -237,7 +237,7 @@ class MovePainter : ShotPainter {
     for (std::size_t i = 0; i < sum.done; ++i)
       if (const Index j = sum.terms[i].at; j >= 0) made += weights[j] * values.row(j);
     if (sum.done > 0)
-      paintStrip(rowStrip(made, shot_.head.picture(Stage::headOutput), Ink::value), basisOf(target));
+      paintStrip(rowStrip(made, shot_.film.picture(Stage::headOutput), Ink::value), basisOf(target));
     if (sum.done >= sum.terms.size() || sum.terms[sum.done].at < 0) return;
     const Index j = sum.terms[sum.done].at;
     const ImRect from = FlowPlan::rowOf(plan_.values, j, shot_.m());
@@ -253,7 +253,7 @@ class MovePainter : ShotPainter {
     const ImRect to = FlowPlan::columnOf(plan_.concat, static_cast<Index>(head), shot_.config.heads);
     const ImRect box = between(plan_.o, to, easeBoth(place - head));
     paintStrip(stripOf(shot_.sequence.attention.headOutput[static_cast<Index>(head)],
-                       shot_.head.picture(Stage::concat), Ink::value),
+                       shot_.film.picture(Stage::concat), Ink::value),
                basisOf(box));
     compat::rectOutline(list_, box.Min, box.Max,
                         groupColor(theme_, shot_.config.kvHeadOf(static_cast<Index>(head))), 0,
@@ -280,7 +280,7 @@ class MovePainter : ShotPainter {
     const float by = plan_.y.Min.x - from.Max.x;
     ImRect box = from;
     box.TranslateX(by * static_cast<float>(share));
-    paintStrip(rowStrip(row, shot_.head.picture(Stage::concat), Ink::value), basisOf(box), 0.92f);
+    paintStrip(rowStrip(row, shot_.film.picture(Stage::concat), Ink::value), basisOf(box), 0.92f);
     if (t_ < 0.72) return;
     const ImRect cell = FlowPlan::rowOf(plan_.y, query_, shot_.n());
     const float half = view_.px(2);

@@ -14,31 +14,28 @@ namespace {
 constexpr double kStillSeconds = 1.2;  ///< per beat, with reduced motion
 constexpr double kMostSeconds = 0.1;   ///< that a frame advances the film
 
-/// What is shown instead of the film while the layer can't be taken apart.
+/// What is shown instead of the film while the layer can't be taken apart. A fault has its stage and shapes.
 void missing(const State& page, const ImRect& area) {
-  const Snapshot* snapshot = page.snapshot.get();
-  if (snapshot && snapshot->empty && !snapshot->error)
-    return emptyMessage(page.view, area, "Nothing to compute yet", "Type a sentence on Heads.",
-                        "Start with a sentence", "input.sample");
-  const auto error = layerError(snapshot);
-  const std::string problem = error ? *error : page.problem();
-  if (problem.empty()) return;
-  const View& view = page.view;
-  paintMessage(view, area, "Can't compute this layer", problem, view.theme->error);
+  View& view = page.view;
+  if (!page.problem().empty())
+    return paintMessage(view, area, "Can't compute this layer", page.problem(), view.theme->error);
+  if (!page.missing()) return;
+  paintMissingLayer(view, *page.snapshot, area);
   if (!page.fault || page.fault.request().snapshot != page.snapshot) return;
+  const LayerFault& fault = *page.fault;
   // An additive matrix is a term of the score, whether its size fits or not.
   attention::MaskInput mask;
-  if (page.fault->step == Step::bias) mask.additive = attention::Stack(1, 1, 1);
-  const std::vector<Step> steps = stepsOf(snapshot->config, mask);
-  const auto at = std::ranges::find(steps, page.fault->step) - steps.begin();
+  if (fault.step == Step::bias) mask.additive = attention::Stack(1, 1, 1);
+  const attention::AttentionConfig& config = page.snapshot->config;
+  const std::vector<Step> steps = stepsOf(config, mask);
+  const auto stage = std::ranges::find(steps, fault.step) - steps.begin() + 1;
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 above = area.GetCenter() - ImVec2(0, view.px(66));
-  paintText(
-      list, view.fonts->title, above - ImVec2(0, view.px(28)), view.theme->text,
-      fmt::format("It stops at stage {}, {}", at + 1, stepTitle(snapshot->config, mask, page.fault->step)),
-      Align::center);
-  if (page.fault->found.empty()) return;
-  const std::string found = "found " + page.fault->found, expected = "   expected " + page.fault->expected;
+  paintText(list, view.fonts->title, above - ImVec2(0, view.px(28)), view.theme->text,
+            fmt::format("It stops at stage {}, {}", stage, stepTitle(config, mask, fault.step)),
+            Align::center);
+  if (fault.found.empty()) return;
+  const std::string found = "found " + fault.found, expected = "   expected " + fault.expected;
   ImFont* const font = view.fonts->monoTitle;
   ImVec2 from = above - ImVec2(textWidth(font, found + expected) / 2, 0);
   from.x += paintText(list, font, from, view.theme->error, found);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,13 +17,17 @@ namespace headscope::app::flow_page {
 
 using Step = PipelineStep;
 
-/// The matrices of one head that the film shows besides HeadParts' own, pooled for looking.
+/// The steps of one head that the film shows, and its matrices pooled for looking.
 struct FlowPictures {
   std::shared_ptr<const HeadParts> head;
+  attention::HeadSteps steps;
+  std::array<StagePicture, kStages> stages;
   StagePicture q, k, v;         ///< [n or m, headDim] of the head and the kv head it reads
   StagePicture keys;            ///< k transposed
   StagePicture wq, wk, wv, wo;  ///< [modelDim, headDim] three times, and [headDim, modelDim]
   MemoryShare memory;
+
+  const StagePicture& picture(Stage stage) const { return stages[static_cast<std::size_t>(stage)]; }
 };
 FlowPictures flowPictures(const std::shared_ptr<const HeadParts>& head, Resources& resources,
                           std::stop_token stop = {});
@@ -40,7 +45,7 @@ struct State {
   Shown<HeadPartsQuestion, HeadParts> head{shown, headParts};
   Shown<std::shared_ptr<const HeadParts>, FlowPictures> film{shown, flowPictures};
   Shown<PartsQuestion, LayerFault> fault{shown, layerFault};  ///< why the layer can't be computed
-  std::size_t terms = 14;  ///< of a sum that fit on the bench, as drawn
+  std::size_t terms = 14;                                     ///< of a sum that fit on the bench, as drawn
   bool playing = false;
   FlowCursor stopAt;    ///< where playing stops
   double playedAt = 0;  ///< time of the frame that was drawn last while playing
@@ -76,11 +81,11 @@ struct Shot {
   std::vector<Step> steps;
   FlowCursor at;
 
-  Index n() const { return head.steps.dots.rows(); }
-  Index m() const { return head.steps.dots.cols(); }
+  Index n() const { return film.steps.dots.rows(); }
+  Index m() const { return film.steps.dots.cols(); }
   Index kvHead() const { return config.kvHeadOf(cell.head); }
   bool cross() const { return layer.context.size() > 0; }
-  bool biased() const { return head.steps.biased.size() > 0; }
+  bool biased() const { return film.steps.biased.size() > 0; }
   const std::string& query(Index i) const { return sequence.queries[static_cast<std::size_t>(i)].text; }
   const std::string& key(Index j) const { return sequence.keys[static_cast<std::size_t>(j)].text; }
   bool visible(Index i, Index j) const { return sequence.attention.scores.at(cell.head, i, j) != -INFINITY; }
@@ -96,7 +101,7 @@ struct Shot {
   /// Whether the stage is about the selected row: a bar for each key.
   bool ofRow() const { return at.stage >= Step::scale && at.stage <= Step::softmax; }
   /// What the step `scale` does, in a word.
-  const char* scaling() const { return head.steps.factor < 1 ? "division" : "factor"; }
+  const char* scaling() const { return film.steps.factor < 1 ? "division" : "factor"; }
   /// How far the moment is into a stage: 0 before it, 1 after it.
   double into(Step step) const { return at.stage < step ? 0 : at.stage > step ? 1 : at.t; }
 };
@@ -116,15 +121,17 @@ struct GrowingSum {
     Index at = -1;  ///< in both factors; −1 = several, or a bias
     std::string label;
     double a = 0, b = 0, product = 0;
+    Index count = 1;  ///< products that it stands for
   };
   std::string formula;        ///< "s_{7,6} = Σ q_7[c] · k_6[c]"
   std::string a, b, product;  ///< what the columns hold; a or b may be empty
   std::uint32_t aColor = 0, bColor = 0;
   std::vector<Term> terms;
-
   std::size_t done = 0;  ///< terms that have been added
   double falling = 0;    ///< how much of the next one's way to the sum has passed
   std::string note;      ///< below the sum
+  /// How many products the first `terms` terms stand for.
+  Index products(std::size_t terms) const;
   /// The sum of the terms that have been added.
   double sum() const;
 };
@@ -157,6 +164,7 @@ struct FlowPlan {
 FlowPlan planFlow(const View& view, const Shot& shot, const ImRect& area);
 
 /// What a bias step does to scores named so: "S + bias", "cap(S)".
+std::vector<attention::TermKind> biasKinds(const Shot& shot);
 std::string biasText(const Shot& shot, const std::string& scores);
 /// The values at the ends of the colours of S in a step's numbers.
 ValueRange scoreRange(const Shot& shot, Step step);

@@ -35,7 +35,7 @@ class ScorePainter : ShotPainter {
                         : step == Step::mask ? Stage::scores
                         : step == Step::bias ? Stage::biased
                                              : Stage::dots;
-    const StagePicture& picture = shot_.head.picture(stage);
+    const StagePicture& picture = shot_.film.picture(stage);
     const ValueRange range =
         stage == Stage::dots ? ValueRange{picture.low, picture.high} : scoreRange(shot_, step);
     MatrixPicture look{fmt::format("flow.s.{}", static_cast<int>(stage)), Ink::map, range.low, range.high};

@@ -21,32 +21,50 @@ std::span<const float> spanOf(const Eigen::RowVectorXf& row) {
 
 FlowPictures flowPictures(const std::shared_ptr<const HeadParts>& head, Resources& resources,
                           std::stop_token) {
-  const HeadPartsQuestion& question = head->question;
-  const attention::AttentionResult& result = question.layer->sequence().attention;
-  const Index kv = question.layer->config().kvHeadOf(question.head);
+  const LayerParts& layer = *head->question.layer;
+  const SequenceSnapshot& sequence = layer.sequence();
+  const attention::AttentionResult& result = sequence.attention;
+  const Index at = head->question.head, kv = layer.config().kvHeadOf(at);
   FlowPictures film;
   film.head = head;
-  film.q = stagePicture(Stage::q, result.q[question.head]);
-  film.k = stagePicture(Stage::k, result.k[kv]);
-  film.v = stagePicture(Stage::v, result.v[kv]);
+  film.steps = attention::headSteps(layer.config(), sequence.mask, result, at);
+  auto numbers = static_cast<std::uint64_t>(film.steps.dots.size() + film.steps.biased.size());
+  const auto drawn = [&](Stage stage, const Eigen::Ref<const attention::Matrix>& values) {
+    StagePicture picture = stagePicture(stage, values);
+    numbers += static_cast<std::uint64_t>(picture.values.size());
+    return picture;
+  };
+  const auto draw = [&](Stage stage, const Eigen::Ref<const attention::Matrix>& values) {
+    film.stages[static_cast<std::size_t>(stage)] = drawn(stage, values);
+  };
+  draw(Stage::x, layer.x);
+  draw(Stage::q, attention::mergeHeads(result.q));
+  draw(Stage::k, attention::mergeHeads(result.k));
+  draw(Stage::v, attention::mergeHeads(result.v));
+  draw(Stage::dots, film.steps.dots);
+  draw(Stage::biased, film.steps.biased);
+  draw(Stage::scores, result.scores[at]);
+  draw(Stage::weights, sequence.probabilities()[at]);
+  draw(Stage::headOutput, result.headOutput[at]);
+  draw(Stage::concat, attention::mergeHeads(result.headOutput));
+  draw(Stage::output, result.output);
+  film.q = drawn(Stage::q, result.q[at]);
+  film.k = drawn(Stage::k, result.k[kv]);
+  film.v = drawn(Stage::v, result.v[kv]);
   film.keys = film.k;
   film.keys.values.transposeInPlace();
-  film.wq = stagePicture(Stage::q, head->q.weight.transpose());
-  film.wk = stagePicture(Stage::k, head->k.weight.transpose());
-  film.wv = stagePicture(Stage::v, head->v.weight.transpose());
-  film.wo = stagePicture(Stage::output, head->wo.transpose());
-  Index numbers = 0;
-  for (const StagePicture* picture :
-       {&film.q, &film.k, &film.v, &film.keys, &film.wq, &film.wk, &film.wv, &film.wo})
-    numbers += picture->values.size();
-  film.memory = resources.memory.count(static_cast<std::uint64_t>(numbers) * sizeof(float));
+  film.wq = drawn(Stage::q, head->q.weight.transpose());
+  film.wk = drawn(Stage::k, head->k.weight.transpose());
+  film.wv = drawn(Stage::v, head->v.weight.transpose());
+  film.wo = drawn(Stage::output, head->wo.transpose());
+  film.memory = resources.memory.count(numbers * sizeof(float));
   return film;
 }
 
 double Shot::score(Step step, Index i, Index j) const {
-  if (step <= Step::dot) return static_cast<double>(head.steps.dots(i, j));
-  if (step == Step::scale) return static_cast<double>(head.steps.dots(i, j) * head.steps.factor);
-  if (step == Step::bias) return static_cast<double>(head.steps.unmasked(i, j));
+  if (step <= Step::dot) return static_cast<double>(film.steps.dots(i, j));
+  if (step == Step::scale) return static_cast<double>(film.steps.dots(i, j) * film.steps.factor);
+  if (step == Step::bias) return static_cast<double>(film.steps.unmasked(i, j));
   return static_cast<double>(sequence.attention.scores.at(cell.head, i, j));
 }
 
@@ -74,23 +92,38 @@ Shot shotOf(const Scene& scene, const State& page) {
           at};
 }
 
+std::vector<attention::TermKind> biasKinds(const Shot& shot) {
+  std::vector<attention::TermKind> kinds;
+  for (const attention::ScoreTerm& term : attention::scoreTerms()) {
+    const bool acts = term.adds() || term.kind == attention::TermKind::cap;
+    if (acts && term.applies(shot.config, shot.sequence.mask) && (kinds.empty() || kinds.back() != term.kind))
+      kinds.push_back(term.kind);
+  }
+  return kinds;
+}
+
 std::string biasText(const Shot& shot, const std::string& scores) {
-  bool adds = false;
-  for (const attention::ScoreTerm& term : attention::scoreTerms())
-    adds = adds || (term.adds() && term.applies(shot.config, shot.sequence.mask));
-  const std::string sum = adds ? scores + " + bias" : scores;
-  return shot.config.softcap > 0 ? "cap(" + sum + ")" : sum;
+  std::string text = scores;
+  for (const attention::TermKind kind : biasKinds(shot))
+    text = kind == attention::TermKind::cap ? "cap(" + text + ")" : text + " + bias";
+  return text;
 }
 
 ValueRange scoreRange(const Shot& shot, Step step) {
   if (step >= Step::softmax) return {0, 1};
   const bool biased = shot.biased() && step >= Step::bias;
-  const StagePicture& picture = shot.head.picture(biased ? Stage::biased : Stage::dots);
+  const StagePicture& picture = shot.film.picture(biased ? Stage::biased : Stage::dots);
   // The products' scale stays until the division.
   const bool products =
       step == Step::dot || (step == Step::scale && shot.at.stage == step && shot.at.t < 0.6);
-  const float factor = products || biased ? 1 : shot.head.steps.factor;
+  const float factor = products || biased ? 1 : shot.film.steps.factor;
   return {picture.low * factor, picture.high * factor};
+}
+
+Index GrowingSum::products(std::size_t count) const {
+  Index all = 0;
+  for (std::size_t i = 0; i < count; ++i) all += terms[i].count;
+  return all;
 }
 
 double GrowingSum::sum() const {
@@ -110,7 +143,8 @@ GrowingSum growingSum(const Eigen::Ref<const Eigen::RowVectorXf>& a,
     sum.terms.push_back({term.at, std::to_string(term.at), static_cast<double>(term.a),
                          static_cast<double>(term.b), term.product});
   if (worked.omitted > 0 && !worked.nothingOmitted) {
-    sum.terms.push_back({-1, fmt::format("{} more", worked.omitted), 0, 0, worked.rest});
+    sum.terms.push_back(
+        {-1, fmt::format("{} more", worked.omitted), 0, 0, worked.rest, static_cast<Index>(worked.omitted)});
   }
   if (worked.omitted > 0 && worked.nothingOmitted)
     sum.note = fmt::format("{} of {} products are 0", worked.omitted, all);
@@ -200,7 +234,6 @@ GrowingSum outputSum(const Shot& shot, std::size_t most) {
   sum.formula = fmt::format("{}[{}] = Σ concat · W_O[c, {}]", withIndex("y", shot.cell.query), shot.column,
                             shot.column);
   sum.product = "each head's share";
-
   double whole = 0;
   for (const GrowingSum::Term& term : sum.terms) whole += term.product;
   const auto written = static_cast<double>(result.output(shot.cell.query, shot.column));

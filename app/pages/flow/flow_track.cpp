@@ -12,7 +12,7 @@ namespace {
 
 /// The matrix that stands for a stage on the track.
 const StagePicture& emblem(const Shot& shot, Step step) {
-  const auto of = [&](Stage stage) -> const StagePicture& { return shot.head.picture(stage); };
+  const auto of = [&](Stage stage) -> const StagePicture& { return shot.film.picture(stage); };
   switch (step) {
     case Step::input:
       return of(Stage::x);

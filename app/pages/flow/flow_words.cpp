@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "app/pages/flow/flow_page.h"
 #include "app/scene/text/number_text.h"
@@ -62,11 +62,11 @@ struct Words {
       return {plain("The row of "), query(), plain(" swings onto the column of "), key(),
               plain(": multiply pair by pair, then add.")};
     if (beat == 2) return {query(), plain(" goes on over the other keys: one score for each.")};
-    return {plain(fmt::format("So it goes on: {} times {}.", countedText(shot.n(), "query"),
-                              countedText(shot.m(), "key")))};
+    return {plain(
+        fmt::format("And so on: {} × {}.", countedText(shot.n(), "query"), countedText(shot.m(), "key")))};
   }
   std::vector<CaptionPart> scale(std::size_t beat) const {
-    if (shot.head.steps.factor == 1) return {plain("The scores aren't scaled.")};
+    if (shot.film.steps.factor == 1) return {plain("The scores aren't scaled.")};
     if (beat == 1) return withoutDivision();
     return {plain("The score of "),     key(),     plain(": "), number(score(Step::dot)), plain(" becomes "),
             number(score(Step::scale)), plain(".")};
@@ -97,20 +97,14 @@ struct Words {
   }
   /// What acts on a score between the scale and the mask, in its order.
   std::string whatActs() const {
-    bool distance = false, cell = false;
-    for (const attention::ScoreTerm& term : attention::scoreTerms())
-      if (term.applies(shot.config, shot.sequence.mask)) {
-        distance |= term.kind == attention::TermKind::distance;
-        cell |= term.kind == attention::TermKind::cell;
-      }
-    const std::string added = distance && cell ? "numbers for their distance and for this cell are added"
-                              : distance       ? "a number for their distance is added"
-                              : cell           ? "a number for this cell is added"
-                                               : "";
-    if (shot.config.softcap == 0) return added;
     const std::string cap = roundedText(shot.config.softcap, 3);
-    const std::string capped = fmt::format("{0}·tanh(score ÷ {0}) keeps it within ±{0}", cap);
-    return added.empty() ? capped : distance ? added + ", then " + capped : capped + ", then " + added;
+    std::vector<std::string> acts;
+    for (const attention::TermKind kind : biasKinds(shot))
+      acts.push_back(kind == attention::TermKind::distance ? "a number for their distance is added"
+                     : kind == attention::TermKind::cell
+                         ? "a number for this cell is added"
+                         : fmt::format("{0}·tanh(score ÷ {0}) keeps it within ±{0}", cap));
+    return fmt::format("{}", fmt::join(acts, ", then "));
   }
   std::vector<CaptionPart> mask() const {
     if (visibleKeys() == shot.m()) return {plain("Nothing is hidden from "), query(), plain(".")};
@@ -176,8 +170,8 @@ ShotWords shotWords(const Shot& shot, const Theme& theme) {
     case Step::dot:
       return {"Every query meets every key", words.dot(beat)};
     case Step::scale:
-      return {shot.head.steps.factor < 1   ? "The same bars, shorter"
-              : shot.head.steps.factor > 1 ? "The same bars, longer"
+      return {shot.film.steps.factor < 1   ? "The same bars, shorter"
+              : shot.film.steps.factor > 1 ? "The same bars, longer"
                                            : "Scores aren't scaled",
               words.scale(beat)};
     case Step::bias:

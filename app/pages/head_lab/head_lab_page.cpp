@@ -26,8 +26,7 @@ Tab& Page::shown(const Scene& scene) const {
   return *tabs_[placeOf(scene)];
 }
 
-bool Page::take(const Scene& scene) {
-  page_.catchingUp = !services_.layer.upToDate(scene.setup);
+bool Page::take(const Scene&) {
   const bool any = page_.snapshot != services_.layer.snapshot();
   page_.snapshot = services_.layer.snapshot();
   const bool newAnswers = page_.shown.take();
@@ -58,7 +57,7 @@ void Page::draw(Scene& scene, const Layout& layout) {
     if (!tabTable()[placeOf(scene)].needsLayer) {
       shown(scene).draw(scene, area, layout);
     } else if (page_.missing()) {
-      shown(scene).drawMissing(scene, area, layout);
+      paintMissingLayer(view, *page_.snapshot, area);
     } else if (const std::string problem = page_.problem(); !problem.empty()) {
       paintMessage(view, area, "Can't take this layer apart", problem, view.theme->error);
     } else if (page_.head) {
@@ -154,10 +153,10 @@ std::vector<Action> Page::keyActions() {
                   .run = std::move(run)};
   };
   std::vector<Action> actions{
-      key("next", "Next view, size or mistake", {Key::right, {}}, steps(1), true),
-      key("previous", "Previous view, size or mistake", {Key::left, {}}, steps(-1), true),
-      key("first", "First view, size or mistake", {Key::home, {}}, steps(-100)),
-      key("last", "Last view, size or mistake", {Key::end, {}}, steps(100)),
+      key("next", "Next view, head count or mistake", {Key::right, {}}, steps(1), true),
+      key("previous", "Previous view, head count or mistake", {Key::left, {}}, steps(-1), true),
+      key("first", "First view, head count or mistake", {Key::home, {}}, steps(-100)),
+      key("last", "Last view, head count or mistake", {Key::end, {}}, steps(100)),
       key(
           "switch", "Switch the selected head off or on (Ablation)", {Key::del, {}},
           [this](Scene& scene) { shown(scene).switchHead(scene); }, false,

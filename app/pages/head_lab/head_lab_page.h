@@ -45,7 +45,6 @@ struct State {
         return attention::saturation(mistake, kMistakeDims, 12, kSaturationLayers, stop);
       }};
   bool showsEntropy = false;  ///< where one plot fits: the entropy, not the largest weight
-  bool catchingUp = false;
   /// Whether there is nothing to show in detail: no tokens, or a layer that can't be computed.
   bool missing() const { return snapshot && (snapshot->error || snapshot->empty); }
   /// Why the layer's parts can't be computed; "" if they can.
@@ -79,8 +78,6 @@ class Tab {
   virtual void prepare(Scene&) {}
   /// `area` is the space below the tab line. If the tab's row needs the layer, `page_.head` is set.
   virtual void draw(Scene& scene, const ImRect& area, const Layout& layout) = 0;
-  /// Called instead of draw() if the row needs the layer and there is none. Explains why, and what to do.
-  virtual void drawMissing(Scene& scene, const ImRect& area, const Layout& layout);
   /// Called while visible. Requests what is on screen, after the panels are drawn.
   virtual void ask(const Scene&) {}
   /// Called when another page is shown, after the answers were dropped.

@@ -1,8 +1,5 @@
-#include <fmt/core.h>
-
 #include "app/pages/head_lab/head_lab_page.h"
 #include "app/platform/track.h"
-#include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app::head_lab_page {

@@ -40,7 +40,7 @@ void headChips(Scene& scene, State& page, const ImRect& line, float left) {
   for (Index h = 0; h < config.heads; ++h)
     heads.push_back({fmt::format("Head {} of {}", h, config.heads), "", std::to_string(h)});
   int chosen = static_cast<int>(cell.head);
-  const std::string kv = fmt::format("KV {}", config.kvHeadOf(cell.head));
+  const std::string kv = kvName(config.kvHeadOf(cell.head));
   const float head = textWidth(view.fonts->text, heads[static_cast<std::size_t>(chosen)].label) + view.px(24);
   const Index layers = layerCount(scene.setup);
   const float layerWide = layers > 1 ? textWidth(view.fonts->text, "Layer 00") + view.px(30) : 0;
@@ -112,18 +112,6 @@ attention::Status checkTab(const Scene& scene) {
 
 void Tab::choices(Scene& scene, const ImRect& line, float left) {
   if (page_.head && !page_.missing()) headChips(scene, page_, line, left);
-}
-
-void Tab::drawMissing(Scene&, const ImRect& area, const Layout&) {
-  View& view = page_.view;
-  const Snapshot& snapshot = *page_.snapshot;
-  if (!snapshot.error)
-    emptyMessage(view, area, "No tokens", "Type a text on Heads, or start with the opening sentence.",
-                 "Start with the opening sentence", "input.sample");
-  else if (snapshot.error->waits)
-    paintMessage(view, area, "No head to show yet", snapshot.error->message, view.theme->text);
-  else
-    paintMessage(view, area, "Can't compute this layer", snapshot.error->message, view.theme->error);
 }
 
 namespace {

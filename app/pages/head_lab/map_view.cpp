@@ -15,11 +15,10 @@ VisibleCells windowOf(Index total, Index most, Index around) {
   return {std::clamp<Index>(around - count / 2, 0, total - count), count};
 }
 
-std::string visiblePartText(const VisibleCells& rows, Index queries, const VisibleCells& cols, Index keys,
-                            const char* columns) {
+std::string visiblePartText(const VisibleCells& rows, Index queries, const VisibleCells& cols, Index keys) {
   if (rows.whole(queries) && cols.whole(keys)) return "";
-  return fmt::format("rows {}–{} of {}, {} {}–{} of {}", rows.first, rows.end() - 1, queries, columns,
-                     cols.first, cols.end() - 1, keys);
+  return fmt::format("rows {}–{} of {}, keys {}–{} of {}", rows.first, rows.end() - 1, queries, cols.first,
+                     cols.end() - 1, keys);
 }
 
 std::string shortNumber(float value, bool weight) {
@@ -138,15 +137,14 @@ void paintMap(const Scene& scene, State& page, const MapView& map, const attenti
   paintMarks(view, map);
 }
 
-MapHit hitMap(const MapView& map, const std::vector<attention::Token>* rows,
-              const std::vector<attention::Token>* columns) {
+MapHit hitMap(const MapView& map) {
   ImGui::SetCursorScreenPos(map.cells.Min);
   MapHit hit;
   const ImVec2 size = map.cells.GetSize();
   if (size.x < 1 || size.y < 1) return hit;
   hit.clicked = hitArea("stage." + map.name, size);
   noteTabStopKind(TabStopKind::picture, {map.tile().cellWidth(), map.tile().cellHeight()});
-  trackCells("stage." + map.name, map.tile(), rows, columns);
+  trackCells("stage." + map.name, map.tile(), nullptr, nullptr);
   if (!ImGui::IsItemHovered()) return {};
   const auto cell = map.tile().cellAt(ImGui::GetIO().MousePos, map.rows.end(), map.cols.end());
   if (!cell) return {};

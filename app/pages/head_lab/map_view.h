@@ -19,8 +19,7 @@ struct Marked {
 /// At most `most` of `total`, centred on `around` if possible.
 VisibleCells windowOf(Index total, Index most, Index around);
 /// "rows 5–16 of 40, keys 0–11 of 40"; "" if everything is visible.
-std::string visiblePartText(const VisibleCells& rows, Index queries, const VisibleCells& cols, Index keys,
-                            const char* columns = "keys");
+std::string visiblePartText(const VisibleCells& rows, Index queries, const VisibleCells& cols, Index keys);
 
 /// A matrix drawn cell by cell: its place, its visible part, and its marks.
 struct MapView {
@@ -59,9 +58,7 @@ struct MapHit {
   Index row = -1, col = -1;
   bool clicked = false;
 };
-/// `rows`, `columns`: the tokens of the two sides, if they are tokens and no names are drawn.
-MapHit hitMap(const MapView& map, const std::vector<attention::Token>* rows = nullptr,
-              const std::vector<attention::Token>* columns = nullptr);
+MapHit hitMap(const MapView& map);
 
 /// Draws token names left of a map, right-aligned at its edge, or turned ones below it. Skips names that
 /// would overlap others, but never those of the marked rows and columns.
@@ -85,14 +82,6 @@ void columnNumbers(const State& page, const MapView& map, std::uint32_t color);
 Index cellsThatFit(const View& view, float pixels, float least);
 /// On a map of queries × keys: a click selects the hovered cell, or lets it go.
 void chooseCell(Scene& scene, State& page, const MapHit& hit);
-
-/// A factor of a formula, with its shape below.
-struct FormulaPart {
-  std::string text, shape;
-  std::uint32_t color;
-};
-/// Draws "S = Q₀ · K₀ᵀ" above "12×12 12×32 32×12".
-void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& parts, float width);
 
 /// A short number for a cell. Weights: ".88" for 0.88, "" below 0.005. Others: one decimal, none from ten on.
 std::string shortNumber(float value, bool weight);

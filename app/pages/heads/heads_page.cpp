@@ -269,9 +269,9 @@ std::vector<Action> Page::ownActions() {
     scene.setup.input.contextText = kSampleContext;
   };
   const auto wiring = [this](Scene& scene) {
-    if (page_.snapshot && page_.snapshot->config.latentDim > 0)
+    if (!scene.cursor.wiring && page_.snapshot && page_.snapshot->config.latentDim > 0)
       return services_.view.messages.fail(
-          "All heads of this layer read one latent: it has no kv heads to wire.");
+          "All heads of this layer read one latent, so there are no kv heads to wire.");
     scene.cursor.wiring = !scene.cursor.wiring || scene.cursor.page != "heads";
     scene.cursor.page = "heads";
   };

@@ -53,9 +53,23 @@ struct TokenMenu {
   bool tokenIsQuery = true;  ///< `token` is a query, not a key
 };
 
+/// The selected cell's weight, and what it was before the scene last changed. Changes that follow each other,
+/// as while a slider is dragged, count as one.
+struct WeightBefore {
+  const Snapshot* snapshot = nullptr;
+  Cell cell;
+  std::string words;  ///< of the query and the key; for other words there is no before
+  float weight = 0;
+  std::optional<float> before;
+  double changedAt = 0;
+
+  void note(const Snapshot& shown, const Cell& selected, const std::string& pair, float now, double time);
+};
+
 /// The dimension under the pointer in the receipt's vectors.
 struct ReceiptPointer {
   Index dim = -1, nextDim = -1;  ///< in the last frame and in this one; −1 = none
+  WeightBefore before;
 };
 
 /// The card of the selected word, and what its vector was when the card was opened.
@@ -73,8 +87,7 @@ struct WordPart {
     std::string name;
     Eigen::RowVectorXf vector;
     InputSetup input;
-    std::shared_ptr<const WordStudy> opened;  ///< of the vectors then: the map keeps its plane
-
+    std::shared_ptr<const WordStudy> opened;   ///< of the vectors then: the map keeps its plane
     std::shared_ptr<const Snapshot> snapshot;  ///< the heads' weights
     Index sequence = 0;
   } before;

@@ -235,11 +235,17 @@ std::vector<Span> pairOf(const Theme& theme, const SequenceSnapshot& sequence, c
           {tokenName(sequence.keys, cell.key), theme.key}};
 }
 
-/// Says what is selected while the receipt previews another cell; otherwise only takes its place, so that
-/// what is below doesn't move away from the pointer.
-void selectedLine(Rows& rows, const SequenceSnapshot& sequence, const Cell& selected, bool previews) {
-  if (!previews) return rows.line(Type::small, {{" "}});
+/// Says what is selected while the receipt previews another cell, else what its weight was before the last
+/// change. Otherwise it only takes its place, so that what is below doesn't move away from the pointer.
+void selectedLine(Rows& rows, const SequenceSnapshot& sequence, const Cell& selected, bool previews,
+                  const std::optional<float>& before) {
   const Theme& theme = rows.theme();
+  if (!previews && before)
+    return rows.line(Type::small,
+                     {{"weight before the last change", theme.secondary},
+                      {weightText(*before), theme.secondary, nullptr, true}},
+                     "receipt.before");
+  if (!previews) return rows.line(Type::small, {{" "}});
   std::vector<Span> words{{fmt::format("selected: head {}, ", selected.head), theme.secondary}};
   for (const Span& span : pairOf(theme, sequence, selected)) words.push_back(span);
   const float weight = sequence.probabilities().at(selected.head, selected.query, selected.key);
@@ -253,6 +259,10 @@ void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceS
   const Theme& theme = rows.theme();
   const Cell selected = selectedCell(scene, snapshot), cell = view.previewed(selected);
   const bool previews = cell != selected;
+  pointer.before.note(
+      snapshot, selected,
+      tokenText(sequence.queries, selected.query) + "\n" + tokenText(sequence.keys, selected.key),
+      sequence.probabilities().at(selected.head, selected.query, selected.key), view.time);
   const ScoreReceipt explained = attention::explainScore(snapshot.config, sequence.mask, sequence.attention,
                                                          cell.head, cell.query, cell.key);
   rows.inWindow([&] { rows.section("RECEIPT", layerPrefix(snapshot.setup) + headName(cell.head)); });
@@ -275,7 +285,7 @@ void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceS
     others += key != cell.key && visible(sequence, cell, key);
   rows.inWindow([&] { rows.section("OUTPUT OF THE HEAD", "Σ weight · v"); });
   outputLines(rows, pointer, explained, cell.key, others);
-  selectedLine(rows, sequence, selected, previews);
+  selectedLine(rows, sequence, selected, previews, pointer.before.before);
   rows.inWindow([&] {
     const float entropy = attention::rowEntropy(sequence.probabilities()[cell.head].row(cell.query));
     rows.section("ROW OF “" + tokenText(sequence.queries, cell.query) + "”",
@@ -290,6 +300,21 @@ void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceS
 }
 
 }  // namespace
+
+void WeightBefore::note(const Snapshot& shown, const Cell& selected, const std::string& pair, float now,
+                        double time) {
+  constexpr double kPause = 1;  // seconds that separate two changes
+  if (selected != cell || pair != words)
+    before.reset();
+  else if (&shown != snapshot && now != weight) {
+    if (!before || time - changedAt > kPause) before = weight;
+    changedAt = time;
+  }
+  snapshot = &shown;
+  cell = selected;
+  words = pair;
+  weight = now;
+}
 
 void receiptPanel(Scene& scene, State& page, const Layout& layout) {
   rightPanel(page.view, layout, "receipt", {"heads", "cache"}, [&](Rows& rows) {

@@ -169,7 +169,6 @@ void closeWord(State& page) {
   if (word.before.word < 0 && !word.study) return;
   word.before = {};
   word.card = {};
-
   word.compares = false;
   word.study.forget();
   word.changes.forget();

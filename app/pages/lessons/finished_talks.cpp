@@ -43,7 +43,7 @@ void finished(State& page, std::size_t at, const ImRect& area) {
   paintText(
       list, view.fonts->small, ImVec2(area.Max.x, ImGui::GetItemRectMin().y + view.px(14)),
       view.theme->secondary,
-      firstFitting(view.fonts->small, {length, fmt::format("{} min", talk.minutes)}, area.Max.x - right),
+      firstFitting(view.fonts->small, {length, fmt::format("{} min", talk.minutes), ""}, area.Max.x - right),
       Align::right);
 }
 
@@ -58,7 +58,7 @@ void finishedTalks(State& page, const ImRect& area) {
       paintText(list, view.fonts->bold, ImVec2(area.Min.x, y), view.theme->text, "Finished talks");
   const float left = area.Min.x + wide + view.px(14);
   paintFitted(view, list, view.fonts->small, ImVec2(left, y), area.Max.x - left, view.theme->secondary,
-              "Give them as they are, or open a copy and change it");
+              "Present one as it is, or open a copy to change it");
   const auto count = static_cast<float>(kReadyTalks.size());
   const float gap = view.px(20), each = (area.GetWidth() - gap * (count - 1)) / count;
   for (std::size_t i = 0; i < kReadyTalks.size(); ++i) {

@@ -56,7 +56,7 @@ void files(Rows& rows, const State& page) {
 float heading(State& page, const ImRect& area) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  const float y = area.Min.y + view.px(30), box = view.figure || view.present ? 0 : view.px(200);
+  const float y = area.Min.y + view.px(30), box = view.figure ? 0 : view.px(200);
   Index minutes = 0;
   for (const LessonEntry& entry : page.list.library->lessons) minutes += entry.lesson->minutes;
   const auto lessons = std::ssize(page.list.library->lessons);
@@ -66,9 +66,8 @@ float heading(State& page, const ImRect& area) {
   const std::string facts = fmt::format("{}, {} minutes in all", countedText(lessons, "lesson"), minutes);
   paintText(list, view.fonts->text, ImVec2(area.Min.x + wide, y), view.theme->secondary,
             firstFitting(view.fonts->text,
-                         {fmt::format("{}  ·  {} talks to give  ·  everything is computed here", facts,
-                                      kReadyTalks.size()),
-                          facts, countedText(lessons, "lesson")},
+                         {fmt::format("{}  ·  {} talks to give", facts, kReadyTalks.size()), facts,
+                          countedText(lessons, "lesson")},
                          room));
   if (box > 0) {
     ImGui::SetCursorScreenPos(ImVec2(area.Max.x - box, y - view.px(15)));

@@ -20,19 +20,21 @@ void paintCover(const State& page, std::size_t at, const ImRect& room);
 struct PathPart {
   std::string heading;
   std::vector<std::size_t> lessons;
+  bool ends = false;  ///< comes after all other parts of the program's lessons
 };
-/// The lessons that contain the search, in parts, which are ordered by their first lesson.
+/// The lessons that contain the search, in parts, which are ordered by their first lesson of all.
 std::vector<PathPart> pathParts(const LessonList& list);
 
 /// Where the cards of a path stand.
 struct PathPlan {
   std::vector<std::vector<ImRect>> cards;  ///< of each part, in its order
-  bool endsTogether = false;               ///< the last part stands after all others but the first
+  std::size_t end = 0;                     ///< the part that stands right of those before; 0 = none
   float bottom = 0;
 };
-/// Places cards in at most `columns` columns, each part in a new row under a heading `head` high. A last part
-/// of a single lesson stands right of the rows before it where they leave their last column free. All lengths
-/// in pixels; cards are `least` to `most` high, so the plan may be higher than the area.
+/// Places cards in at most `columns` columns, each part in a new row under a heading `head` high. The part
+/// that ends stands right of the parts between the first and itself, if it is one lesson and they leave their
+/// last column free. All lengths in pixels; cards are `least` to `most` high, so the plan may be higher than
+/// the area.
 PathPlan layPath(std::span<const PathPart> parts, const ImRect& area, int columns, float head, ImVec2 gap,
                  float least, float most);
 
@@ -42,7 +44,7 @@ float lessonPath(State& page, const ImRect& area);
 void nextLesson(Rows& rows, State& page, float room);
 /// The talk of the window's scene, or how to make one.
 void ownTalk(Rows& rows, State& page, const Scene& own);
-/// Draws the finished talks, with a row of their views if the area is high enough.
+/// Draws the finished talks, with as many rows of their views as have room.
 void finishedTalks(State& page, const ImRect& area);
 
 }  // namespace headscope::app::lessons_page

@@ -7,10 +7,6 @@
 
 namespace headscope::app::lessons_page {
 
-float columnWidth(const View& view, const ImRect& area) {
-  return std::round(std::clamp(area.GetWidth() * 0.292f, view.px(250), view.px(560)));
-}
-
 float comparisonWidth(const View& view, const ImRect& area) {
   return std::round(std::min(area.GetWidth() * 0.24f, view.px(460)));
 }
@@ -36,7 +32,8 @@ float wordsHeight(const State& page, float width) {
 ImRect wordsArea(const State& page, const ImRect& area) {
   ImRect words = area;
   if (!page.view.present) {
-    words.Max.x = area.Min.x + columnWidth(page.view, area);
+    const View& view = page.view;
+    words.Max.x = area.Min.x + std::round(std::clamp(area.GetWidth() * 0.292f, view.px(250), view.px(560)));
     return words;
   }
   const Cursor* cursor = page.stage.document ? &page.stage.document->scene().cursor : nullptr;

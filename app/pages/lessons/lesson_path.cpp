@@ -88,30 +88,27 @@ void branches(const View& view, const PathPlan& plan, float stem) {
   const std::uint32_t color = view.theme->line;
   const float thick = std::max(1.0f, view.px(1.5f));
   const auto line = [&](ImVec2 a, ImVec2 b) { list.AddLine(a, b, color, thick); };
-  const std::size_t parts = plan.cards.size() - (plan.endsTogether ? 1 : 0);
-  for (std::size_t i = 0; i < parts; ++i) {
+  float low = 0;
+  for (std::size_t i = 0; i < plan.cards.size(); ++i) {
+    if (plan.end > 0 && i == plan.end) continue;
     const auto& row = plan.cards[i];
-    line(ImVec2(stem, passes(view, row.front())),
-         ImVec2(row.front().Min.x - view.px(2), passes(view, row.front())));
+    low = passes(view, row.front());
+    line(ImVec2(stem, low), ImVec2(row.front().Min.x - view.px(2), low));
     for (std::size_t j = 1; j < row.size(); ++j)
       if (row[j].Min.y == row[j - 1].Min.y)
         line(ImVec2(row[j - 1].Max.x, passes(view, row[j])),
              ImVec2(row[j].Min.x - view.px(2), passes(view, row[j])));
   }
-  line(ImVec2(stem, passes(view, plan.cards.front().front())),
-       ImVec2(stem, passes(view, plan.cards[parts - 1].front())));
-  if (!plan.endsTogether) return;
-  const ImRect& end = plan.cards.back().front();
+  line(ImVec2(stem, passes(view, plan.cards.front().front())), ImVec2(stem, low));
+  if (plan.end == 0) return;
+  const ImRect& end = plan.cards[plan.end].front();
   const float join = end.Min.x - view.px(14), at = passes(view, end);
-  float top = at, low = at;
-  for (std::size_t i = 1; i < parts; ++i) {
-    const ImRect& last = plan.cards[i].back();
-    const float y = passes(view, last);
-    line(ImVec2(last.Max.x, y), ImVec2(join, y));
-    top = std::min(top, y);
-    low = std::max(low, y);
-  }
-  line(ImVec2(join, top), ImVec2(join, low));
+  const float first = passes(view, plan.cards[1].back()),
+              last = passes(view, plan.cards[plan.end - 1].back());
+  for (std::size_t i = 1; i < plan.end; ++i)
+    line(ImVec2(plan.cards[i].back().Max.x, passes(view, plan.cards[i].back())),
+         ImVec2(join, passes(view, plan.cards[i].back())));
+  line(ImVec2(join, std::min(first, at)), ImVec2(join, std::max(last, at)));
   line(ImVec2(join, at), ImVec2(end.Min.x - view.px(2), at));
 }
 
@@ -144,37 +141,42 @@ void paintCover(const State& page, std::size_t at, const ImRect& room) {
 
 std::vector<PathPart> pathParts(const LessonList& list) {
   std::vector<PathPart> parts;
+  const auto& lessons = list.library->lessons;
   const std::string search = attention::foldCase(list.search);
-  for (std::size_t i = 0; i < list.library->lessons.size(); ++i) {
-    const LessonEntry& entry = list.library->lessons[i];
-    const Lesson& lesson = *entry.lesson;
-    if (attention::foldCase(lesson.title + " " + lesson.summary + " " + lesson.part).find(search) ==
-        std::string::npos)
-      continue;
-    const std::string heading = !lesson.part.empty() ? lesson.part
-                                : entry.own          ? "Your lessons"
-                                                     : "More lessons";
-    const auto part = std::find_if(parts.begin(), parts.end(),
-                                   [&](const PathPart& each) { return each.heading == heading; });
-    (part == parts.end() ? parts.emplace_back(PathPart{heading, {}}) : *part).lessons.push_back(i);
+  for (std::size_t i = 0; i < lessons.size(); ++i) {
+    const Lesson& lesson = *lessons[i].lesson;
+    const std::string heading = lesson.part.empty() ? "Your lessons" : lesson.part;
+    auto part = std::find_if(parts.begin(), parts.end(),
+                             [&](const PathPart& each) { return each.heading == heading; });
+    if (part == parts.end()) part = parts.insert(parts.end(), {heading, {}, !lessons[i].own});
+    const std::string words = lesson.title + " " + lesson.summary + " " + lesson.part;
+    if (search.empty() || attention::foldCase(words).find(search) != std::string::npos)
+      part->lessons.push_back(i);
   }
+  const auto last =
+      std::find_if(parts.rbegin(), parts.rend(), [](const PathPart& part) { return part.ends; });
+  for (PathPart& part : parts) part.ends = search.empty() && last != parts.rend() && &part == &*last;
+  std::erase_if(parts, [](const PathPart& part) { return part.lessons.empty(); });
   return parts;
 }
 
 PathPlan layPath(std::span<const PathPart> parts, const ImRect& area, int columns, float head, ImVec2 gap,
                  float least, float most) {
   PathPlan plan;
+  plan.cards.resize(parts.size());
   const auto size = [&](std::size_t i) { return static_cast<int>(parts[i].lessons.size()); };
-  std::size_t below = parts.size();
-  if (parts.size() > 2 && columns > 2 && size(below - 1) == 1) {
-    plan.endsTogether = true;
-    for (std::size_t i = 1; i + 1 < below; ++i) plan.endsTogether &= size(i) < columns;
-    if (plan.endsTogether) --below;
+  for (std::size_t i = 2; i < parts.size(); ++i)
+    if (parts[i].ends && size(i) == 1 && columns > 2) plan.end = i;
+  for (std::size_t i = 1; i < plan.end; ++i)
+    if (size(i) >= columns) plan.end = 0;
+  int rows = 0, heads = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (plan.end > 0 && i == plan.end) continue;
+    rows += (size(i) + columns - 1) / columns;
+    ++heads;
   }
-  int rows = 0;
-  for (std::size_t i = 0; i < below; ++i) rows += (size(i) + columns - 1) / columns;
-  const float heads = head * static_cast<float>(below);
-  const float free = area.GetHeight() - heads - gap.y * static_cast<float>(rows - 1);
+  const float free =
+      area.GetHeight() - head * static_cast<float>(heads) - gap.y * static_cast<float>(rows - 1);
   const float high = std::clamp(free / static_cast<float>(std::max(rows, 1)), least, most);
   const float wide = (area.GetWidth() + gap.x) / static_cast<float>(columns) - gap.x;
   const auto place = [&](int column, float y) {
@@ -182,19 +184,19 @@ PathPlan layPath(std::span<const PathPart> parts, const ImRect& area, int column
     return ImRect(x, y, x + wide, y + high);
   };
   float y = area.Min.y;
-  for (std::size_t i = 0; i < below; ++i) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (plan.end > 0 && i == plan.end) continue;
     y += head;
-    std::vector<ImRect>& cards = plan.cards.emplace_back();
     for (int j = 0; j < size(i); ++j) {
       if (j > 0 && j % columns == 0) y += high + gap.y;
-      cards.push_back(place(j % columns, y));
+      plan.cards[i].push_back(place(j % columns, y));
     }
     y += high + gap.y;
   }
   plan.bottom = std::max(area.Min.y, y - gap.y);
-  if (plan.endsTogether) {
-    const float first = plan.cards[1].front().Min.y, last = plan.cards.back().back().Min.y;
-    plan.cards.push_back({place(columns - 1, (first + last) / 2)});
+  if (plan.end > 0) {
+    const float first = plan.cards[1].front().Min.y, last = plan.cards[plan.end - 1].back().Min.y;
+    plan.cards[plan.end] = {place(columns - 1, (first + last) / 2)};
   }
   return plan;
 }

@@ -62,7 +62,7 @@ Page::Page(PageServices& services)
             for (std::size_t i = 0; i < page_.list.covers.size(); ++i)
               if (page_.list.library->lessons[i].lesson == lesson) page_.list.covers[i] = *cover;
           }),
-      talks_(shown_, readTalks, {}, [this](std::monostate, const auto& talks) { page_.list.talks = talks; }),
+      talks_(shown_, readTalks, {}, [this](std::monostate, const auto& talks) { takeTalks(talks); }),
       study_(shown_, study),
       ahead_(shown_, study) {}
 
@@ -186,6 +186,12 @@ void Page::takeLibrary(const std::shared_ptr<const Library>& found) {
   list.covers.assign(found->first.lessons.size(), std::nullopt);
 }
 
+void Page::takeTalks(const std::shared_ptr<const FinishedTalks>& talks) {
+  page_.list.talks = talks;
+  for (const auto& talk : *talks)
+    for (const TalkView& each : talk->talk->views) services_.view.pictures.kept.push_back(each.scene);
+}
+
 /// Takes the step's study. One that was computed ahead is used at once.
 bool Page::takeStudy() {
   const StepQuestion wanted{placed_.lesson, placed_.step};
@@ -206,7 +212,10 @@ void Page::ask(const Scene&) {
   if (!placed_.lesson) {
     auto& covers = page_.list.covers;
     const auto missing = std::find(covers.begin(), covers.end(), std::nullopt);
-    if (missing == covers.end()) return talks_.ask({}, Lane::back);
+    if (missing == covers.end()) {
+      if (!page_.list.talks) talks_.ask({}, Lane::back);
+      return;
+    }
     const auto& lesson = page_.list.library->lessons[asSize(missing - covers.begin())].lesson;
     if (cover_.problem(lesson).empty()) return cover_.ask(lesson, Lane::back);
     *missing = attention::Matrix();  // no cover, and on to the next

@@ -31,8 +31,7 @@ using attention::asSize;
 /// A move within a lesson. A step's question comes between that step and the next.
 enum class Move { next, back, first, last, restore, list };
 
-/// The finished talks, in the order of kReadyTalks. Their views are shared, so that pictures of them are
-/// found again.
+/// The finished talks, in the order of kReadyTalks.
 using FinishedTalks = std::vector<std::shared_ptr<const Scene>>;
 
 /// All lessons and talks, and the search among them.
@@ -40,7 +39,7 @@ struct LessonList {
   std::shared_ptr<const LessonLibrary> library;          ///< null until read
   std::shared_ptr<const FinishedTalks> talks;            ///< null until read
   std::vector<std::optional<attention::Matrix>> covers;  ///< one per lesson; empty until computed
-  std::string search;                                    ///< text that the title or summary must contain
+  std::string search;                                    ///< text that title, summary or part must contain
   bool focusSearch = false;                              ///< moves the keyboard focus to the search box
 };
 
@@ -115,7 +114,6 @@ RichFonts readingFonts(const View& view, std::uint32_t color);
 
 // The division of the window, in pixels; `area` is everything between the bars.
 
-float columnWidth(const View& view, const ImRect& area);
 float comparisonWidth(const View& view, const ImRect& area);
 /// The area for the text: left; while presenting, right of maps, which are square, and below wide pages.
 ImRect wordsArea(const State& page, const ImRect& area);
@@ -252,6 +250,7 @@ class Page : public app::Page {
   using Library = std::pair<LessonLibrary, Progress>;
 
   void takeLibrary(const std::shared_ptr<const Library>& found);
+  void takeTalks(const std::shared_ptr<const FinishedTalks>& talks);
   bool takeStudy();
   void place(LessonCursor& at);
   void setStage(const Placed& now);

@@ -170,9 +170,11 @@ std::vector<CaptionPart> changeCaption(const Scene& scene, const State& page) {
                                                 "five", "six", "seven", "eight", "nine"};
   const std::size_t off = scene.setup.subject.switchedOff.size();
   const std::string heads = off < kCounts.size() ? kCounts[off] : std::to_string(off);
-  const std::string cause = off == 0   ? "After this change "
-                            : off == 1 ? "Without this head "
-                                       : "Without these " + heads + " heads ";
+  const auto& cut = scene.setup.subject.switchedOff;
+  const std::string cause =
+      off == 0   ? "After this change "
+      : off == 1 ? fmt::format("Without layer {}, head {}, ", cut.front().layer, cut.front().head)
+                 : "Without these " + heads + " heads ";
   const std::uint32_t color = page.view.theme->text;
   return {{cause, color},
           {"“" + word->second + "”", page.view.theme->key},

@@ -134,6 +134,12 @@ std::vector<CaptionPart> Page::caption(const Scene&) const {
   return {};
 }
 
+std::string Page::headline(const Scene& scene) const {
+  const auto& views = scene.talk->views;
+  const auto at = asSize(page_.at);
+  return at < views.size() ? views[at].name : "";
+}
+
 std::string Page::notes(const Scene& scene) const {
   const auto& views = scene.talk->views;
   const auto at = asSize(page_.at);
@@ -168,6 +174,8 @@ std::string nameOf(const Scene& shown) {
 /// Adds a view of `shown` after the current view if the talk is visible, else at the end.
 void Page::addShown(const Scene& shown) {
   View& view = services_.view;
+  if (shown.cursor.page == "lessons" || shown.cursor.page == "talk")
+    return view.say("A list can't be added to the talk. Open a page or a lesson first.");
   Document& own = *services_.own();
   own.record();
   const bool here = own.scene().cursor.page == "talk";

@@ -80,6 +80,7 @@ class Page : public app::Page {
   bool hasTab(const Scene& scene) const override { return !scene.talk->views.empty(); }
   void reset() override;
   std::vector<CaptionPart> caption(const Scene& scene) const override;
+  std::string headline(const Scene& scene) const override;
   PageStatus status(const Scene& scene) const override;
   std::string notes(const Scene& scene) const override;
   std::shared_ptr<const Scene> nextScene(const Scene& scene) const override;

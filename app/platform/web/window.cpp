@@ -129,6 +129,7 @@ Key keyOf(const EmscriptenKeyboardEvent& event) {
                                                          {"Enter", Key::enter},
                                                          {"Escape", Key::escape},
                                                          {"F1", Key::f1},
+                                                         {"F10", Key::f10},
                                                          {"F11", Key::f11}};
   for (const auto& [name, named] : kNamed)
     if (key == name) return named;

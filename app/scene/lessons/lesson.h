@@ -105,7 +105,7 @@ struct Lesson {
   std::string id;
   int number = 0, minutes = 0;
   std::string title, summary;
-  std::string part;               ///< heading of its row in the list of lessons; "" = "More lessons"
+  std::string part;               ///< heading of its row on Learn; "" = "Your lessons"
   std::string coverStep;          ///< id of the step that `cover` belongs to
   attention::Expression cover;    ///< picture in the list of lessons: a map
   Scene opening;                  ///< what "opening" refers to in its steps

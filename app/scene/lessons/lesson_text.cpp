@@ -295,6 +295,7 @@ std::string currentControl(std::string written) {
       {"lab.tab.many", "lab.tab.head_count"},
       {"lab.tab.wrong", "lab.tab.mistakes"},
       {"lab.tab.precision", "cache_view.precision"},
+      {"lab.tab.pipeline", "page.flow"},
       {"precision.format", "precision"}};
   for (const auto& [former, now] : kFormerControls)
     if (written == former || (written.starts_with(former) && written[former.size()] == '.'))

@@ -64,8 +64,10 @@ std::optional<std::vector<std::int64_t>> integersIn(std::span<const std::uint8_t
   bool fits = type && kind != Kind::f32 && kind != Kind::f64;
   std::vector<std::int64_t> all;
   if (!fits) return std::nullopt;
+  const std::size_t size = byteSize(*type);
+  all.reserve(bytes.size() / size);
   withReaderOf(*type, [&](auto read) {
-    for (std::size_t at = 0; at < bytes.size(); at += byteSize(*type)) {
+    for (std::size_t at = 0; at < bytes.size(); at += size) {
       const auto number = read(bytes.data() + at);
       // Of all types, only 64 bits without a sign hold larger numbers.
       if constexpr (std::is_same_v<decltype(number), const std::uint64_t>)
@@ -80,8 +82,10 @@ std::optional<std::vector<double>> numbersIn(std::span<const std::uint8_t> bytes
   const auto type = numberType(kind);
   if (!type) return std::nullopt;
   std::vector<double> all;
+  const std::size_t size = byteSize(*type);
+  all.reserve(bytes.size() / size);
   withReaderOf(*type, [&](auto read) {
-    for (std::size_t at = 0; at < bytes.size(); at += byteSize(*type))
+    for (std::size_t at = 0; at < bytes.size(); at += size)
       all.push_back(static_cast<double>(read(bytes.data() + at)));
   });
   return all;

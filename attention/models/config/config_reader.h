@@ -30,7 +30,7 @@ class ConfigReader {
   bool has(std::string_view key) const;
   /// Whether the field is present and null.
   bool isNull(std::string_view key) const;
-  /// Reads a whole number from `low` to `high`. An absent field gives `standard`, or an error if there is
+  /// Reads a whole number from `low` to `high`. An absent field gives `defaultValue`, or an error if there is
   /// none.
   Index size(std::string_view key, std::optional<Index> defaultValue = {}, Index low = 1,
              Index high = kMaxConfigSize) const;

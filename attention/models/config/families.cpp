@@ -40,7 +40,9 @@ std::span<const Family* const> familyTable() {
       &families::clip,       &families::clipVision, &families::t5,
       &families::mt5,        &families::bart,       &families::whisper,
       &families::ministral3, &families::internLm3,  &families::iQuestCoder,
-      &families::seedOss};
+      &families::seedOss,    &families::vaultGemma, &families::ministral,
+      &families::cwm,        &families::ernie45,    &families::helium,
+      &families::olmo,       &families::exaone4};
   return kFamilies;
 }
 
@@ -64,6 +66,11 @@ const Family* nearestByName(std::string_view name) {
   return nearest;
 }
 
+bool knows(const ConfigFields& fields, std::string_view name) {
+  return isListed(fields.ignored, name) || isListed(fields.fixed, name) ||
+         (fields.base && knows(*fields.base, name));
+}
+
 struct KnownFields {
   const Family* family = nullptr;
   std::size_t known = 0, all = 0;
@@ -79,7 +86,7 @@ KnownFields nearestByFields(const ConfigReader& json) {
     const auto asked = fieldsRead(*family, json);
     const std::string inside = family->nested.empty() ? "" : std::string(family->nested) + ".";
     const auto known = asSize(std::ranges::count_if(own, [&](const std::string& name) {
-      return asked.contains(inside + name) || ignores(family->fields, name);
+      return asked.contains(inside + name) || knows(family->fields, name);
     }));
     if (known > nearest.known) nearest = {family, known, own.size()};
   }
@@ -99,10 +106,9 @@ std::string unknownFamily(const ConfigReader& json, std::string_view type, std::
            " It is a model of timm; Headscope reads the vision models of transformers: vit, deit, "
            "dinov2 and clip. " +
            std::string(kRecordInstead);
-  const KnownFields fields = nearestByFields(json);
   if (const Family* named = nearestByName(type))
     text += fmt::format(" The nearest by name is {}.", named->name);
-  else if (fields.family && 2 * fields.known > fields.all)
+  else if (const KnownFields fields = nearestByFields(json); fields.family && 2 * fields.known > fields.all)
     text += fmt::format(" The nearest is {}, which knows {} of its {} fields.", fields.family->name,
                         fields.known, fields.all);
   return text + " " + std::string(kRecordInstead);
@@ -174,7 +180,7 @@ void collectUnknown(const ConfigReader& json, const ConfigReader& other, const C
   checkFixed(json, fields);
   for (const std::string& name : json.names()) {
     if (json.isObject(name) && isRope(name))
-      collectUnknown(json.object(name), json, kRopeFields, {}, unknown);
+      collectUnknown(json.object(name), json.object(name), kRopeFields, {}, unknown);
     else if (!nested.empty() && name == nested)
       collectUnknown(other, json, fields, {}, unknown);
     else if (!json.asked(name) && !other.asked(name) && !ignores(fields, name))

@@ -135,10 +135,11 @@ struct Family {
 
 namespace families {
 extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3Text,
-    gemma3, ministral3, internLm3, iQuestCoder, seedOss, phi, phi3, olmo2, olmo3, starcoder2, granite,
-    smollm3, stableLm, cohere, cohere2, glm, glm4, falcon, bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe,
-    gptOss, deepSeek2, deepSeek3, bert, roberta, xlmRoberta, distilbert, modernBert, electra, vit, deit,
-    dinov2, dinov2WithRegisters, clip, clipVision, t5, mt5, bart, whisper;
+    gemma3, vaultGemma, ministral, ministral3, cwm, ernie45, helium, olmo, exaone4, internLm3, iQuestCoder,
+    seedOss, phi, phi3, olmo2, olmo3, starcoder2, granite, smollm3, stableLm, cohere, cohere2, glm, glm4,
+    falcon, bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe, gptOss, deepSeek2, deepSeek3, bert, roberta,
+    xlmRoberta, distilbert, modernBert, electra, vit, deit, dinov2, dinov2WithRegisters, clip, clipVision, t5,
+    mt5, bart, whisper;
 }
 
 std::span<const Family* const> familyTable();

@@ -162,7 +162,7 @@ struct Latent {
 /// The tokens are square patches of a picture (Dosovitskiy et al. 2021), after one or two leading tokens and
 /// the registers.
 struct VisionConfig {
-  static constexpr Index kMaxSide = 4096, kMaxPatches = Index{1} << 16;
+  static constexpr Index kMaxSide = 4096, kMaxPatches = Index{1} << 16, kMaxClasses = kMaxPatches;
   /// How positions are handled if a picture's patches differ from those they were made for.
   enum class OtherSizes { refused, interpolated, antialiased };
 

@@ -208,6 +208,16 @@ void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelC
   for (LayerKind& layer : config.layers) layer.rotation = 0;
 }
 
+void addRope(const ConfigReader& json, std::string_view rope) {
+  if (json.has("rope_parameters") || !json.object("rope_scaling").names().empty()) return;
+  // A default doesn't replace a null.
+  const bool old = json.isNull("rope_parameters");
+  if (old && (json.isNull("rope_scaling") || json.has("rope_scaling")))
+    return json.refuse("rope_parameters", "null", "an object, or no such field");
+  ConfigReader file = json;
+  file.addDefaults(fmt::format(R"({{"{}": {}}})", old ? "rope_scaling" : "rope_parameters", rope));
+}
+
 void readLlama(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults,
                const RopeDefaults& rope) {
   readLlamaSizes(json, config, defaults);

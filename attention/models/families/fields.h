@@ -30,8 +30,8 @@ constexpr TensorNames withExperts(TensorNames names) {
 Index evenShare(const ConfigReader& json, std::string_view whole, Index size, std::string_view parts,
                 Index count);
 
-/// Reads the token that a decoder begins with: decoder_start_token_id, else `standard`. Refuses one outside
-/// the vocabulary.
+/// Reads the token that a decoder begins with: decoder_start_token_id, else `defaultValue`. Refuses one
+/// outside the vocabulary.
 void readStartToken(const ConfigReader& json, Index defaultValue, ModelConfig& config);
 
 /// Values for missing fields, from the family's configuration class; nothing: the file must have the field.
@@ -73,6 +73,8 @@ struct RopeDefaults {
   std::string_view partialKey = "partial_rotary_factor";
 };
 void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelConfig& config);
+/// Makes the JSON object `rope` the file's rope_parameters if it has neither these nor rope_scaling.
+void addRope(const ConfigReader& json, std::string_view rope);
 /// Reads Llama's sizes and a rotation for all layers.
 void readLlama(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults,
                const RopeDefaults& rope = {});
@@ -97,7 +99,7 @@ std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue, In
 /// Gives all layers the window in sliding_window, if the file has one.
 void readOptionalWindow(const ConfigReader& json, ModelConfig& config);
 /// Sets windows of `window` keys on the layers that are "sliding_attention" in `layer_types` or, if that is
-/// absent, on those that `standard` picks. Refuses such layers if there is no window.
+/// absent, on those that `defaultValue` picks. Refuses such layers if there is no window.
 void readWindows(const ConfigReader& json, std::optional<Index> window,
                  bool (*defaultValue)(Index layer, Index of), Index of, ModelConfig& config);
 /// For readWindows(): all layers but every `of`-th, or every other one from the first.

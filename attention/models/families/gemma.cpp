@@ -63,21 +63,44 @@ constinit const Family gemma{
 // Gemma 2 (Gemma Team 2024): norms before and after each part, soft-caps on scores and logits, a window on
 // every other layer.
 
+namespace {
+
+void readCapped(const ConfigReader& json, ModelConfig& config) {
+  readGemmaSizes(json, config, {.positions = 8192, .kvHeads = 4, .headDim = 256});
+  const double scalar = json.positive("query_pre_attn_scalar", 256);
+  for (LayerKind& layer : config.layers) layer.scale = static_cast<float>(1 / std::sqrt(scalar));
+  config.softcap = readCap(json, "attn_logit_softcapping", 50);
+  config.finalSoftcap = readCap(json, "final_logit_softcapping", 30);
+  readRotation(json, {}, config);
+  readWindows(json, readWindow(json, 4096), everyOther, 0, config);
+}
+
+}  // namespace
+
 constinit const Family gemma2{
     .name = "gemma2",
     .architecture = "Gemma2",
     .names = kGemmaNames,
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
-          readGemmaSizes(json, config, {.positions = 8192, .kvHeads = 4, .headDim = 256});
+          readCapped(json, config);
           config.order = BlockOrder::around;
-          const double scalar = json.positive("query_pre_attn_scalar", 256);
-          for (LayerKind& layer : config.layers) layer.scale = static_cast<float>(1 / std::sqrt(scalar));
-          config.softcap = readCap(json, "attn_logit_softcapping", 50);
-          config.finalSoftcap = readCap(json, "final_logit_softcapping", 30);
-          readRotation(json, {}, config);
-          readWindows(json, readWindow(json, 4096), everyOther, 0, config);
         },
+};
+
+// VaultGemma (VaultGemma Team 2025): Gemma 2 without the norms after each part.
+
+constinit const Family vaultGemma{
+    .name = "vaultgemma",
+    .architecture = "VaultGemma",
+    .names =
+        [] {
+          TensorNames names = kLlamaNames;
+          names.mlpNorm = "pre_feedforward_layernorm";
+          return names;
+        }(),
+    .fields = {.fixed = "use_bidirectional_attention=false", .base = &kLlamaFields},
+    .read = readCapped,
 };
 
 // Gemma 3's text model (Gemma Team 2025): Gemma 2 without caps but with norms on queries and keys; for each

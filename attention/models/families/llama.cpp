@@ -66,6 +66,15 @@ constinit const Family seedOss{
 // Mistral (Jiang et al. 2023): Llama with a window on all layers. Ministral 3 (Mistral AI 2025) has none; far
 // beyond the trained length its queries grow.
 
+namespace {
+
+/// What a missing head_dim means where null means an equal share of the width.
+std::optional<Index> headDimUnlessNull(const ConfigReader& json) {
+  return json.isNull("head_dim") ? std::nullopt : std::optional<Index>(128);
+}
+
+}  // namespace
+
 constinit const Family mistral{
     .name = "mistral",
     .architecture = "Mistral",
@@ -89,6 +98,75 @@ constinit const Family ministral3{
           readLlama(json, config, {.positions = 262144, .kvHeads = 8, .headDim = 128, .epsilon = 1e-5},
                     {.theta = 1e6});
           readOptionalWindow(json, config);
+        },
+};
+
+// Ministral 8B (Mistral AI 2024): Mistral whose layers may differ in having a window. The Code World Model
+// (FAIR CodeGen Team 2025): three layers with a window after each layer without one.
+
+constinit const Family ministral{
+    .name = "ministral",
+    .architecture = "Ministral",
+    .tied = false,
+    .fields = {.fixed = "attention_bias=false mlp_bias=false", .base = &kLlamaFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readLlama(json, config, {.positions = 131072, .kvHeads = 8});
+          const auto window = readWindow(json, 4096);
+          readWindows(
+              json, window, [](Index, Index slides) { return slides > 0; }, window ? 1 : 0, config);
+        },
+};
+
+constinit const Family cwm{
+    .name = "cwm",
+    .architecture = "Cwm",
+    .tied = false,
+    .fields = {.fixed = "attention_bias=false", .base = &kLlamaFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          addRope(json, R"({"rope_type": "llama3", "rope_theta": 1e6, "factor": 16.0,
+                    "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                    "original_max_position_embeddings": 8192})");
+          readLlama(json, config,
+                    {.positions = 131072, .kvHeads = 8, .headDim = headDimUnlessNull(json), .epsilon = 1e-5},
+                    {.theta = 1e6});
+          config.mlpBias = json.flag("mlp_bias", false);
+          readWindows(
+              json, readWindow(json, 8192), [](Index layer, Index of) { return layer % of != 0; }, 4, config);
+        },
+};
+
+// ERNIE 4.5 (Baidu 2025) and Helium 1 (Kyutai 2025): Llama in which neighbouring dimensions are rotated
+// together.
+
+constinit const Family ernie45{
+    .name = "ernie4_5",
+    .architecture = "Ernie4_5",
+    .fields = {.fixed = "attention_bias=false mlp_bias=false", .base = &kLlamaFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readLlama(json, config,
+                    {.positions = 131072, .kvHeads = 2, .headDim = headDimUnlessNull(json), .epsilon = 1e-5},
+                    {.theta = 500000});
+          config.qkvBias = config.outputBias = config.mlpBias = json.flag("use_bias", false);
+          config.rotations[0].interleaved = true;
+        },
+};
+
+constinit const Family helium{
+    .name = "helium",
+    .architecture = "Helium",
+    .tied = false,
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readLlama(
+              json, config,
+              {.positions = 4096, .kvHeads = 20, .headDim = 128, .epsilon = 1e-8, .attentionBias = false},
+              {.theta = 100000});
+          config.outputBias = false;
+          config.mlpBias = json.flag("mlp_bias", false);
+          config.rotations[0].interleaved = true;
         },
 };
 

@@ -1,3 +1,4 @@
+#include "attention/formats/quote.h"
 #include "attention/models/families/fields.h"
 
 // Families with Llama's sizes and other norms, biases, rotations or fused weights.
@@ -168,6 +169,23 @@ constinit const Family glm4{
         },
 };
 
+// OLMo (Groeneveld et al. 2024): Llama with LayerNorm that has neither weights nor biases.
+
+constinit const Family olmo{
+    .name = "olmo",
+    .architecture = "Olmo",
+    .tied = false,
+    .fields = {.fixed = "mlp_bias=false", .base = &kLlamaFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readLlama(json, config, {.positions = 2048, .attentionBias = false});
+          config.norm = NormKind::layer;
+          config.normWeight = false;
+          config.epsilon = 1e-5;  // regardless of config.json (OlmoLayerNorm of transformers)
+          if (const auto most = json.optionalPositive("clip_qkv")) config.clip = static_cast<float>(*most);
+        },
+};
+
 // OLMo 2 (OLMo et al. 2024): Llama with its norms after attention and MLP instead of before, and RMSNorm over
 // all queries, and over all keys, of a token together. OLMo 3 (OLMo Team 2025): three layers with a window
 // for each layer without one, and scaled rotations only in the latter.
@@ -213,6 +231,33 @@ constinit const Family olmo3{
           readWindows(json, readWindow(json, 4096), allButEvery, 4, config);
           constexpr double kTheta = 500000;
           readRotations(json, {.theta = kTheta}, json.positive("rope_theta", kTheta), config);
+        },
+};
+
+// EXAONE 4 (LG AI Research 2025): OLMo 2 with norms of each head's queries and keys. If it has a window, the
+// layers without one aren't rotated.
+
+constinit const Family exaone4{
+    .name = "exaone4",
+    .architecture = "Exaone4",
+    .names = kOlmo2Names,
+    .tied = false,
+    .fields = {.fixed = "attention_bias=false mlp_bias=false", .base = &kLlamaFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readLlama(json, config, {.positions = 2048, .kvHeads = 32, .epsilon = 1e-5});
+          config.order = BlockOrder::around;
+          config.qkNorm = QkNorm::head;
+          const auto window = readWindow(json, 4096);
+          // Files with a pattern of letters also list the layers, and the list counts.
+          const bool letters = json.has("layer_types") && json.isText("sliding_window_pattern");
+          const std::string kinds = letters ? json.text("sliding_window_pattern", "") : "";
+          if (kinds.find_first_not_of("LG") != std::string::npos)
+            json.refuse("sliding_window_pattern", quotedText(kinds), "a number, or the letters L and G");
+          const Index pattern = letters ? 1 : json.size("sliding_window_pattern", 4, 1, kMaxLayers);
+          readWindows(json, window, allButEvery, pattern, config);
+          for (LayerKind& layer : config.layers)
+            if (window && !layer.window) layer.rotation.reset();
         },
 };
 

@@ -54,6 +54,9 @@ class GgufTokenizerReader {
   static std::size_t at(TokenId id) { return static_cast<std::size_t>(id); }
   TokenId count() const { return static_cast<TokenId>(tokens_.size()); }
 
+  /// Whether to stop before the entry `i` of a long list.
+  bool stopsAt(std::size_t i) const { return i % 256 == 0 && stop_.stop_requested(); }
+
   /// Returns whether a part could be read, and records why not.
   template <class Part>
   bool took(const Result<Part>& part) {
@@ -89,7 +92,7 @@ class GgufTokenizerReader {
 
   Vocabulary vocabulary() {
     Vocabulary all;
-    for (TokenId id = 0; id < count() && took(all.add(tokens_[at(id)], id));) ++id;
+    for (TokenId id = 0; id < count() && !stopsAt(at(id)) && took(all.add(tokens_[at(id)], id));) ++id;
     took(all.index());
     return all;
   }
@@ -127,8 +130,10 @@ class GgufTokenizerReader {
     takeRules(split->normalizer, split->preTokenizer, R"({"type":"ByteLevel"})");
     Vocabulary texts = vocabulary();
     MergeReader merges("\"tokenizer.ggml.merges\"", texts, 0);
+    std::size_t read = 0;
     for (const std::string_view merge :
          metadata_.texts("tokenizer.ggml.merges").value_or(std::vector<std::string_view>())) {
+      if (stopsAt(read++)) return;
       if (!validateUtf8(merge)) return metadata_.fail("a merge is not UTF-8: " + quotedText(merge));
       if (!took(merges.add(merge))) return;
     }
@@ -159,7 +164,7 @@ class GgufTokenizerReader {
       if (isPiece(id)) order.push_back(id);
     std::stable_sort(order.begin(), order.end(),
                      [&](TokenId a, TokenId b) { return scores[at(a)] > scores[at(b)]; });
-    for (std::size_t n = 0; n < order.size() && !(n % 256 == 0 && stop_.stop_requested()); ++n) {
+    for (std::size_t n = 0; n < order.size() && !stopsAt(n); ++n) {
       const std::string_view text = tokens_[at(order[n])];
       if (text.size() > kLongest)
         metadata_.fail(

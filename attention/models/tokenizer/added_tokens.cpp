@@ -81,6 +81,7 @@ Result<AddedTokens> AddedTokens::read(const std::vector<JsonValue>& list, const 
                                       const std::stop_token& stop) {
   std::vector<AddedToken> tokens;
   for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i % 256 == 0 && stop.stop_requested()) return stopped();
     FieldReader fields(list[i], fmt::format("{}[{}]", where, i));
     tokens.push_back(readToken(fields));
     if (const Status status = fields.status(); !status) return status.error();

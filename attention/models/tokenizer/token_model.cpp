@@ -127,7 +127,7 @@ Status readScores(std::string_view json, const std::string& where, Vocabulary& v
 Result<AnyTokenModel> readBytePairs(const ModelText& text, FieldReader& fields, Vocabulary vocabulary,
                                     const std::stop_token& stop) {
   if (const JsonValue* dropout = text.small.find("dropout");
-      dropout && dropout->text.find_first_not_of("0.") != std::string::npos)
+      dropout && dropout->text.find_first_not_of("0.") != std::string::npos && dropout->text != "false")
     fields.fail("\"dropout\" is " + dropout->described() + ", expected none: it makes tokens random");
   const BytePairOptions options{.unknown = fields.text("unk_token", ""),
                                 .fuseUnknown = fields.flag("fuse_unk", false),

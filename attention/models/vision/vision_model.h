@@ -57,8 +57,9 @@ struct ImageProcessor {
   std::vector<std::string> notes = {};  ///< about unknown fields of the file, one sentence each
 
   /// Reads a preprocessor_config.json; `name` is for messages. Missing fields take the defaults of the class
-  /// it names or, if it names none, of the class `standard` ("ViT", "DeiT", "Bit", "CLIP"). Returns an Error,
-  /// in one sentence, for text that isn't a JSON object, another class, or unsupported sizes and filters.
+  /// it names or, if it names none, of the class `defaultValue` ("ViT", "DeiT", "Bit", "CLIP"). Returns an
+  /// Error, in one sentence, for text that isn't a JSON object, another class, or unsupported sizes and
+  /// filters.
   static Result<ImageProcessor> read(std::string_view json, const std::string& name,
                                      std::string_view defaultValue);
   /// Reads a model folder's preprocessor_config.json, or the image_processor of its processor_config.json.

@@ -341,7 +341,7 @@ TEST(SceneJson, OpensAFormerPipelineAsFlow) {
   ASSERT_TRUE(scene.ok()) << scene.error().message;
   for (const Scene* each : {&*scene, scene->talk->views.at(0).scene.get()}) {
     EXPECT_EQ(each->cursor.page, "flow");
-    EXPECT_EQ(each->cursor.flow.stage, PipelineStep::softmax);
+    EXPECT_EQ(each->cursor.flow, (FlowCursor{PipelineStep::softmax, 1}));
   }
   EXPECT_EQ(scene->talk->views.at(1).scene->cursor.page, "lab");
   old["cursor"]["lab"]["tab"] = "weights";

@@ -374,5 +374,4 @@ TEST(Quantise, BytesIncludeTheScales) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

@@ -337,5 +337,4 @@ TEST(Latent, RefusesInvalidArguments) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

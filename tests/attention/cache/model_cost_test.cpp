@@ -371,5 +371,4 @@ TEST(Cost, ParameterCountMatchesProjections) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

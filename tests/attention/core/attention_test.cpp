@@ -338,5 +338,4 @@ TEST(Masking, MasksKeepVisibleScoresBitIdentical) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

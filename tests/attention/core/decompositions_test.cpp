@@ -213,5 +213,4 @@ TEST(LeadingEigen, WideLatentsLoseNoMoreThanExactOnes) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

@@ -151,5 +151,4 @@ TEST(MaxPool, ReadsRowsThatArentContiguous) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention

@@ -204,5 +204,29 @@ TEST(Positions, BiasesByDistanceMatchReceipts) {
 }
 
 /// The bias is really added: scores with T5 differ from those without by the bucket's value.
+TEST(T5, BiasIsAddedToTheScores) {
+  Problem p = randomProblem(2);
+  p.config.softcap = 0;
+  p.config.t5.reset();
+  const AttentionResult plain = attend(p.config, p.projections, p.x, p.context, p.mask);
+  p.config.t5 = BucketBias{8, 20, true, 2, 4};
+  const AttentionResult biased = attend(p.config, p.projections, p.x, p.context, p.mask);
+  for (Index head = 0; head < p.config.heads; ++head)
+    for (Index row = 0; row < p.x.rows(); ++row)
+      for (Index j = 0; j < p.context.rows(); ++j) {
+        const float before = plain.scores.at(head, row, j), after = biased.scores.at(head, row, j);
+        if (std::isinf(before)) {
+          EXPECT_EQ(after, before);
+          continue;
+        }
+        const ScoreReceipt receipt = explainScore(p.config, p.mask, biased, head, row, j);
+        const float t5 = valueOf(receipt, "T5");
+        const double size = std::abs(before) + std::abs(t5) + std::abs(valueOf(receipt, "ALiBi")) +
+                            std::abs(valueOf(receipt, "additive"));
+        EXPECT_NEAR(after - before, t5, 8 * kFloatEpsilon * size);
+        EXPECT_EQ(receipt.score, after);
+      }
+}
+
 }  // namespace
 }  // namespace headscope::attention::test

@@ -243,5 +243,4 @@ TEST(ScoreRows, MarksMaskedCellsAndFindsFiniteExtremes) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

@@ -350,5 +350,4 @@ TEST(ExpressionNumPy, RandomExpressionsMatchNumPy) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention

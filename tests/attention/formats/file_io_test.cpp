@@ -169,9 +169,6 @@ TEST(WriteFile, LeavesForeignTemporaryFilesAlone) {
   EXPECT_EQ(fileText(taken), "not ours");
 }
 
-using headscope::test::fileText;
-using headscope::test::putFile;
-using headscope::test::TemporaryFolder;
 using Naming = TemporaryFile::Naming;
 
 /// Runs `work` in a separate process. Returns the signal that ended it, or 0.
@@ -284,5 +281,4 @@ TEST(WriteFile, KeepsOldFileWhenItsPartsCannotBeMade) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention

@@ -207,7 +207,6 @@ TEST_F(MaskFileTest, ReportsPossibleConventions) {
   EXPECT_THAT(conventions(folder_ / "none.npy"), HasSubstr("cannot be opened"));
 }
 
-using test::Bytes;
 using Rows = std::vector<std::string>;
 
 /// A mask given by its cells, [heads, queries, keys], one string per row: '#' = visible.
@@ -343,5 +342,4 @@ TEST_F(MaskWriteTest, WritesLargeMasksInParts) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention

@@ -230,5 +230,4 @@ TEST(NpzWrite, RoundTripsArraysAndText) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention

@@ -159,5 +159,4 @@ TEST(QkLayers, OpeningFileReportsEveryError) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention

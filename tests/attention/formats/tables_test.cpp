@@ -297,5 +297,4 @@ TEST(Npy, RoundTripsWithAlignedData) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention

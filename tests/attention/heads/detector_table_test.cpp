@@ -370,5 +370,4 @@ TEST(PlantedOverRandomTexts, HeadsReachTheirPromisedScores) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

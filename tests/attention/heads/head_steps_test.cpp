@@ -331,5 +331,4 @@ TEST(ConvexHull, ContainsEveryWeightedMean) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

@@ -176,5 +176,4 @@ TEST(Rollout, RefusesLayersOfDifferentSize) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

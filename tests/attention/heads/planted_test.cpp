@@ -364,5 +364,4 @@ TEST(DistanceProfile, RefusesEmptyInput) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "attention/core/random.h"
-#include "attention/kernels/targets.h"
 #include "attention/kernels/gemm.h"
+#include "attention/kernels/targets.h"
 
 namespace headscope::attention::kernels::test {
 namespace {

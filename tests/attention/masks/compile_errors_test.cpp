@@ -58,7 +58,6 @@ TEST(CompileMaskErrors, ReportsInconsistentCounts) {
 TEST(CompileMaskErrors, ReportsInvalidTrees) {
   EXPECT_EQ(errorOfUse(PatternKind::tree, {values({20}), values({-2})}),
             "tree's parents hold -2, expected -1 for the prefix or a node");
-  // Node 2 is a child of node 3, which by default follows its predecessor.
   MaskGeometry marked = geometryOf(6, 6);
   marked.structure.treePrefix = 2;
   marked.structure.parents = {1, 0};
@@ -81,7 +80,6 @@ TEST(CompileMaskErrors, ReportsPatternsInvalidInsideDocuments) {
     EXPECT_EQ(errorAt24("documents(causal & (full | " + name + "), starts=[4])"),
               "documents(…) holds " + name + " without its " + missing +
                   ", which is otherwise taken from the whole text; expected " + name + "(" + missing + "=…)");
-  // Layers that are switched off cause no error.
 }
 
 TEST(CompileMaskErrors, ReportsUnusablePaintingsAndFiles) {

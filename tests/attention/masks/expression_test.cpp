@@ -341,5 +341,4 @@ TEST(MaskFormulaText, PrimesMarkPositionsInsideDocuments) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention

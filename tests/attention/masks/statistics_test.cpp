@@ -321,8 +321,7 @@ Index peakMemory() {
   return peak;
 }
 
-TEST(LargeMasks, MeasuresEveryPatternAt131072Tokens) {
-  constexpr Index tokens = 131072;
+void expectMeasured(Index tokens) {
   const MaskGeometry geometry = geometryOf(tokens, tokens);
   const MaskSources sources = sourcesOf(tokens);
   [[maybe_unused]] const Index before = peakMemory();
@@ -348,6 +347,14 @@ TEST(LargeMasks, MeasuresEveryPatternAt131072Tokens) {
 #endif
 }
 
+TEST(LargeMasks, MeasuresEveryPatternAt32768Tokens) {
+  expectMeasured(32768);
+}
+
+TEST(LargeMasks, MeasuresEveryPatternAt131072Tokens) {
+  expectMeasured(131072);
+}
+
 TEST(LargeMasks, DensitiesAreExact) {
   constexpr std::uint64_t n = 131072;
   const auto visible = [](const std::string& text) {
@@ -361,5 +368,4 @@ TEST(LargeMasks, DensitiesAreExact) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

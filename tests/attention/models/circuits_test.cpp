@@ -261,5 +261,4 @@ INSTANTIATE_TEST_SUITE_P(Models, HeadNorms, testing::Values("olmo2", "cohere_plu
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-
 }  // namespace headscope::attention::test

@@ -165,7 +165,7 @@ TEST(ConfigFields, ReportsUnknownFieldsOnce) {
     object["unsaid"] = nullptr;
     expected.push_back("config.json has a field that Headscope doesn't know: \"" + insideOf(*family) +
                        "half_the_heads\".");
-    EXPECT_EQ(checked(read(json))->notes, expected);
+    EXPECT_EQ(checked(read(json))->notes, expected) << family->name;
   }
   OrderedJson llama = configOf(families::llama);
   llama["x"] = 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "tests/attention/models/golden_models.h"
 
@@ -19,7 +20,9 @@ std::vector<std::uint8_t> misaligned(const SafetensorsFile& tensors) {
 
 const PlainModel& plainNamed(const std::string& name) {
   static const std::vector<PlainModel> models = plainModels();
-  return *std::ranges::find(models, name, &PlainModel::name);
+  const auto found = std::ranges::find(models, name, &PlainModel::name);
+  if (found == models.end()) throw std::invalid_argument("plain_models.json has no model \"" + name + "\"");
+  return *found;
 }
 
 std::shared_ptr<const Model> openPlain(const PlainModel& plain) {

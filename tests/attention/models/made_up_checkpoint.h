@@ -20,7 +20,7 @@ class MadeUpCheckpoint {
 
 /// A model by its equations, opened from a checkpoint of synthetic weights.
 std::shared_ptr<const Model> openPlain(const PlainModel& plain);
-/// The model of that name.
+/// The model of that name in plain_models.json. Throws std::invalid_argument if there is none.
 const PlainModel& plainNamed(const std::string& name);
 
 /// The file's bytes with an additional space in its header.

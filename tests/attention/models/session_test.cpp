@@ -321,5 +321,4 @@ TEST(Sampling, RefusesInvalidSettings) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

@@ -344,5 +344,4 @@ TEST(UnreadTensors, AFewOfManyAreNamed) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

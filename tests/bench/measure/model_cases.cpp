@@ -113,7 +113,8 @@ BenchCase readCase(const std::shared_ptr<const Model>& model) {
     return std::vector{medianSeconds(kModelCaseSeconds, [&] {
       volatile float sum = 0;
       for (const auto& [name, tensor] : model->checkpoint().tensors())
-        sum = sum + readOnce(attention::kernels::sharedPool(), {tensor.data, static_cast<std::size_t>(tensor.bytes)});
+        sum = sum + readOnce(attention::kernels::sharedPool(),
+                             {tensor.data, static_cast<std::size_t>(tensor.bytes)});
     })};
   };
   return {{{"model_read", "reading all weights once", {BenchWork::Kind::bytes, bytes}}}, run};

@@ -80,6 +80,14 @@ TEST_F(Recent, OpenDialogListsTalksAndModels) {
   EXPECT_EQ(own().setup.subject.opened->name, "qwen2");
 }
 
+TEST_F(Recent, MenuOpensRecentFiles) {
+  rememberAll();
+  ui.click("bar.menu").wait(0.2);
+  ui.click("menu.recent.1");
+  EXPECT_EQ(ui.dialog(), "");
+  EXPECT_EQ(own().setup.input.text, "of the scene");
+}
+
 TEST_F(Recent, ReportsMissingFileInDialog) {
   app::rememberRecent({RecentKind::model, (folder / "gone").string()});
   ui.chord(kCtrl, Key::o).click("recent.0");

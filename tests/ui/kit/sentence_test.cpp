@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/platform/ui_state.h"
 #include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"
 
@@ -61,6 +62,21 @@ TEST(Sentence, ClickOnADotSelectsItsHead) {
   EXPECT_EQ(ui.scene().cursor.focus, -1);
   ui.click("head.2").click(sentenceDot(6));
   EXPECT_EQ(ui.scene().cursor.focus, 6) << "the enlarged head is the selected one";
+}
+
+TEST(Sentence, ShiftClickOnADotShowsItsArcsToo) {
+  UiDriver ui(1280, 720);
+  app::uiState().watches = true;
+  ui.shiftClick(sentenceDot(5)).park();
+  EXPECT_EQ(ui.scene().cursor.cell.head, 0) << "the selected head stays";
+  EXPECT_TRUE(ui.says("head 5"));
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
+  ui.click(sentenceDot(5)).park();
+  EXPECT_FALSE(ui.says("head 5")) << "the selected head has the band";
+  ui.click(sentenceDot(0)).park();
+  EXPECT_TRUE(ui.says("head 5"));
+  ui.shiftClick(sentenceDot(5)).park();
+  EXPECT_FALSE(ui.says("head 5"));
 }
 
 /// Long texts fold: the query and what it reads stay, and nothing scrolls or is cut.

@@ -1,4 +1,4 @@
-// Lessons: the list, a lesson's steps with the page on their stage, predictions, and the way back to the
+// Lessons: a lesson's steps with the page on their stage, predictions, and the way back to the
 // user's own scene.
 
 #include <fmt/core.h>
@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <random>
 
 #include "app/pages/lessons/lesson_list.h"
 #include "app/platform/ui_state.h"
@@ -21,97 +20,6 @@ namespace headscope::test {
 namespace {
 
 using app::Key;
-
-TEST_F(Lessons, ListShowsAllLessonsWithComputedPictures) {
-  ASSERT_TRUE(page().list.library);
-  EXPECT_THAT(page().list.library->problems, IsEmpty());
-  ASSERT_EQ(page().list.library->lessons.size(), 14u);
-  for (std::size_t i = 0; i < 14; ++i) {
-    EXPECT_EQ(page().list.library->lessons[i].lesson->number, static_cast<int>(i));
-    ASSERT_TRUE(page().list.covers[i]) << i;
-    EXPECT_GT(page().list.covers[i]->size(), 0) << i;
-  }
-  ui.park();
-  EXPECT_THAT(overlaps(ui), IsEmpty());
-  EXPECT_THAT(cutOff(ui), IsEmpty());
-  EXPECT_THAT(faintTexts(ui), IsEmpty());
-  EXPECT_TRUE(imagesMatch(ui.screenshot("lesson.card.sinks"), "lesson_card"));
-}
-
-TEST_F(Lessons, PathFollowsTheParts) {
-  const auto parts = app::lessons_page::pathParts(page().list);
-  std::vector<std::string> headings;
-  for (const auto& part : parts) headings.push_back(part.heading);
-  EXPECT_THAT(headings,
-              ElementsAre("One head", "Masks", "Sharing and keeping", "What heads do", "At the end"));
-  const auto at = [&](const std::string& id) { return ui.find("lesson.card." + id); };
-  EXPECT_LT(at("scaled_attention").Min.x, at("why_scale").Min.x);
-  EXPECT_EQ(at("scaled_attention").Min.y, at("why_scale").Min.y);
-  EXPECT_GT(at("causal_masks").Min.y, at("why_scale").Max.y);
-  EXPECT_GT(at("mistakes").Min.x, at("sinks").Max.x) << "the end comes after all parts";
-}
-
-TEST(LessonPath, CardsNeverOverlapAndStayInTheirWidth) {
-  std::mt19937 random(7);
-  const auto upTo = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most + 1)); };
-  for (int round = 0; round < 300; ++round) {
-    std::vector<app::lessons_page::PathPart> parts(static_cast<std::size_t>(1 + upTo(6)));
-    for (auto& part : parts) part.lessons.resize(static_cast<std::size_t>(1 + upTo(5)));
-    const ImRect area(10, 20, 10 + static_cast<float>(200 + upTo(1500)),
-                      20 + static_cast<float>(100 + upTo(900)));
-    const auto plan = app::lessons_page::layPath(parts, area, 1 + upTo(3), 18, ImVec2(20, 12), 58, 150);
-    ASSERT_EQ(plan.cards.size(), parts.size());
-    std::vector<ImRect> all;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      ASSERT_EQ(plan.cards[i].size(), parts[i].lessons.size());
-      all.insert(all.end(), plan.cards[i].begin(), plan.cards[i].end());
-    }
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      EXPECT_GE(all[i].Min.x, area.Min.x);
-      EXPECT_LE(all[i].Max.x, area.Max.x + 0.5f);
-      EXPECT_GE(all[i].Min.y, area.Min.y + 18) << "below its heading";
-      EXPECT_LE(all[i].Max.y, plan.bottom + 0.5f);
-      EXPECT_GE(all[i].GetHeight(), 57.9f);
-      for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(all[i].Overlaps(all[j])) << round;
-    }
-  }
-}
-
-TEST_F(Lessons, BeginnerIsToldWhereToStart) {
-  app::uiState().watches = true;
-  ui.draw();
-  EXPECT_TRUE(ui.says("New to attention?"));
-  EXPECT_TRUE(ui.says("Text becomes tokens")) << "what the first lesson's steps are";
-  ui.click("lesson.go_on");
-  ASSERT_TRUE(page().here.lesson);
-  EXPECT_EQ(page().here.lesson->number, 0);
-  next();
-  ui.key(Key::escape).key(Key::escape);
-  ui.request("lesson.list");
-  EXPECT_FALSE(ui.says("New to attention?"));
-}
-
-TEST_F(SmallLessons, LearnHasPathAndTalksWithoutScrolling) {
-  for (const std::string& card : ui.names("lesson.card.")) EXPECT_TRUE(ui.visible(card)) << card;
-  for (const app::ReadyTalk& talk : app::kReadyTalks)
-    EXPECT_TRUE(ui.visible(std::string("talk.give.") + talk.id)) << talk.title;
-  ui.park();
-  EXPECT_THAT(flaws(ui), IsEmpty());
-}
-
-TEST_F(Lessons, CardOpensLessonAndEscapeClosesIt) {
-  ui.click("lesson.card.sinks");
-  ASSERT_TRUE(page().here.lesson);
-  EXPECT_EQ(page().here.lesson->id, "sinks");
-  ui.key(Key::escape);
-  EXPECT_FALSE(page().here.lesson);
-}
-
-TEST_F(Lessons, SearchNarrowsList) {
-  ui.click("lesson.search_box").type("cache");
-  EXPECT_TRUE(ui.has("lesson.card.kv_cache"));
-  EXPECT_FALSE(ui.has("lesson.card.scaled_attention"));
-}
 
 TEST_F(Lessons, PageUpRetracesPageDownThroughLesson) {
   open("sinks");

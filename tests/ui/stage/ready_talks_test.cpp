@@ -1,4 +1,4 @@
-// The program's finished talks: offered where there is no talk, opened as copies, and shown view by view.
+// The program's finished talks: offered on Learn, opened as copies, and shown view by view.
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 
 #include "app/pages/pages.h"
 #include "tests/support/matchers.h"
+#include "tests/support/page_check.h"
 #include "tests/ui/stage/talk_support.h"
 
 namespace headscope::test {
@@ -28,6 +29,11 @@ TEST_F(Talk, LearnOffersFinishedTalks) {
     }
   }
   EXPECT_TRUE(ui.says("12 views · 25 min"));
+  for (const auto& [width, height] : {std::pair(800, 600), std::pair(640, 480)}) {
+    ui.resize(width, height).park();
+    EXPECT_THAT(overlaps(ui), IsEmpty()) << width;
+  }
+  ui.resize(1280, 720);
   ui.click("talk.ready.kv_cache");
   EXPECT_EQ(names().size(), 12u);
   EXPECT_FALSE(ui.view().present);
@@ -40,6 +46,15 @@ TEST_F(Talk, LearnPresentsAFinishedTalkAtOnce) {
   EXPECT_TRUE(ui.view().present);
   EXPECT_EQ(own().cursor.page, "talk");
   EXPECT_EQ(own().cursor.view, 0);
+}
+
+TEST_F(Talk, ListsAreNotViews) {
+  for (const char* page : {"lessons", "talk"}) {
+    go(page);
+    ui.request("talk.add");
+    EXPECT_THAT(names(), IsEmpty()) << page;
+    EXPECT_THAT(ui.view().messages.notice, HasSubstr("can't be added")) << page;
+  }
 }
 
 TEST_F(Talk, EveryPageAddsToTheTalkAndThenItHasATab) {

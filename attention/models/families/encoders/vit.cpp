@@ -52,7 +52,7 @@ void readClasses(const ConfigReader& json, ModelConfig& config) {
   std::vector<std::string>& classes = config.picture->classes;
   const ConfigReader labels = json.object("id2label");
   const std::vector<std::string> ids = labels.names();
-  const Index said = json.size("num_labels", 2, 0);
+  const Index said = json.size("num_labels", 2, 0, VisionConfig::kMaxClasses);
   classes.resize(ids.empty() ? asSize(said) : ids.size());
   for (std::size_t i = 0; i < classes.size(); ++i) {
     const std::string id = std::to_string(i);

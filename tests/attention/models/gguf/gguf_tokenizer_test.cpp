@@ -206,5 +206,4 @@ TEST(GgufSplits, SplitsAsOtherModelsDo) {
 }
 
 }  // namespace
-
 }  // namespace headscope::attention::test

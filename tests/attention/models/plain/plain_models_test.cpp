@@ -4,10 +4,20 @@
 
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
+#include "tests/attention/models/plain/plain_rows.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
+
+TEST(PlainRows, ListsHaveRowsOfKnownFields) {
+  for (const char* list : {"models", "vision"}) EXPECT_FALSE(plainRows(list).empty()) << list;
+  const auto known = nlohmann::json::parse(R"({"rope": {"dims": 0, "on": [1]}})");
+  const auto require = [&](const char* part) { requireKnown(nlohmann::json::parse(part), known, "a row"); };
+  EXPECT_NO_THROW(require(R"({"why": "so", "rope": {"on": [0, 1]}})"));
+  EXPECT_THROW(require(R"({"rops": {"dims": 2}})"), std::invalid_argument);
+  EXPECT_THROW(require(R"({"rope": {"dim": 2}})"), std::invalid_argument);
+}
 
 class PlainModels : public testing::TestWithParam<PlainModel> {};
 

@@ -158,8 +158,8 @@ Wide classified(const VisionShape& s, const VisionNames& n, MadeUpTensors& t, co
 
 /// The row's model with any number of classes.
 PlainVision visionOf(const nlohmann::json& row) {
-  const auto s = row.at("shape").get<VisionShape>();
-  const auto n = row.at("names").get<VisionNames>();
+  const auto s = partOf<VisionShape>(row, "shape");
+  const auto n = partOf<VisionNames>(row, "names");
   return {row.at("name"),
           row.at("config").dump(),
           row.at("processor").dump(),

@@ -38,10 +38,17 @@ inline TextTokenizer made(const Json& json) {
   return *checked(TextTokenizer::parse(json.dump(), "test"));
 }
 
-/// The error message for a file that can't be read; "accepted" if it can.
+/// A small tokenizer with `value` at the place `pointer`.
+inline Json tokenizerWith(const std::string& pointer, const Json& value) {
+  Json json = bytePairJson({"a", "b"}, {{"a", "b"}});
+  json["added_tokens"] = Json::array();
+  json[Json::json_pointer(pointer)] = value;
+  return json;
+}
+
+/// The error message for a file that can't be read; "no error" if it can.
 inline std::string refusal(const Json& json) {
-  const auto tokenizer = TextTokenizer::parse(json.dump(), "test");
-  return tokenizer ? "accepted" : tokenizer.error().message;
+  return messageOf(TextTokenizer::parse(json.dump(), "test"));
 }
 
 /// The tokens of `text` as spelled in the vocabulary, each preceded by a bar: "|▁a|b".
