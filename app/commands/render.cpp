@@ -1,5 +1,8 @@
 #include <fmt/core.h>
 
+#include <chrono>
+#include <thread>
+
 #include "app/commands/commands.h"
 #include "app/compute/figures/picture_file.h"
 #include "app/compute/layer/mask_inputs.h"
@@ -195,8 +198,11 @@ int renderWindow(const Scene& scene, std::pair<int, int> size, const RenderOptio
   // Learn and Talk show small pictures of views, which are painted between frames.
   ScenePainter painter([] {});
   while (session.view().pictures.wanted()) {
-    while (session.view().pictures.wanted()) painter.step(session.view(), session.scene());
-    headless.draw();
+    painter.step(session.view(), session.scene());
+    if (session.view().pictures.wanted())
+      std::this_thread::sleep_for(std::chrono::duration<double>(painter.nextStepIn(session.view())));
+    else
+      headless.draw();
   }
   if (const auto error = session.error()) failWith(*error);
   if (options.step)

@@ -236,8 +236,9 @@ SentenceHit sentence(View& view, SentenceState& state, const SentenceSubject& su
   float y = area.Max.y - dots - view.px(kWeights + (strip ? kAll : 0));
   keys.y = y - view.px(kWords / 2);
   queries.y = subject.cross() ? area.Min.y + view.px(kWords / 2) : keys.y;
-  paintCompared(view, subject, state.compared, queries, keys, area.Min.y);
+  const auto tags = paintCompared(view, subject, state.compared, queries, keys, area.Min.y);
   paintBand(view, subject, queries, keys, area.Min.y);
+  paintTags(view, tags);
   WordLine line(view, state, subject, hit);
   line.paint(keys, tokens, !subject.cross());
   if (subject.cross()) line.paint(queries, subject.sequence.queries, true);

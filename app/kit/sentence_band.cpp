@@ -97,11 +97,15 @@ float riseOver(float away, float line, float most) {
   return most * (0.5f + 0.5f * std::min(1.0f, away / (0.72f * line)));
 }
 
-/// Words on an arc.
-void paintTag(const View& view, Canvas list, ImVec2 middle, const std::string& text, std::uint32_t color) {
-  const ImVec2 half(textWidth(view.fonts->monoSmall, text) / 2 + view.px(4), view.px(8));
-  list.AddRectFilled(middle - half, middle + half, view.theme->background);
-  paintText(list, view.fonts->monoSmall, middle, color, text, Align::center);
+ImRect boxOf(const View& view, const ArcTag& tag) {
+  const ImVec2 half(textWidth(view.fonts->monoSmall, tag.text) / 2 + view.px(4), view.px(8));
+  return {tag.middle - half, tag.middle + half};
+}
+
+void paintTag(const View& view, Canvas list, const ArcTag& tag) {
+  const ImRect box = boxOf(view, tag);
+  list.AddRectFilled(box.Min, box.Max, view.theme->background);
+  paintText(list, view.fonts->monoSmall, tag.middle, tag.color, tag.text, Align::center);
 }
 
 /// The arc of the hovered cell, dashed, with its weight on the crest.
@@ -122,15 +126,17 @@ void paintHovered(const View& view, const SentenceSubject& subject, const Senten
   paintDashed(list, points, Dash::dashed, theme.secondary, std::max(1.0f, view.px(1.4f)), view.unit);
   paintArrow(view, list, end, view.px(3), theme.secondary);
   const std::string text = "hover " + weightText(subject.weight(cell.head, cell.query, cell.key));
-  paintTag(view, list, points[kSteps / 2], text, theme.text);
+  paintTag(view, list, {points[kSteps / 2], text, theme.text});
 }
 
 }  // namespace
 
-void paintCompared(const View& view, const SentenceSubject& subject, std::span<const Index> heads,
-                   const SentenceWords& queries, const SentenceWords& keys, float top) {
+std::vector<ArcTag> paintCompared(const View& view, const SentenceSubject& subject,
+                                  std::span<const Index> heads, const SentenceWords& queries,
+                                  const SentenceWords& keys, float top) {
+  std::vector<ArcTag> tags;
   const LinePiece* own = pieceOf(queries.pieces, subject.at.query);
-  if (!own || keys.pieces.empty()) return;
+  if (!own || keys.pieces.empty()) return tags;
   Canvas list = *ImGui::GetWindowDrawList();
   const bool cross = subject.cross();
   const ImVec2 start(queries.left + own->middle(), queries.y + view.px(cross ? 18 : -18));
@@ -152,10 +158,22 @@ void paintCompared(const View& view, const SentenceSubject& subject, std::span<c
       const float thick = std::max(view.px(1.2f), view.px(6) * std::min(share, 1.0f));
       list.AddPolyline(points.data(), static_cast<int>(points.size()), hue, 0, thick);
       paintArrow(view, list, end, thick, hue);
-      if (share > largest) crest = points[kSteps / 2];
-      largest = std::max(largest, share);
+      // The loop to the query itself is too small for words, so another arc has them if there is one.
+      if (largest == 0 || (!isOwn && share > largest)) crest = points[kSteps / 2];
+      largest = std::max(largest, isOwn ? kLeast : share);
     }
-    if (largest > 0) paintTag(view, list, crest, "head " + std::to_string(head), hue);
+    if (largest > 0) tags.push_back({crest, "head " + std::to_string(head), hue});
+  }
+  return tags;
+}
+
+void paintTags(const View& view, const std::vector<ArcTag>& tags) {
+  std::vector<ImRect> taken;
+  for (ArcTag tag : tags) {
+    while (std::ranges::any_of(taken, [&](const ImRect& other) { return other.Overlaps(boxOf(view, tag)); }))
+      tag.middle.y += view.px(2);
+    taken.push_back(boxOf(view, tag));
+    paintTag(view, *ImGui::GetWindowDrawList(), tag);
   }
 }
 

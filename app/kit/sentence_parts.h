@@ -18,9 +18,19 @@ void paintHidden(const View& view, const SentenceSubject& subject, const Sentenc
 void paintPooledRow(const View& view, Canvas list, const ImRect& area, const attention::Matrix& row,
                     render::Colormap colormap);
 
-/// Draws the arcs of other heads, in the hue of their kv heads, each with the head's number on its highest.
-void paintCompared(const View& view, const SentenceSubject& subject, std::span<const Index> heads,
-                   const SentenceWords& queries, const SentenceWords& keys, float top);
+/// Words on an arc.
+struct ArcTag {
+  ImVec2 middle;
+  std::string text;
+  std::uint32_t color;
+};
+
+/// Draws the arcs of other heads, in the hue of their kv heads. Returns each head's name on its thickest arc.
+std::vector<ArcTag> paintCompared(const View& view, const SentenceSubject& subject,
+                                  std::span<const Index> heads, const SentenceWords& queries,
+                                  const SentenceWords& keys, float top);
+/// Draws them one below the other where they would overlap.
+void paintTags(const View& view, const std::vector<ArcTag>& tags);
 
 /// Draws the band that leaves the selected query and splits over the keys it reads, and the hovered cell's
 /// arc, dashed with its weight. `top`: the upper edge of the room for arcs.

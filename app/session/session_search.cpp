@@ -46,10 +46,9 @@ void Session::openManual(const std::string& target) {
 
 void Session::openMenu() {
   const auto enabled = [this](const std::string& action) {
-    const bool redo = action == "edit.redo";
-    if (action != "edit.undo" && !redo) return true;
-    const Document& target = workspace_.undoTarget(redo);
-    return redo ? target.canRedo() : target.canUndo();
+    if (action == "edit.undo") return workspace_.undoTarget(false).canUndo();
+    if (action == "edit.redo") return workspace_.undoTarget(true).canRedo();
+    return action != "look.side" || !pages().info(own().scene().cursor.page).side.empty();
   };
   services_.view.dialog = std::make_shared<MainMenu>(
       actions_, files_, MainMenu::Rules{enabled, [this](const std::string& typed) { openSearch(typed); }});

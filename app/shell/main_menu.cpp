@@ -47,7 +47,7 @@ const std::vector<MenuColumn>& menuColumns() {
                                             {{"look.present", "Present"},
                                              {"look.full_screen"},
                                              {"stage.lecturer", "Lecturer's window"},
-                                             {"look.side", "Receipt"},
+                                             {"look.side", "Right panel"},
                                              {"appearance.theme", "Dark or light"},
                                              {"appearance.motion", "Less motion"},
                                              {"appearance.larger", "Larger text"},

@@ -199,6 +199,7 @@ TEST_F(FlowPage, SumsGrowByWholeProducts) {
     EXPECT_LT(sum.falling, 1);
   }
   EXPECT_EQ(before, 12u);
+  EXPECT_EQ(app::flow_page::growingSum(a, b, 12, 1).products(12), 40) << "the last term stands for 29";
   EXPECT_NEAR(app::flow_page::growingSum(a, b, 12, 1).sum(), static_cast<double>(a.dot(b)), 1e-3);
 }
 
@@ -209,6 +210,7 @@ TEST_F(FlowPage, WritesTheSelectedCellsNumbers) {
   show(PipelineStep::dot, 0.78);
   const auto number = [&](PipelineStep step) { return app::cellText(shot().score(step, 7, 6)); };
   EXPECT_THAT(written(), HasSubstr("\n" + number(PipelineStep::dot) + "\n"));
+  EXPECT_THAT(written(), HasSubstr("14 of 14 terms\n"));
   show(PipelineStep::scale, 1);
   EXPECT_THAT(said(), HasSubstr(number(PipelineStep::dot)));
   EXPECT_THAT(said(), HasSubstr(number(PipelineStep::scale)));

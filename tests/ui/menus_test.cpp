@@ -128,6 +128,12 @@ TEST(MainMenu, HasEverythingAtEverySize) {
                                "picture.save", "palette", "manual", "shortcuts", "quit"})
       EXPECT_TRUE(ui.has("menu." + std::string(action))) << action << " at " << width;
     EXPECT_FALSE(ui.has("menu.edit.undo")) << "there is nothing to undo";
+    std::vector<std::string> lines = ui.names("menu.");
+    std::erase_if(lines, [&](const std::string& line) { return !ui.visible(line); });
+    EXPECT_GE(lines.size(), 5u) << "the first lines need no scrolling";
+    for (const std::string& line : lines)
+      for (const std::string& other : lines)
+        EXPECT_TRUE(line == other || !ui.find(line).Overlaps(ui.find(other))) << line << ", " << other;
     if (width >= 1280) {
       EXPECT_THAT(cutOff(ui), IsEmpty()) << width;
     }
@@ -146,6 +152,15 @@ TEST(MainMenu, UndoesWhatCanBeUndone) {
   EXPECT_TRUE(ui.names("menu.").empty()) << "a choice closes the menu";
 }
 
+TEST(MainMenu, HasNoRightPanelOnPagesWithoutOne) {
+  UiDriver ui(1280, 720);
+  ui.click("bar.menu");
+  EXPECT_TRUE(ui.has("menu.look.side"));
+  ui.key(Key::escape).click("page.flow").click("bar.menu");
+  EXPECT_TRUE(ui.has("menu.manual"));
+  EXPECT_FALSE(ui.has("menu.look.side"));
+}
+
 TEST(MainMenu, LettersSearchInstead) {
   UiDriver ui(1280, 720);
   ui.key(Key::f10);
@@ -159,8 +174,7 @@ TEST(MainMenu, LettersSearchInstead) {
 TEST(MainMenu, ArrowsMoveAndEnterChooses) {
   UiDriver ui(1280, 720);
   ui.key(Key::f10).key(Key::down).key(Key::enter);
-  EXPECT_TRUE(ui.has("dialog")) << "the first line opens a scene";
-  EXPECT_FALSE(ui.has("menu.manual"));
+  EXPECT_EQ(ui.dialog(), "Open a scene") << "the first line";
 }
 
 TEST(MainMenu, OpensByKeyboard) {

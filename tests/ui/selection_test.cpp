@@ -146,6 +146,12 @@ TEST(Receipt, SaysTheWeightBeforeTheLastChange) {
   ui.session().scene().setup.model.sharpness = 0.2f;
   ui.draw();
   EXPECT_TRUE(ui.says(first)) << "changes that follow each other are one";
+  ui.session().scene().setup.model.sharpness = 1;
+  ui.draw();
+  EXPECT_FALSE(ui.has("receipt.before")) << "nothing has changed in the end";
+  ui.session().scene().setup.model.sharpness = 0.3f;
+  ui.draw();
+  EXPECT_TRUE(ui.has("receipt.before"));
   ui.click("sentence.query.4");
   EXPECT_FALSE(ui.has("receipt.before")) << "another cell was selected";
 }

@@ -262,6 +262,7 @@ void growthView(Scene& scene, State& page, Board& board) {
               if (!shown->field) return;
               paintPlayhead(scene, page, *shown->field, shown->top, shown->bottom);
               paintHandle(scene, page, *shown->field, shown->axis);
+              paintVoidReasons(page.view, *ImGui::GetWindowDrawList(), *shown->field);
             })
       .apart(0);
 }

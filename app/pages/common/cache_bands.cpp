@@ -149,18 +149,33 @@ void paintBandColumns(const View& view, Canvas list, const BandPlan& plan, const
                  std::round(from + band.height) - 1, cacheColors(*view.theme).emptySlot);
 }
 
-void paintVoids(const View& view, Canvas list, const BandPlan& plan) {
+namespace {
+
+/// Calls paint(kv head, area) for each visible area of bands that only MHA would store.
+template <class Paint>
+void forEachVoid(const View& view, const BandPlan& plan, const Paint& paint) {
   const float gap = std::max(1.0f, std::round(view.px(3)));
   for (Index g = 0; g < plan.kvHeads && plan.group() > 1; ++g) {
     const float top = plan.keysTop(g) + 2 * plan.band + gap, bottom = plan.groupBottom(g) - gap;
     const ImRect whole(plan.cells.Min.x, top, plan.cells.Max.x, bottom);
     if (whole.GetHeight() < view.px(3) || top >= plan.cells.Max.y || bottom <= plan.cells.Min.y) continue;
-    paintMissingBands(view, list, plan, whole);
-    // Centre the text in the visible part.
-    const ImRect sight(whole.Min.x, std::max(top, plan.cells.Min.y), whole.Max.x,
-                       std::min(bottom, plan.cells.Max.y));
-    paintVoidReason(view, list, plan, g, sight);
+    paint(g, whole);
   }
+}
+
+}  // namespace
+
+void paintVoids(const View& view, Canvas list, const BandPlan& plan) {
+  forEachVoid(view, plan, [&](Index, const ImRect& whole) { paintMissingBands(view, list, plan, whole); });
+}
+
+void paintVoidReasons(const View& view, Canvas list, const BandPlan& plan) {
+  forEachVoid(view, plan, [&](Index kvHead, const ImRect& whole) {
+    // Centred in the visible part.
+    paintVoidReason(view, list, plan, kvHead,
+                    ImRect(whole.Min.x, std::max(whole.Min.y, plan.cells.Min.y), whole.Max.x,
+                           std::min(whole.Max.y, plan.cells.Max.y)));
+  });
 }
 
 }  // namespace headscope::app

@@ -53,8 +53,10 @@ void paintBandPictures(const View& view, Canvas list, const EasedTextures& textu
                        std::span<const BandPlace> bands, Index tokenGrain);
 /// Draws lines between a band's columns, and empty slots for future tokens.
 void paintBandColumns(const View& view, Canvas list, const BandPlan& plan, const BandPlace& band);
-/// Draws a hatched band for each one that only MHA would store, with the reason.
+/// Draws a hatched band for each one that only MHA would store.
 void paintVoids(const View& view, Canvas list, const BandPlan& plan);
+/// Draws the reason in those bands. Call after outlines, which would cross the words.
+void paintVoidReasons(const View& view, Canvas list, const BandPlan& plan);
 
 /// The gap between columns in pixels; 0 if they are too thin for one.
 float columnGap(const View& view, const BandPlan& plan);

@@ -134,6 +134,7 @@ void cacheStrips(Scene& scene, State& page, const SequenceSnapshot& sequence, co
   paintBandNames(view, list, plan, area.Min.x);
   const Index key = scene.cursor.cell.key;
   paintOutlines(scene, view, list, plan, state, key);
+  paintVoidReasons(view, list, plan);
   const float keysAt = plan.cells.Max.y + view.px(9), bottom = plan.cells.Max.y + view.px(18);
   paintKeys(scene, view, plan, state, sequence.keys, key, keysAt);
   track("cache.strips", plan.cells.Min, plan.cells.Max);

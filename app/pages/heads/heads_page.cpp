@@ -35,9 +35,30 @@ bool Page::take(const Scene& scene) {
   page_.catchingUp = !services_.layer.upToDate(scene.setup);
   page_.busySeconds = services_.layer.busySeconds();
   const bool any = page_.shown.take();
-  if (page_.snapshot == services_.layer.snapshot()) return any;
-  page_.snapshot = services_.layer.snapshot();
+  const std::shared_ptr<const Snapshot> now = services_.layer.snapshot();
+  if (page_.snapshot == now) return any;
+  if (page_.snapshot && now) noteWeight(scene, *now);
+  page_.snapshot = now;
   return true;
+}
+
+/// Keeps what the selected cell's weight was if `now` changes it.
+void Page::noteWeight(const Scene& scene, const Snapshot& now) {
+  constexpr double kPause = 1;  // seconds that separate two changes
+  const auto place = weightPlace(scene, now);
+  if (!place || weightPlace(scene, *page_.snapshot) != place) return;
+  const auto weight = [&](const Snapshot& snapshot) {
+    const Cell& cell = std::get<Cell>(*place);
+    return shownSequence(scene, &snapshot)->probabilities().at(cell.head, cell.query, cell.key);
+  };
+  const float former = weight(*page_.snapshot), newest = weight(now);
+  if (former == newest) return;
+  std::optional<WeightBefore>& before = page_.before;
+  // A change that was undone is none.
+  if (before && before->place == place && before->weight == newest) return before.reset();
+  if (!before || before->place != place || services_.view.time - before->changedAt > kPause)
+    before = {*place, former, 0};
+  before->changedAt = services_.view.time;
 }
 
 void Page::prepare(Scene& scene) {
@@ -51,6 +72,7 @@ void Page::prepare(Scene& scene) {
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot, true);
   const Snapshot& snapshot = *page_.snapshot;
+  if (page_.before && weightPlace(scene, snapshot) != page_.before->place) page_.before.reset();
   const bool upToDate = services_.layer.upToDate(scene.setup);  // the scene may be newer than take()
   if (upToDate && !snapshot.causal) scene.cursor.decoding = page_.play.on = false;
   fitHover(services_.view.hover, scene, snapshot);

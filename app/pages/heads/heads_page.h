@@ -53,23 +53,20 @@ struct TokenMenu {
   bool tokenIsQuery = true;  ///< `token` is a query, not a key
 };
 
-/// The selected cell's weight, and what it was before the scene last changed. Changes that follow each other,
-/// as while a slider is dragged, count as one.
-struct WeightBefore {
-  const Snapshot* snapshot = nullptr;
-  Cell cell;
-  std::string words;  ///< of the query and the key; for other words there is no before
-  float weight = 0;
-  std::optional<float> before;
-  double changedAt = 0;
+/// Where a weight stands: the layer, the sequence, the cell, and the words of its query and key.
+using WeightPlace = std::tuple<Index, Index, Cell, std::string, std::string>;
 
-  void note(const Snapshot& shown, const Cell& selected, const std::string& pair, float now, double time);
+/// The selected cell's weight before the scene last changed. Changes that follow each other, as while a
+/// slider is dragged, count as one.
+struct WeightBefore {
+  WeightPlace place;
+  float weight = 0;
+  double changedAt = 0;
 };
 
 /// The dimension under the pointer in the receipt's vectors.
 struct ReceiptPointer {
   Index dim = -1, nextDim = -1;  ///< in the last frame and in this one; −1 = none
-  WeightBefore before;
 };
 
 /// The card of the selected word, and what its vector was when the card was opened.
@@ -106,6 +103,7 @@ struct State {
   Camera camera;
   HeadSliders sliders;
   ReceiptPointer receipt;
+  std::optional<WeightBefore> before;  ///< until another cell is selected
   TokenMenu menu;
   SentenceState sentence;
   Motion motion;               ///< of the heads' pictures
@@ -136,6 +134,8 @@ void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Sna
                       ImVec2 at, float height);
 void receiptPanel(Scene& scene, State& page, const Layout& layout);
 
+/// Where the selected cell's weight stands; nothing if the snapshot lacks the cell.
+std::optional<WeightPlace> weightPlace(const Scene& scene, const Snapshot& snapshot);
 /// The selected cell, in the enlarged head if there is one.
 Cell selectedCell(const Scene& scene, const Snapshot& snapshot);
 /// What the selected head reads for the selected query, in a sentence.
@@ -247,6 +247,7 @@ class Page : public app::Page {
   double uploadSeconds() const { return uploadSeconds_; }
 
  private:
+  void noteWeight(const Scene& scene, const Snapshot& now);
   void showPictures(const Scene& scene);
   void copyNumbers(const Scene& scene);
   const attention::Token* chosenToken(const Scene& scene, Index* at) const;

@@ -238,12 +238,12 @@ std::vector<Span> pairOf(const Theme& theme, const SequenceSnapshot& sequence, c
 /// Says what is selected while the receipt previews another cell, else what its weight was before the last
 /// change. Otherwise it only takes its place, so that what is below doesn't move away from the pointer.
 void selectedLine(Rows& rows, const SequenceSnapshot& sequence, const Cell& selected, bool previews,
-                  const std::optional<float>& before) {
+                  const std::optional<WeightBefore>& before) {
   const Theme& theme = rows.theme();
   if (!previews && before)
     return rows.line(Type::small,
                      {{"weight before the last change", theme.secondary},
-                      {weightText(*before), theme.secondary, nullptr, true}},
+                      {weightText(before->weight), theme.secondary, nullptr, true}},
                      "receipt.before");
   if (!previews) return rows.line(Type::small, {{" "}});
   std::vector<Span> words{{fmt::format("selected: head {}, ", selected.head), theme.secondary}};
@@ -254,15 +254,11 @@ void selectedLine(Rows& rows, const SequenceSnapshot& sequence, const Cell& sele
 }
 
 void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
-             ReceiptPointer& pointer) {
+             ReceiptPointer& pointer, const std::optional<WeightBefore>& before) {
   View& view = rows.view();
   const Theme& theme = rows.theme();
   const Cell selected = selectedCell(scene, snapshot), cell = view.previewed(selected);
   const bool previews = cell != selected;
-  pointer.before.note(
-      snapshot, selected,
-      tokenText(sequence.queries, selected.query) + "\n" + tokenText(sequence.keys, selected.key),
-      sequence.probabilities().at(selected.head, selected.query, selected.key), view.time);
   const ScoreReceipt explained = attention::explainScore(snapshot.config, sequence.mask, sequence.attention,
                                                          cell.head, cell.query, cell.key);
   rows.inWindow([&] { rows.section("RECEIPT", layerPrefix(snapshot.setup) + headName(cell.head)); });
@@ -285,7 +281,7 @@ void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceS
     others += key != cell.key && visible(sequence, cell, key);
   rows.inWindow([&] { rows.section("OUTPUT OF THE HEAD", "Σ weight · v"); });
   outputLines(rows, pointer, explained, cell.key, others);
-  selectedLine(rows, sequence, selected, previews, pointer.before.before);
+  selectedLine(rows, sequence, selected, previews, before);
   rows.inWindow([&] {
     const float entropy = attention::rowEntropy(sequence.probabilities()[cell.head].row(cell.query));
     rows.section("ROW OF “" + tokenText(sequence.queries, cell.query) + "”",
@@ -301,25 +297,20 @@ void receipt(Rows& rows, Scene& scene, const Snapshot& snapshot, const SequenceS
 
 }  // namespace
 
-void WeightBefore::note(const Snapshot& shown, const Cell& selected, const std::string& pair, float now,
-                        double time) {
-  constexpr double kPause = 1;  // seconds that separate two changes
-  if (selected != cell || pair != words)
-    before.reset();
-  else if (&shown != snapshot && now != weight) {
-    if (!before || time - changedAt > kPause) before = weight;
-    changedAt = time;
-  }
-  snapshot = &shown;
-  cell = selected;
-  words = pair;
-  weight = now;
+std::optional<WeightPlace> weightPlace(const Scene& scene, const Snapshot& snapshot) {
+  const SequenceSnapshot* sequence = shownSequence(scene, &snapshot);
+  const Cell cell = selectedCell(scene, snapshot);
+  if (!sequence || cell.head >= snapshot.config.heads || cell.query >= sequence->queryLength ||
+      cell.key >= sequence->keyLength)
+    return std::nullopt;
+  return WeightPlace{shownLayer(snapshot.setup), scene.cursor.sequence, cell,
+                     tokenText(sequence->queries, cell.query), tokenText(sequence->keys, cell.key)};
 }
 
 void receiptPanel(Scene& scene, State& page, const Layout& layout) {
   rightPanel(page.view, layout, "receipt", {"heads", "cache"}, [&](Rows& rows) {
     if (const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get()))
-      return receipt(rows, scene, *page.snapshot, *sequence, page.receipt);
+      return receipt(rows, scene, *page.snapshot, *sequence, page.receipt, page.before);
     rows.section("RECEIPT");
     rows.hint("Point at a cell to see its weight term by term.");
   });

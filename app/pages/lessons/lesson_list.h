@@ -28,7 +28,7 @@ std::vector<PathPart> pathParts(const LessonList& list);
 /// Where the cards of a path stand.
 struct PathPlan {
   std::vector<std::vector<ImRect>> cards;  ///< of each part, in its order
-  std::size_t end = 0;                     ///< the part that stands right of those before; 0 = none
+  std::optional<std::size_t> end;          ///< the part that stands right of those before
   float bottom = 0;
 };
 /// Places cards in at most `columns` columns, each part in a new row under a heading `head` high. The part

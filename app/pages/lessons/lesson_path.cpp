@@ -90,7 +90,7 @@ void branches(const View& view, const PathPlan& plan, float stem) {
   const auto line = [&](ImVec2 a, ImVec2 b) { list.AddLine(a, b, color, thick); };
   float low = 0;
   for (std::size_t i = 0; i < plan.cards.size(); ++i) {
-    if (plan.end > 0 && i == plan.end) continue;
+    if (i == plan.end) continue;
     const auto& row = plan.cards[i];
     low = passes(view, row.front());
     line(ImVec2(stem, low), ImVec2(row.front().Min.x - view.px(2), low));
@@ -100,12 +100,12 @@ void branches(const View& view, const PathPlan& plan, float stem) {
              ImVec2(row[j].Min.x - view.px(2), passes(view, row[j])));
   }
   line(ImVec2(stem, passes(view, plan.cards.front().front())), ImVec2(stem, low));
-  if (plan.end == 0) return;
-  const ImRect& end = plan.cards[plan.end].front();
+  if (!plan.end) return;
+  const ImRect& end = plan.cards[*plan.end].front();
   const float join = end.Min.x - view.px(14), at = passes(view, end);
   const float first = passes(view, plan.cards[1].back()),
-              last = passes(view, plan.cards[plan.end - 1].back());
-  for (std::size_t i = 1; i < plan.end; ++i)
+              last = passes(view, plan.cards[*plan.end - 1].back());
+  for (std::size_t i = 1; i < *plan.end; ++i)
     line(ImVec2(plan.cards[i].back().Max.x, passes(view, plan.cards[i].back())),
          ImVec2(join, passes(view, plan.cards[i].back())));
   line(ImVec2(join, std::min(first, at)), ImVec2(join, std::max(last, at)));
@@ -167,11 +167,11 @@ PathPlan layPath(std::span<const PathPart> parts, const ImRect& area, int column
   const auto size = [&](std::size_t i) { return static_cast<int>(parts[i].lessons.size()); };
   for (std::size_t i = 2; i < parts.size(); ++i)
     if (parts[i].ends && size(i) == 1 && columns > 2) plan.end = i;
-  for (std::size_t i = 1; i < plan.end; ++i)
-    if (size(i) >= columns) plan.end = 0;
+  for (std::size_t i = 1; plan.end && i < *plan.end; ++i)
+    if (size(i) >= columns) plan.end.reset();
   int rows = 0, heads = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (plan.end > 0 && i == plan.end) continue;
+    if (i == plan.end) continue;
     rows += (size(i) + columns - 1) / columns;
     ++heads;
   }
@@ -185,7 +185,7 @@ PathPlan layPath(std::span<const PathPart> parts, const ImRect& area, int column
   };
   float y = area.Min.y;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (plan.end > 0 && i == plan.end) continue;
+    if (i == plan.end) continue;
     y += head;
     for (int j = 0; j < size(i); ++j) {
       if (j > 0 && j % columns == 0) y += high + gap.y;
@@ -194,9 +194,9 @@ PathPlan layPath(std::span<const PathPart> parts, const ImRect& area, int column
     y += high + gap.y;
   }
   plan.bottom = std::max(area.Min.y, y - gap.y);
-  if (plan.end > 0) {
-    const float first = plan.cards[1].front().Min.y, last = plan.cards[plan.end - 1].back().Min.y;
-    plan.cards[plan.end] = {place(columns - 1, (first + last) / 2)};
+  if (plan.end) {
+    const float first = plan.cards[1].front().Min.y, last = plan.cards[*plan.end - 1].back().Min.y;
+    plan.cards[*plan.end] = {place(columns - 1, (first + last) / 2)};
   }
   return plan;
 }

@@ -224,11 +224,8 @@ constinit const Family gptOss{
           // Regardless of hidden_act (GptOssExperts of transformers).
           config.activation = Activation::quickGelu;
           config.gateLimit = 7;
-          if (!json.has("rope_scaling") && !json.has("rope_parameters")) {
-            ConfigReader rope = json;
-            rope.addDefaults(R"({"rope_scaling": {"rope_type": "yarn", "factor": 32.0, "truncate": false,
-                         "original_max_position_embeddings": 4096}})");
-          }
+          addRope(json, R"({"rope_type": "yarn", "factor": 32.0, "truncate": false,
+                    "original_max_position_embeddings": 4096})");
           readRotation(json, {.theta = 150000}, config);
           readWindows(json, readWindow(json, 128), everyOther, 0, config);
           readMixture(

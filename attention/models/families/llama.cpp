@@ -8,6 +8,15 @@ namespace headscope::attention::families {
 // queries, a gated MLP. InternLM3 (Shanghai AI Laboratory 2025), IQuest-Coder (2025) and Seed-OSS (ByteDance
 // 2025) are Llama with other defaults; Seed-OSS has biases on q, k and v alone.
 
+namespace {
+
+/// What a missing head_dim means where null means an equal share of the width.
+std::optional<Index> headDimUnlessNull(const ConfigReader& json) {
+  return json.isNull("head_dim") ? std::nullopt : std::optional<Index>(128);
+}
+
+}  // namespace
+
 constinit const Family llama{
     .name = "llama",
     .architecture = "Llama",
@@ -56,7 +65,7 @@ constinit const Family seedOss{
     .fields = {.ignored = "residual_dropout", .base = &kLlamaFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
-          readLlama(json, config, {.positions = 524288, .kvHeads = 8, .headDim = 128});
+          readLlama(json, config, {.positions = 524288, .kvHeads = 8, .headDim = headDimUnlessNull(json)});
           config.mlpBias = json.flag("mlp_bias", false);
           config.qkvBias = json.flag("attention_bias", true);
           config.outputBias = json.flag("attention_out_bias", false);
@@ -65,15 +74,6 @@ constinit const Family seedOss{
 
 // Mistral (Jiang et al. 2023): Llama with a window on all layers. Ministral 3 (Mistral AI 2025) has none; far
 // beyond the trained length its queries grow.
-
-namespace {
-
-/// What a missing head_dim means where null means an equal share of the width.
-std::optional<Index> headDimUnlessNull(const ConfigReader& json) {
-  return json.isNull("head_dim") ? std::nullopt : std::optional<Index>(128);
-}
-
-}  // namespace
 
 constinit const Family mistral{
     .name = "mistral",

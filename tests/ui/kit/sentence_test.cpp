@@ -77,6 +77,9 @@ TEST(Sentence, ShiftClickOnADotShowsItsArcsToo) {
   EXPECT_TRUE(ui.says("head 5"));
   ui.shiftClick(sentenceDot(5)).park();
   EXPECT_FALSE(ui.says("head 5"));
+  ui.shiftClick(sentenceDot(4)).shiftClick(sentenceDot(7)).park();
+  EXPECT_TRUE(ui.says("head 4"));
+  EXPECT_THAT(flaws(ui), testing::IsEmpty()) << "both read the same word most";
 }
 
 /// Long texts fold: the query and what it reads stay, and nothing scrolls or is cut.

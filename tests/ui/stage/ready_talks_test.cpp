@@ -118,6 +118,7 @@ TEST_F(Talk, EveryViewOfFinishedTalksShowsOnItsPage) {
     ui.request(actionOf(talk));
     ASSERT_EQ(std::ssize(names()), talk.views) << talk.title;
     ui.view().present = true;
+    ui.view().messages.notice.clear();  // it would replace the caption
     ui.draw();
     for (int i = 0; i < talk.views; ++i) {
       const app::TalkView& view = own().talk->views[static_cast<std::size_t>(i)];
@@ -127,6 +128,7 @@ TEST_F(Talk, EveryViewOfFinishedTalksShowsOnItsPage) {
       EXPECT_EQ(ui.scene().cursor.cell, view.scene->cursor.cell) << "the selection lies within the text";
       EXPECT_EQ(ui.session().workspace().pages().named(shownPage()).error(ui.scene()), std::nullopt);
       EXPECT_EQ(ui.view().messages.error, "");
+      EXPECT_TRUE(ui.says(view.name)) << "on stage";
       press(Key::pageDown);
     }
     ui.view().present = false;

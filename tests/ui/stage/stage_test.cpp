@@ -79,6 +79,18 @@ TEST_F(OnStage, ShowsEffectOfDisabledHeadsAndFormerPrediction) {
   EXPECT_TRUE(ui.has("guess.former") || predictions.best[1].id == first || predictions.best[2].id == first);
 }
 
+TEST_F(OnStage, CaptionNamesTheHeadThatIsOff) {
+  ui.view().request("model.learned");
+  edit().cursor.page = "model";
+  ui.park();
+  ASSERT_TRUE(model().ready());
+  edit().setup.input.text = "milk river Ben cold door Mia hill sad ring milk river Ben";
+  edit().setup.subject.switchedOff = {{0, 0, app::HeadOff::zero}};
+  edit().cursor.cell = {2, 11, 3};
+  ui.draw();
+  EXPECT_THAT(caption(), HasSubstr("Without layer 0, head 0, "));
+}
+
 TEST_F(OnStage, CaptionNamesStrongestKeyOfRowUntilOneIsChosen) {
   edit().cursor.focus = 0;
   edit().cursor.cell = {0, 7, 0};
