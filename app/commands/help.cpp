@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "app/commands/commands.h"
 #include "app/platform/assets.h"
 #include "app/scene/fields.h"
@@ -7,6 +9,7 @@
 #include "app/shell/stage.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/heads/detectors.h"
+#include "attention/models/config/families.h"
 #include "attention/text/ascii.h"
 
 namespace headscope::app {
@@ -63,6 +66,31 @@ std::string commands(const Program& program) {
   return text;
 }
 
+/// Lists model types by what is computed of them, in the order in which the table first has each kind.
+std::string families() {
+  std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
+  const auto add = [&](std::string kind, std::string_view name) {
+    auto found = std::ranges::find(kinds, kind, &decltype(kinds)::value_type::first);
+    if (found == kinds.end()) found = kinds.insert(kinds.end(), {std::move(kind), {}});
+    found->second.emplace_back(name);
+  };
+  for (const attention::Family* family : attention::familyTable()) {
+    const std::string kind(attention::computedPart(*family));
+    add(kind, family->name);
+    attention::forEachField(family->aliases,
+                            [&](std::string_view name, std::string_view) { add(kind, name); });
+  }
+  for (const attention::Multimodal& each : attention::multimodalTable())
+    add("text part of a multimodal model", each.name);
+  std::string table = "| what is computed | model_type |\n|---|---|\n";
+  for (auto& [kind, names] : kinds) {
+    std::ranges::sort(names);
+    std::ranges::transform(names, names.begin(), code);
+    table += row({kind, fmt::format("{}", fmt::join(names, ", "))});
+  }
+  return table;
+}
+
 constexpr const char* kHead = "\n\n| key | what it does |\n|---|---|\n";
 
 /// Lists all actions with a key, page by page; those that work everywhere come first.
@@ -99,6 +127,7 @@ std::string manualTable(std::string_view name, const Program& program) {
   if (name == "patterns") return patterns();
   if (name == "detectors") return detectors();
   if (name == "commands") return commands(program);
+  if (name == "families") return families();
   if (name == "keys") return keys();
   if (name == "settings") return preferencesMarkdown();
   throw std::invalid_argument("the manual names a table " + std::string(name) + ", which doesn't exist");

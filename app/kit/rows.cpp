@@ -1,6 +1,7 @@
 #include "app/kit/rows.h"
 
 #include "app/platform/track.h"
+#include "app/platform/ui_state.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
@@ -67,6 +68,31 @@ void Rows::section(const std::string& title, const std::string& aside) {
 void Rows::section(const std::string& title, const Button& button) {
   standApart(view_);
   if (sectionTitle(view_, title, button.name, button.label)) view_.request(button.action);
+}
+
+bool Rows::fold(const std::string& title, const std::string& inside, bool opens) {
+  standApart(view_);
+  std::set<std::string>& unfolded = uiState().unfolded;
+  if (opens || !view_.reveal.name.empty()) unfolded.insert(title);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const bool was = uiState().unfolds || unfolded.contains(title);
+  sectionTitle(view_, title, was ? "" : inside + "    ");
+  const ImVec2 next = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos(at);
+  const float high = ImGui::GetItemRectSize().y;
+  if (hitArea("fold." + title, ImVec2(width(), high)) && !unfolded.erase(title)) unfolded.insert(title);
+  const std::uint32_t ink = ImGui::IsItemHovered() ? theme().text : theme().faint;
+  // ▾ open, ▸ closed.
+  const float x = at.x + width() - view_.px(5), y = at.y + high / 2, size = view_.px(4);
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (was)
+    list.AddTriangleFilled(ImVec2(x - size, y - size / 2), ImVec2(x + size, y - size / 2),
+                           ImVec2(x, y + size / 2), ink);
+  else
+    list.AddTriangleFilled(ImVec2(x - size / 2, y - size), ImVec2(x - size / 2, y + size),
+                           ImVec2(x + size / 2, y), ink);
+  ImGui::SetCursorScreenPos(next);
+  return was;
 }
 
 ImRect Rows::area(const std::string& name, float height) {

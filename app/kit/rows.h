@@ -90,6 +90,10 @@ class Rows {
   void section(const std::string& title, const std::string& aside = "");
   /// The same with a quiet button on the right.
   void section(const std::string& title, const Button& button);
+  /// Begins a section that a click on its title opens and closes. It is closed at first, with `inside` in its
+  /// title in place of its rows. `opens`: has something that must be seen, such as a problem. Returns whether
+  /// it is open. Tests know the title as fold.TITLE.
+  bool fold(const std::string& title, const std::string& inside, bool opens = false);
 
   /// A label on the left and a value in figures on the right.
   void pair(const std::string& label, const std::string& value, const PairLook& look = {});

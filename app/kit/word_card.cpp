@@ -15,7 +15,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float kWholeCard = 230, kCompactCard = 186, kStageCard = 150;  // heights in layout units
+constexpr float kWholeCard = 240, kCompactCard = 196, kStageCard = 150;  // heights in layout units
 constexpr float kRoomForWhole = 600;                                     // of the page
 constexpr float kNearestFrom = 760, kNearest = 180;  // width of a card that has nearest words; theirs
 constexpr std::size_t kMostNear = 5;
@@ -147,9 +147,30 @@ void nearestPart(View& view, const WordCardState& state, const WordCardSubject& 
   }
 }
 
-void cardFoot(const View& view, const WordCardState& state, const WordCardSubject& subject,
-              const ImRect& area) {
+/// "Head 0 reads" with the list of the words it can be made to read, at the end of a line.
+void readingPart(ControlLine& line, const WordCardSubject& subject, WordCardEdit& edit) {
+  const WordReading& reading = subject.reading;
+  if (subject.fixed() || reading.keys.size() < 2) return;
+  if (reading.busy) return line.words(fmt::format("Looking for a vector for head {}…", reading.head));
+  std::vector<Choice> words;
+  int chosen = 0;
+  for (const Index key : reading.keys) {
+    if (key == reading.key) chosen = static_cast<int>(words.size());
+    words.push_back(
+        {fmt::format("{} {}", key, subject.names[static_cast<std::size_t>(key)]), "", std::to_string(key)});
+  }
+  if (line.list("word.reads", words, chosen,
+                "Choose another word: the vector changes as little as needed for the head to read that one."))
+    edit.aimed = reading.keys[static_cast<std::size_t>(chosen)];
+  line.words(fmt::format("Make head {} read", reading.head));
+}
+
+void cardFoot(View& view, const WordCardState& state, const WordCardSubject& subject, ImRect area,
+              WordCardEdit& edit) {
   if (area.GetHeight() <= 0) return;
+  ControlLine line(view, area, ControlLine::From::right, 10);
+  readingPart(line, subject, edit);
+  area.Max.x = area.Min.x + line.room() - view.px(10);
   const bool bad = !state.problem.empty();
   const std::string words =
       bad ? state.problem
@@ -181,7 +202,7 @@ float wordCardHeight(const View& view, float room) {
 WordCardLayout layWordCard(const ImRect& area, float unit, Index dims, bool hands) {
   WordCardLayout layout;
   layout.head = ImRect(area.Min, ImVec2(area.Max.x, area.Min.y + 36 * unit));
-  layout.foot = ImRect(area.Min.x, area.Max.y - (hands ? 18 * unit : 0), area.Max.x, area.Max.y);
+  layout.foot = ImRect(area.Min.x, area.Max.y - (hands ? 28 * unit : 0), area.Max.x, area.Max.y);
   ImRect body(area.Min.x, layout.head.Max.y + 4 * unit, area.Max.x, layout.foot.Min.y - 2 * unit);
   const float wide = area.GetWidth(), gap = 20 * unit;
   layout.map = cutRight(body, std::clamp(0.3f * wide, 150 * unit, 340 * unit), gap);
@@ -211,7 +232,7 @@ WordCardEdit wordCard(View& view, WordCardState& state, const WordCardSubject& s
   wordNumbers(view, state, subject, layout, edit);
   if (layout.nearest.GetWidth() > 0) nearestPart(view, state, subject, layout.nearest);
   wordMap(view, state, subject, layout.map, edit);
-  cardFoot(view, state, subject, layout.foot);
+  cardFoot(view, state, subject, layout.foot, edit);
   return edit;
 }
 

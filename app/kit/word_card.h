@@ -12,6 +12,13 @@
 
 namespace headscope::app {
 
+/// What a head reads at the word, which can be made another word.
+struct WordReading {
+  Index head = 0, key = -1;  ///< the key with the largest weight; −1 = none
+  std::vector<Index> keys;   ///< that the word sees
+  bool busy = false;         ///< a vector for another key is being sought
+};
+
 /// What the card of a word shows: its vector, the words near it, and all words on a plane.
 struct WordCardSubject {
   const WordStudy& study;
@@ -20,7 +27,8 @@ struct WordCardSubject {
   std::shared_ptr<const void> version;  ///< another one for other values
   Index word = 0;                       ///< a row
   const Eigen::RowVectorXf& before;     ///< [dim] the word's vector when its card was opened
-  float x = -1;  ///< the middle of the word above the card, in pixels; −1 = not drawn
+  float x = -1;           ///< the middle of the word above the card, in pixels; −1 = not drawn
+  WordReading reading{};  ///< of the selected head
 
   auto now() const { return values.row(word); }
   bool changed() const { return now() != before; }
@@ -68,6 +76,7 @@ struct WordCardEdit {
   std::string drag = {};  ///< the control whose drag it belongs to, one undo step; "" = a step by itself
   bool back = false, all = false, close = false;   ///< buttons
   std::optional<Index> hovered = {}, chosen = {};  ///< a word on the map
+  std::optional<Index> aimed = {};                 ///< the key that the head is to read
 };
 
 /// The places on a card, in pixels. What there is no room for is empty.
@@ -87,7 +96,7 @@ WordCardLayout layWordCard(const ImRect& area, float unit, Index dims, bool hand
 
 /// Draws the card. While presenting it has no controls but what is dragged. Tests find its parts as
 /// word.card, word.strip, word.bar.DIM, word.cell.DIM, word.typed, word.mix, word.back, word.all, word.close,
-/// word.map and word.dot.WORD.
+/// word.map, word.dot.WORD and word.reads.
 WordCardEdit wordCard(View& view, WordCardState& state, const WordCardSubject& subject, const ImRect& area);
 /// Draws a card without content that says why.
 WordCardEdit emptyWordCard(View& view, const std::string& why, const ImRect& area);

@@ -24,6 +24,19 @@ constexpr Key digit(char at) {
   return static_cast<Key>(at);
 }
 
+void toLessons(Scene& scene) {
+  scene.cursor.lesson = {};
+}
+
+constexpr PageInfo kLearn{"lessons",
+                          "Learn",
+                          {digit('9'), {}},
+                          "Go to Learn",
+                          "",
+                          "Page Down goes on  ·  everything in the picture can be changed",
+                          "lessons, talks, course, tutorial, teach, start here, lecture",
+                          toLessons};
+
 }  // namespace
 
 std::span<const PageRow> pageTable() {
@@ -88,14 +101,7 @@ std::span<const PageRow> pageTable() {
         "",
         "Click a cell to select it  ·  ↑ and ↓ change the query  ·  Page Up and Page Down the head"},
        make<head_lab_page::Page>},
-      {{"lessons",
-        "Learn",
-        {digit('9'), {}},
-        "Go to Learn",
-        "",
-        "Page Down goes on  ·  everything in the picture can be changed",
-        "lessons, talks, course, tutorial, teach, start here, lecture"},
-       make<lessons_page::Page>},
+      {kLearn, make<lessons_page::Page>},
       {{"talk",
         "Talk",
         {digit('0'), {}},

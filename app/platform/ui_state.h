@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+
 #include "app/platform/fonts.h"
 #include "app/platform/frame_recorder.h"
 #include "app/platform/imgui_compat.h"
@@ -36,8 +38,10 @@ struct UiState {
   Typesetter typesetter;
   FrameRecorder* recorder = nullptr;  ///< for the current frame; null if it isn't recorded
   KeyboardFocus focus;
+  std::set<std::string> unfolded;  ///< the sections that the person opened, by title
 
   // For tests:
+  bool unfolds = false;                    ///< opens all sections
   bool watches = false;                    ///< records the members below
   bool hidesTexts = false;                 ///< draws no text, to reveal its background
   bool hidesMarks = false;                 ///< likewise for marks

@@ -149,7 +149,9 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   const std::size_t shownAt = pages().at(own().scene().cursor.page);
   if (!layout.presents)
     topBar(view, layout, window, actions_, pages().rows(), pages().tabs(own().scene(), shownAt), shownAt);
-  drawPages(page, stage, layout);
+  Page* const drawn = drawPages(page, stage, layout);
+  stageDrawn_ = drawn == stage;
+  stage = drawn;
   if (!view.figure) offer_.draw(layout, width);
   if (layout.presents && !view.figure)
     captionLine(view, layout, view.preferences.captions ? page.headline(own().scene()) : "",
@@ -227,7 +229,8 @@ void Session::makeRoom() {
 /// The status of the page that shows what is being worked on. If it is staged, adds that the window's own
 /// scene is kept. A figure being drawn takes precedence over computations.
 PageStatus Session::status() const {
-  PageStatus status = workspace_.activePage().status(scene());
+  const Page& page = stageDrawn_ ? workspace_.activePage() : workspace_.shown();
+  PageStatus status = page.status(scene());
   if (const auto& wish = services_.view.figureWanted) {
     status.busySeconds = services_.view.time - wish->since;
     const std::string page =
@@ -237,7 +240,8 @@ PageStatus Session::status() const {
   }
   if (workspace_.onStage() && !workspace_.shown().stagesViews())
     status.facts.push_back("Your own scene, " + own().name() + ", is kept");
-  if (status.hint.empty()) status.hint = pages().info(scene().cursor.page).hint;
+  const std::string& shown = stageDrawn_ ? scene().cursor.page : own().scene().cursor.page;
+  if (status.hint.empty()) status.hint = pages().info(shown).hint;
   return status;
 }
 
@@ -261,12 +265,17 @@ Layout Session::windowLayout(float width, float height) {
   return layout;
 }
 
-void Session::drawPages(Page& page, Page* stage, const Layout& layout) {
+Page* Session::drawPages(Page& page, Page* stage, const Layout& layout) {
   if (stage) {
     const bool hasSide = !pages().info(scene().cursor.page).side.empty() && stage->showsSide(scene());
-    stage->draw(scene(), page.stageLayout(layout, hasSide, showsStrip(*stage, !page.stagesViews())));
+    const Layout inner = page.stageLayout(layout, hasSide, showsStrip(*stage, !page.stagesViews()));
+    if (inner.center.GetWidth() > 0)
+      stage->draw(scene(), inner);
+    else
+      stage = nullptr;
   }
   page.draw(own().scene(), layout);
+  return stage;
 }
 
 void Session::perform(const std::string& id) {

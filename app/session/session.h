@@ -103,7 +103,8 @@ class Session {
   PageStatus status() const;
   Layout windowLayout(float width, float height);
   bool showsStrip(const Page& page, bool inLesson);
-  void drawPages(Page& page, Page* stage, const Layout& layout);
+  /// Returns the staged page, or null if the page left it no room and shows something else in its place.
+  Page* drawPages(Page& page, Page* stage, const Layout& layout);
   void handleInput(const FrameInput& input);
   bool takenByControl(const InputEvent& event);
   const Action* actionFor(const InputEvent& event, bool typing) const;
@@ -140,6 +141,7 @@ class Session {
   ViewFade fade_;
   Exports exports_;
   ContextMenu menu_;         ///< opened by a right click
+  bool stageDrawn_ = true;   ///< false while the page shows something else in place of its stage
   bool layerShown_ = false;  ///< the page shown requests the layer
   double drawSeconds_ = 0;
   std::tuple<std::string, std::string, Index, Index> cameUp_;  ///< page, lesson, its step, view of the talk

@@ -114,7 +114,11 @@ std::vector<Action> Session::windowActions() {
                        .section = "Pages",
                        .shortcut = row.info.shortcut,
                        .words = std::string(row.info.name) + ", " + std::string(row.info.words),
-                       .run = [this, key = row.info.key](Scene&) { own().scene().cursor.page = key; }});
+                       .run = [this, &info = row.info](Scene&) {
+                         Scene& scene = own().scene();
+                         if (std::exchange(scene.cursor.page, info.key) == info.key && info.again)
+                           info.again(scene);
+                       }});
   return actions;
 }
 

@@ -50,8 +50,19 @@ void Session::openMenu() {
     if (action == "edit.redo") return workspace_.undoTarget(true).canRedo();
     return action != "look.side" || !pages().info(own().scene().cursor.page).side.empty();
   };
+  const auto state = [this](const std::string& action) -> std::string {
+    const View& view = services_.view;
+    if (action == "look.full_screen") return view.fullScreen ? "on" : "off";
+    if (action == "stage.lecturer") return stage().lecturer ? "open" : "";
+    const auto rows = preferenceRows();
+    const auto row = std::ranges::find_if(rows, [&](const PreferenceRow& each) {
+      return action == each.action || action == each.action + std::string(".larger");
+    });
+    return row == rows.end() ? "" : stateText(*row, view.preferences);
+  };
   services_.view.dialog = std::make_shared<MainMenu>(
-      actions_, files_, MainMenu::Rules{enabled, [this](const std::string& typed) { openSearch(typed); }});
+      actions_, files_,
+      MainMenu::Rules{enabled, state, [this](const std::string& typed) { openSearch(typed); }});
 }
 
 void Session::openSearch(std::string typed) {

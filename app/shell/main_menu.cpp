@@ -82,7 +82,8 @@ std::vector<MainMenu::Column> MainMenu::columns(const View& view) const {
   const auto add = [&](Column& column, const std::string& id, const char* label) {
     if (!actions_.has(id)) return;
     const Action& action = actions_.find(id);
-    column.lines.push_back({id, label ? label : action.name, shortcutText(action.shortcut)});
+    column.lines.push_back(
+        {id, label ? label : action.name, shortcutText(action.shortcut), rules_.state(id)});
   };
   if (!view.folded.empty()) {
     Column& pages = all.emplace_back(Column{"Pages", {}});
@@ -95,7 +96,8 @@ std::vector<MainMenu::Column> MainMenu::columns(const View& view) const {
   for (Column& column : all)
     for (const Line& line : column.lines)
       column.width = std::max(column.width, textWidth(view.fonts->text, line.label) +
-                                                textWidth(view.fonts->monoSmall, line.key) + view.px(40));
+                                                textWidth(view.fonts->small, line.state) +
+                                                textWidth(view.fonts->monoSmall, line.key) + view.px(52));
   return all;
 }
 
@@ -115,8 +117,10 @@ void MainMenu::column(View& view, const Column& column, ImVec2 at) {
     if (enabled && ImGui::IsItemHovered()) list.AddRectFilled(at, to, view.theme->line, view.px(4));
     paintText(list, view.fonts->text, ImVec2(at.x + view.px(8), y),
               enabled ? view.theme->text : view.theme->faint, line.label);
-    paintText(list, view.fonts->monoSmall, ImVec2(to.x - view.px(8), y), view.theme->faint, line.key,
-              Align::right);
+    const float key = paintText(list, view.fonts->monoSmall, ImVec2(to.x - view.px(8), y), view.theme->faint,
+                                line.key, Align::right);
+    paintText(list, view.fonts->small, ImVec2(to.x - view.px(8) - key - (key > 0 ? view.px(12) : 0), y),
+              view.theme->secondary, line.state, Align::right);
     at.y = to.y;
   }
 }

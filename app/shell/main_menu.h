@@ -21,6 +21,7 @@ class MainMenu : public Dialog {
   /// What the session knows.
   struct Rules {
     std::function<bool(const std::string& action)> enabled;
+    std::function<std::string(const std::string& action)> state;  ///< what a switch is at; "" = no switch
     std::function<void(const std::string& typed)> search;
   };
   /// Reads the recent files.
@@ -30,7 +31,7 @@ class MainMenu : public Dialog {
 
  private:
   struct Line {
-    std::string id, label, key;
+    std::string id, label, key, state;
   };
   struct Column {
     std::string title;

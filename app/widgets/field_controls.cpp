@@ -106,6 +106,11 @@ std::vector<Choice> choicesOf(const Field& field, const std::vector<std::string>
   return choices;
 }
 
+std::string chosenLabel(std::string_view path, const Scene& scene) {
+  const Field& field = fieldAt(path);
+  return choicesOf(field)[static_cast<std::size_t>(chosenIn(field, scene))].label;
+}
+
 bool fieldChoice(View& view, Scene& scene, std::string_view path,
                  const std::vector<std::string>& disabledReasons, float width) {
   const Field& field = fieldAt(path);

@@ -31,6 +31,8 @@ bool fieldChoice(View& view, Scene& scene, std::string_view path,
 
 SliderSpec sliderSpec(const Field& field, const SliderState& state = {});
 std::vector<Choice> choicesOf(const Field& field, const std::vector<std::string>& disabledReasons = {});
+/// The label of what is chosen.
+std::string chosenLabel(std::string_view path, const Scene& scene);
 
 /// The text that a mask applies to, for the sliders of its patterns.
 struct MaskedText {

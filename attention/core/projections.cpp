@@ -34,6 +34,13 @@ std::vector<RowRange> rowsOf(FusedPart part, FusedRows fused, Index heads, Index
     if (part == FusedPart::q) return {{0, queries}};
     return {{part == FusedPart::k ? queries : queries + keys, keys}};
   }
+  if (fused == FusedRows::quarters) {
+    const Index quarter = queries / 4;
+    const Index place = part == FusedPart::q ? 0 : part == FusedPart::v ? 1 : 2;
+    std::vector<RowRange> rows;
+    for (Index i = 0; i < 4; ++i) rows.push_back({(3 * i + place) * quarter, quarter});
+    return rows;
+  }
   const Index share = heads / kvHeads, before = part == FusedPart::q ? 0 : share + (part == FusedPart::v);
   std::vector<RowRange> rows;
   for (Index group = 0; group < kvHeads; ++group)

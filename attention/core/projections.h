@@ -34,6 +34,8 @@ enum class FusedRows {
   /// [kvHeads, heads/kvHeads + 2, headDim]: for one kv head after another, the queries of the heads that read
   /// it, then its k and v (GPT-NeoX, Falcon).
   heads,
+  /// Four quarters of the heads, one after another, each with its queries, then values, then keys (CodeGen).
+  quarters,
 };
 enum class FusedPart { q, k, v };
 

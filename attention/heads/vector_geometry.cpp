@@ -1,5 +1,7 @@
 #include "attention/heads/vector_geometry.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 
 #include "attention/core/decompositions.h"
@@ -157,6 +159,33 @@ Matrix onPlane(const Plane& plane, const Eigen::Ref<const Matrix>& points) {
     places(i, 1) = from.dot(plane.second);
   }
   return places;
+}
+
+std::optional<Vector> shortestStep(const Matrix& slopes, const Vector& least, std::stop_token stop) {
+  require(slopes.rows() == least.size(), fmt::format("{} limits for {} slopes", least.size(), slopes.rows()));
+  constexpr int kSweeps = 2000;
+  constexpr float kClose = 1e-3f;
+  const Vector squares = slopes.rowwise().squaredNorm();
+  const float tiny = 1e-9f * std::max(squares.size() ? squares.maxCoeff() : 0.0f, 1e-12f);
+  Vector step = Vector::Zero(slopes.cols()), pull = Vector::Zero(least.size());
+  for (int sweep = 0; sweep < kSweeps && !stop.stop_requested(); ++sweep) {
+    float missing = 0;
+    for (Index row = 0; row < least.size(); ++row) {
+      const float lacks = least[row] - slopes.row(row).dot(step);
+      missing = std::max(missing, lacks);
+      if (squares[row] <= tiny) {
+        if (lacks > kClose) return std::nullopt;
+        continue;
+      }
+      // A row that was pulled too far, for others pull as well, lets go.
+      const float by = std::max(-pull[row], lacks / squares[row]);
+      pull[row] += by;
+      step += by * slopes.row(row).transpose();
+    }
+    if (!step.allFinite()) return std::nullopt;
+    if (missing <= kClose) return step;
+  }
+  return std::nullopt;
 }
 
 namespace {

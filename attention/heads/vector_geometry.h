@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -37,6 +38,11 @@ Plane planeOfDimensions(Index dim, Index first, Index second);
 
 /// Returns the points' coordinates along both directions, relative to the plane's mean: [n, 2].
 Matrix onPlane(const Plane& plane, const Eigen::Ref<const Matrix>& points);
+
+/// Returns the shortest vector d [dims] with slopes·d ≥ least in all rows, slopes [n, dims] and least [n]:
+/// Hildreth's method (1957), one row at a time. Empty if a row of zeros asks for more than 0, if the rows
+/// contradict each other, or once `stop` is requested.
+std::optional<Vector> shortestStep(const Matrix& slopes, const Vector& least, std::stop_token stop = {});
 
 /// Returns the cosine similarity of each pair of heads, Σ A·B / (‖A‖·‖B‖) over all cells: [heads, heads],
 /// from 0 to 1, 1 on the diagonal. All weights have the same shape [n, m] and aren't negative. Incomplete

@@ -97,9 +97,9 @@ void Block::run(Matrix& x, std::span<KvCache> caches) const {
       x += added(mlp(x));
       break;
     case BlockOrder::around:
-      x += norm(attend(norm(x, w.attentionNorm), caches), w.afterAttentionNorm);
+      x += config.residualScale * norm(attend(norm(x, w.attentionNorm), caches), w.afterAttentionNorm);
       attended();
-      x += added(norm(mlp(norm(x, w.mlpNorm)), w.afterMlpNorm));
+      x += added(config.residualScale * norm(mlp(norm(x, w.mlpNorm)), w.afterMlpNorm));
       break;
   }
   if (wanted && wanted->hidden) kept.hidden = x;
@@ -220,7 +220,7 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, bool shown) con
 
 /// What happens to the inspected attention's queries, keys and values before its heads read them.
 void Block::prepare(Stack& q, Stack& k, Stack& v) const {
-  normQueriesAndKeys(q, k);
+  if (!config.rotatedFirst) normQueriesAndKeys(q, k);
   if (config.clip)
     for (Stack* const each : {&q, &k, &v}) limit(*each, *config.clip);
   if (rotation) {
@@ -228,6 +228,7 @@ void Block::prepare(Stack& q, Stack& k, Stack& v) const {
     rotateHeads(q, turns, rotated->interleaved, rotated->first);
     rotateHeads(k, turns, rotated->interleaved, rotated->first);
   }
+  if (config.rotatedFirst) normQueriesAndKeys(q, k);
   growQueries(q);
   patchHeads(q, Piece::queries);
   if (config.cross()) return;

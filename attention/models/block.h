@@ -33,7 +33,7 @@ void normHeads(Stack& heads, const NormWeights& weights, NormKind kind, double e
 void limit(Stack& heads, float most);
 
 /// Applies the activation in place.
-void activate(Matrix& x, Activation activation);
+void activate(Matrix& x, Activation activation, const XieluWeights& curve = {});
 /// Computes up = act(gate) ⊙ up, with the limits of ModelConfig::gateLimit if given. Overwrites the gate.
 void activateGated(Matrix& gate, Matrix& up, Activation activation, std::optional<float> limit = {});
 

@@ -237,7 +237,8 @@ class Descent {
     }
     if (config_.order == BlockOrder::around)
       return heads(made, both[0],
-                   HeldNorm(config_, weights.afterAttentionNorm, wide(attended(both[0]))).pulled(g));
+                   HeldNorm(config_, weights.afterAttentionNorm, wide(attended(both[0])))
+                       .pulled(double{config_.residualScale} * g));
     for (std::size_t i = both.size(); i-- > 0;)
       heads(made, both[i], throughScale(double{config_.residualScale} * g, weights.attentionScale));
   }

@@ -4,9 +4,7 @@
 
 #include "attention/core/activations.h"
 #include "attention/core/parallel.h"
-#include "attention/formats/quote.h"
 #include "attention/models/block.h"
-#include "attention/models/config/shape_parts.h"
 
 namespace headscope::attention {
 namespace {
@@ -71,6 +69,22 @@ void leaveGroups(const Mixture& mixture, Eigen::RowVectorXf& choice) {
       choice.segment(group * size, size).setConstant(-std::numeric_limits<float>::infinity());
 }
 
+/// Chooses by SparseMixer, with softmax over the scores within reach of the best that remains.
+void mixSparsely(const Mixture& mixture, Eigen::RowVectorXf scores, Routing& routing, Index row) {
+  const Eigen::RowVectorXf sizes = scores.cwiseAbs();
+  for (Index i = 0; i < mixture.used; ++i) {
+    const int best = largest(scores, 1)[0];
+    const float most = scores[best];
+    double sum = 0;
+    for (Index e = 0; e < scores.size(); ++e)
+      if (!((most - scores[e]) / std::max(sizes[e], most) > 2 * *mixture.jitter))
+        sum += std::exp(double{scores[e]} - double{most});
+    routing.experts(row, i) = best;
+    routing.shares(row, i) = static_cast<float>(1 / sum);
+    scores[best] = -std::numeric_limits<float>::infinity();
+  }
+}
+
 /// Splits outputs in which gate and up alternate.
 void partGateAndUp(const Matrix& both, Matrix& gate, Matrix& up) {
   using Every = Eigen::Map<const Matrix, 0, Eigen::Stride<Eigen::Dynamic, 2>>;
@@ -100,7 +114,7 @@ Matrix mlpOf(const MlpWeights& weights, const Matrix& x, const ModelConfig& conf
   if (gated)
     activateGated(gate, up, config.activation, config.gateLimit);
   else
-    activate(up, config.activation);
+    activate(up, config.activation, weights.curve);
   return weights.down.apply(up, stop);
 }
 
@@ -112,6 +126,10 @@ Routing routingOf(const MixtureWeights& weights, const Mixture& mixture, const M
   routing.shares = Matrix::Zero(x.rows(), mixture.used);
   if (stop.stop_requested()) return routing;
   for (Index row = 0; row < x.rows(); ++row) {
+    if (mixture.jitter) {
+      mixSparsely(mixture, scores.row(row), routing, row);
+      continue;
+    }
     toShares(scores.row(row), mixture.sigmoid);
     Eigen::RowVectorXf choice = scores.row(row);
     if (mixture.corrected) choice += weights.correction.transpose();
@@ -176,7 +194,17 @@ void normRow(std::span<const float> x, const NormWeights& weights, Index first, 
 
 using Values = Eigen::Map<Eigen::ArrayXf>;
 
-void activateValues(Values x, Activation activation) {
+void bend(Values x, const XieluWeights& curve) {
+  const auto softplus = [](float value) { return std::log1p(std::exp(value)); };
+  const float right = softplus(curve.positive), left = curve.beta + softplus(curve.negative);
+  x = x.unaryExpr([=](float value) {
+    const float bent =
+        value > 0 ? right * value * value : (std::expm1(std::min(value, curve.limit)) - value) * left;
+    return bent + curve.beta * value;
+  });
+}
+
+void activateValues(Values x, Activation activation, const XieluWeights& curve) {
   switch (activation) {
     case Activation::gelu:
       x = x.unaryExpr([](float value) {
@@ -193,6 +221,11 @@ void activateValues(Values x, Activation activation) {
     case Activation::relu:
       x = x.max(0);
       return;
+    case Activation::reluSquared:
+      x = x.max(0).square();
+      return;
+    case Activation::xielu:
+      return bend(x, curve);
   }
 }
 
@@ -226,9 +259,9 @@ void limit(Stack& heads, float most) {
   });
 }
 
-void activate(Matrix& x, Activation activation) {
+void activate(Matrix& x, Activation activation, const XieluWeights& curve) {
   forRows(x.rows(), x.cols(), [&](Index first, Index count) {
-    activateValues(Values(x.row(first).data(), count * x.cols()), activation);
+    activateValues(Values(x.row(first).data(), count * x.cols()), activation, curve);
   });
 }
 
@@ -239,144 +272,9 @@ void activateGated(Matrix& gate, Matrix& up, Activation activation, std::optiona
       factors = factors.min(*limit);
       to = to.max(-*limit).min(*limit) + 1;
     }
-    activateValues(factors, activation);
+    activateValues(factors, activation, {});
     to *= factors;
   });
-}
-
-namespace {
-
-using KeyNames = std::initializer_list<const char*>;
-
-/// Every key counts as read: a file that has several says the same with each.
-Index sizeBy(const ConfigReader& json, KeyNames keys, std::optional<Index> standard = {}) {
-  const char* found = *keys.begin();
-  for (const char* key : keys)
-    if (!json.has(found) && json.has(key)) found = key;
-  return json.size(found, standard);
-}
-
-/// Numbers in a layer's state and in its matrices.
-struct Recurrent {
-  Index state;
-  std::uint64_t parameters;
-};
-
-std::uint64_t sumOf(std::initializer_list<std::initializer_list<Index>> products) {
-  std::uint64_t sum = 0;
-  for (const auto& product : products) sum = saturatingSum({sum, saturatingProduct(product)});
-  return sum;
-}
-
-/// Gu and Dao 2023, Mamba, section 3.4: inner · (state + kernel) numbers.
-Recurrent mamba(const ConfigReader& json, Index d) {
-  const Index inner = json.has("mamba_expand") ? json.size("mamba_expand") * d
-                                               : json.size("intermediate_size", json.size("expand", 2) * d);
-  const Index n = sizeBy(json, {"mamba_d_state", "state_size"}),
-              k = sizeBy(json, {"mamba_d_conv", "conv_kernel"});
-  const char* rankKey = json.has("mamba_dt_rank") ? "mamba_dt_rank" : "time_step_rank";
-  const Index usual = (d + 15) / 16, rank = json.isText(rankKey) ? usual : json.size(rankKey, usual);
-  return {inner * (n + k), sumOf({{d, 2 * inner},
-                                  {inner, k + 1},
-                                  {inner, rank + 2 * n},
-                                  {rank + 1, inner},
-                                  {inner, n + 1},
-                                  {inner, d}})};
-}
-
-/// Dao and Gu 2024, Mamba-2, section 7: heads · headDim · state, plus the convolution's inputs.
-Recurrent mamba2(const ConfigReader& json, Index d) {
-  const Index heads = sizeBy(json, {"mamba_n_heads", "mamba_num_heads", "n_mamba_heads", "num_heads"});
-  const Index expanded = d * sizeBy(json, {"mamba_expand", "expand"}, 2);
-  const bool automatic = json.isText("mamba_d_head");
-  const Index usual = std::max<Index>(1, sizeBy(json, {"mamba_d_ssm"}, expanded) / heads);
-  const Index headDim =
-      automatic ? usual
-                : sizeBy(json, {"mamba_d_head", "mamba_head_dim", "mamba_headdim", "head_dim"}, usual);
-  const Index n = sizeBy(json, {"mamba_d_state", "ssm_state_size", "state_size"});
-  const Index groups = sizeBy(json, {"mamba_n_groups", "mamba_ngroups", "n_groups"}, 1);
-  const Index k = sizeBy(json, {"mamba_d_conv", "conv_kernel"});
-  const Index inner = heads * headDim, mixed = inner + 2 * groups * n;
-  return {inner * n + mixed * k,
-          sumOf({{d, inner + mixed + heads}, {mixed, k + 1}, {3, heads}, {inner}, {inner, d}})};
-}
-
-/// Yang et al. 2024, Gated Delta Networks, as in Qwen3-Next: value heads · key dim · value dim, plus the
-/// convolution's inputs.
-Recurrent gatedDelta(const ConfigReader& json, Index d) {
-  const Index keyHeads = json.size("linear_num_key_heads"), valueHeads = json.size("linear_num_value_heads");
-  const Index keyDim = json.size("linear_key_head_dim"), valueDim = json.size("linear_value_head_dim");
-  const Index keys = keyHeads * keyDim, values = valueHeads * valueDim,
-              k = json.size("linear_conv_kernel_dim", 4);
-  return {valueHeads * keyDim * valueDim + (2 * keys + values) * k,
-          sumOf({{d, 2 * keys + 2 * values + 2 * valueHeads},
-                 {2 * keys + values, k},
-                 {2, valueHeads},
-                 {values, d}})};
-}
-
-/// De et al. 2024, Griffin, section 2.4: one number per channel of lru_width, plus the convolution's inputs.
-Recurrent linearRecurrent(const ConfigReader& json, Index d) {
-  const Index width = json.size("lru_width", d), k = json.size("conv1d_width", 4);
-  const Index heads = json.size("num_attention_heads");
-  const Index block = std::max<Index>(1, width / heads);
-  return {width * k,
-          sumOf({{2, d, width}, {width, d}, {width, k + 1}, {2, heads, block, block}, {5, width}})};
-}
-
-/// Qin et al. 2024, Lightning Attention, as in MiniMax-01: one matrix per head.
-Recurrent lightning(const ConfigReader& json, Index d) {
-  const Index heads = json.size("num_attention_heads");
-  const Index dim = json.size("head_dim", std::max<Index>(1, d / heads));
-  return {heads * dim * dim, sumOf({{d, 5, heads, dim}})};
-}
-
-/// A gated short convolution, as in LFM2.
-Recurrent shortConvolution(const ConfigReader& json, Index d) {
-  const Index k = json.size("conv_L_cache", 3);
-  return {d * k, sumOf({{d, 3, d}, {d, k}, {d, d}})};
-}
-
-/// Peng et al. 2023, RWKV, section 3: 5 numbers per channel of modelDim. Channel mixing has a d × d gate
-/// besides the two matrices that count as the feed-forward part.
-Recurrent rwkv(const ConfigReader& json, Index d) {
-  const Index width = json.size("attention_hidden_size", d);
-  return {5 * d, sumOf({{3, d, width}, {width, d}, {d, d}})};
-}
-
-}  // namespace
-
-LayerGroup recurrentLayer(const ConfigReader& json, const ModelType* type, Index modelDim) {
-  static constexpr std::pair<std::string_view, Recurrent (*)(const ConfigReader&, Index)> kKinds[] = {
-      {"mamba", mamba},
-      {"falcon_mamba", mamba},
-      {"jamba", mamba},
-      {"mamba2", mamba2},
-      {"bamba", mamba2},
-      {"falcon_h1", mamba2},
-      {"granitemoehybrid", mamba2},
-      {"nemotron_h", mamba2},
-      {"zamba2", mamba2},
-      {"qwen3_next", gatedDelta},
-      {"qwen3_5_text", gatedDelta},
-      {"qwen3_5_moe_text", gatedDelta},
-      {"recurrent_gemma", linearRecurrent},
-      {"minimax", lightning},
-      {"minimax_text_01", lightning},
-      {"lfm2", shortConvolution},
-      {"rwkv", rwkv}};
-  LayerGroup group{.kind = CacheKind::recurrent, .layers = 1};
-  for (const auto& [name, read] : kKinds) {
-    if (!type || type->name != name) continue;
-    const Recurrent found = read(json, modelDim);
-    group.state = found.state;
-    group.parameters = found.parameters;
-    group.state32 = json.text("mamba_ssm_dtype", "") == "float32" || name == "rwkv";
-    return group;
-  }
-  json.fail(json.at("layer_types") + " has recurrent layers, whose state in model_type " +
-            quotedText(json.text("model_type", "")) + " is not known");
-  return group;
 }
 
 }  // namespace headscope::attention

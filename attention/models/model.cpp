@@ -71,9 +71,11 @@ Result<Model> Model::openFolder(const std::filesystem::path& folder, std::string
   if (const Status status = readGeneration(folder, textOf(*text), *config); !status) return status.error();
 
   const Family& family = *config->family;
-  auto checkpoint = Checkpoint::open(folder, namingOf(family));
+  TensorNaming naming = namingOf(family);
+  naming.multimodal = !config->wrapper.empty();
+  auto checkpoint = Checkpoint::open(folder, naming);
   if (!checkpoint) return checkpoint.error();
-  auto model = of(std::move(*checkpoint), std::move(*config), namingOf(family));
+  auto model = of(std::move(*checkpoint), std::move(*config), naming);
   if (!model || !family.source) return model;
   auto source = openFolder(folder, groupName(HeadGroup::encoder));
   if (!source) return source.error();
@@ -164,6 +166,23 @@ Status Model::checkTokens(std::span<const Index> ids, Index before) const {
   return success();
 }
 
+namespace {
+
+/// The vector of a position (ModelConfig::sinusoids); an odd width ends in 0.
+Eigen::RowVectorXf sinusoid(Index position, Index width) {
+  const Index half = width / 2;
+  Eigen::RowVectorXf vector = Eigen::RowVectorXf::Zero(width);
+  for (Index i = 0; i < half; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(std::max<Index>(half - 1, 1));
+    const double angle = static_cast<double>(position) * std::pow(10000.0, -share);
+    vector[i] = static_cast<float>(std::sin(angle));
+    vector[half + i] = static_cast<float>(std::cos(angle));
+  }
+  return vector;
+}
+
+}  // namespace
+
 Matrix Model::embed(std::span<const Index> text, Index first) const {
   const auto ids = text.subspan(static_cast<std::size_t>(first));
   const auto isPad = [&](Index id) { return config_.padToken == id; };
@@ -178,6 +197,7 @@ Matrix Model::embed(std::span<const Index> text, Index first) const {
     if (weights_.tokenTypes.rows > 0) x.row(i) += weights_.tokenTypes.row(0);
     if (weights_.positions.rows > 0)
       x.row(i) += weights_.positions.row(config_.firstPosition + (isPad(id) ? -1 : position));
+    if (config_.sinusoids) x.row(i) += sinusoid(config_.firstPosition + position, x.cols());
     position += !isPad(id);
   }
   if (weights_.embeddingNorm) x = normRows(x, *weights_.embeddingNorm, config_.norm, config_.epsilon);

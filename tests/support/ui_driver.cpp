@@ -50,6 +50,7 @@ Key keyFor(std::uint32_t code) {
 UiDriver::UiDriver(int width, int height, float scale, std::span<const app::PageRow> rows,
                    const app::Limits& limits)
     : width_(atTemporaryHome(width)), height_(height), app_(width, height, scale, rows, limits) {
+  app::uiState().unfolds = true;  // as for somebody who has opened all sections
   // Most frames of a test are never read, so pixels, which cost most, are not drawn.
   glEnable(GL_RASTERIZER_DISCARD);
   park();

@@ -40,6 +40,17 @@ std::vector<std::string> textsOf(const Drawing& drawing) {
   return texts;
 }
 
+/// The width of a line: exact for JetBrains Mono, an average for Inter.
+double drawnWidth(const std::string& text, double size, bool mono) {
+  double columns = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const attention::DecodedCodePoint next = attention::decodeUtf8(text, at);
+    columns += static_cast<double>(attention::columnsOf(next.value));
+    at += next.length;
+  }
+  return columns * size * (mono ? 0.6 : 0.53);
+}
+
 /// The area of the letters without the space above and below them.
 Frame lettersOf(const TextRun& run) {
   const double width = drawnWidth(run.text, run.size, run.mono) * (run.mono ? 1 : 0.9);

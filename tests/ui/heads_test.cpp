@@ -1,5 +1,6 @@
 // The heatmaps: pointing, focusing, zooming, panning, and the choices for their look.
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -229,6 +230,25 @@ TEST(Receipt, HoveringALargestWeightHighlightsItsCell) {
   EXPECT_EQ(ui.view().hover.head, ui.scene().cursor.cell.head);
   EXPECT_EQ(ui.view().hover.query, ui.scene().cursor.cell.query);
   EXPECT_GE(ui.view().hover.key, 0);
+}
+
+TEST(HeadsPanel, SectionsBelowTheSlidersAreFolded) {
+  UiDriver ui(1280, 720);
+  app::uiState().unfolds = false;
+  app::uiState().watches = true;
+  ui.frames(2);
+  EXPECT_TRUE(ui.has("fold.WEIGHTS"));
+  EXPECT_FALSE(ui.has("weights.random"));
+  EXPECT_TRUE(ui.says(fmt::format("seed {}", ui.scene().setup.weights.seed))) << "its title has the value";
+  ui.click("fold.WEIGHTS");
+  EXPECT_TRUE(ui.has("weights.random"));
+  ui.click("weights.random");
+  EXPECT_EQ(ui.scene().setup.weights.source, app::WeightSource::random);
+  ui.click("fold.WEIGHTS");
+  EXPECT_FALSE(ui.has("weights.random"));
+  ui.view().reveal = {"dropout", "Dropout"};
+  ui.frames(6);
+  EXPECT_TRUE(ui.has("dropout")) << "Search opens what it leads to";
 }
 
 }  // namespace

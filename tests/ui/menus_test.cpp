@@ -161,6 +161,17 @@ TEST(MainMenu, HasNoRightPanelOnPagesWithoutOne) {
   EXPECT_FALSE(ui.has("menu.look.side"));
 }
 
+TEST(MainMenu, SaysWhatSwitchesAreAt) {
+  UiDriver ui(1280, 720);
+  app::uiState().watches = true;
+  ui.click("bar.menu").frames(2);
+  EXPECT_TRUE(ui.says("dark"));
+  EXPECT_TRUE(ui.says("100 %"));
+  ui.click("menu.appearance.theme").click("bar.menu").frames(2);
+  EXPECT_TRUE(ui.says("light"));
+  EXPECT_FALSE(ui.says("dark"));
+}
+
 TEST(MainMenu, LettersSearchInstead) {
   UiDriver ui(1280, 720);
   ui.key(Key::f10);

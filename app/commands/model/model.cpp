@@ -18,7 +18,7 @@ struct ModelOptions {
   std::vector<std::string> only, off;
   std::optional<Index> generate;
   attention::Sampling sampling;
-  bool json = false, composition = false;
+  bool json = false, composition = false, families = false;
 };
 
 /// Refuses options whose values are wrong for any model.
@@ -163,6 +163,8 @@ void checkMemory(const attention::Model& model, Index tokens, const PassRequest&
 }
 
 int runModel(const ModelOptions& options) {
+  if (options.families) return options.json ? print(familiesJson(), Printed::json) : print(familiesTable());
+  if (options.folder.empty()) refuse("FOLDER is required");
   checkOptions(options);
   auto model = std::make_shared<const attention::Model>(orFail(attention::Model::open(options.folder)));
   if (model->config().picture && !options.image)
@@ -194,8 +196,7 @@ Command modelCommand() {
   const auto o = std::make_shared<ModelOptions>();
   Command command{"model", "Run a model (a folder or a GGUF file) on tokens: predictions, text, every array"};
   command.options = {
-      Option("FOLDER", "A Hugging Face folder or a GGUF file, or learned for the bundled model", &o->folder,
-             {.required = true}),
+      Option("FOLDER", "A Hugging Face folder or a GGUF file, or learned for the bundled model", &o->folder),
       Option("--ids", "Token ids, with commas between them", &o->ids),
       Option("--text T", "A text, read with the folder's tokenizer.json", &o->text),
       Option("--text-file F", "A UTF-8 file with the text", &o->textFile),
@@ -222,11 +223,13 @@ Command modelCommand() {
           "Print how much of each head's output later heads read as queries, keys and values, according to "
           "the weights",
           &o->composition),
+      Option("--families", "List the families of models and what is computed of each", &o->families),
       Option("--json", "Print JSON instead of lines", &o->json)};
   command.run = [o] {
     // A folder of that name takes precedence.
     std::error_code ignored;
-    if (!std::filesystem::exists(o->folder, ignored)) o->folder = modelFolder(o->folder).string();
+    if (!o->folder.empty() && !std::filesystem::exists(o->folder, ignored))
+      o->folder = modelFolder(o->folder).string();
     return runModel(*o);
   };
   return command;

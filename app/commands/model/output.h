@@ -41,4 +41,8 @@ std::string modelTable(const attention::Model& model, const ModelReport& run);
 /// The same as JSON.
 std::string modelJson(const attention::Model& model, const ModelReport& run);
 
+/// The families of models and what is computed of each, one to a line, or as JSON.
+std::string familiesTable();
+std::string familiesJson();
+
 }  // namespace headscope::app

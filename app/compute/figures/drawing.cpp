@@ -118,14 +118,6 @@ bool anyIs(const attention::Matrix& values, float mark) {
   return std::find(values.data(), values.data() + values.size(), mark) != values.data() + values.size();
 }
 
-render::Color inkOver(const render::Color& color) {
-  const auto linear = [](float v) {
-    return v <= 0.04045f ? v / 12.92f : std::pow((v + 0.055f) / 1.055f, 2.4f);
-  };
-  const float luminance = 0.2126f * linear(color.r) + 0.7152f * linear(color.g) + 0.0722f * linear(color.b);
-  return luminance > 0.18f ? render::Color{0.04f, 0.05f, 0.07f, 1} : render::Color{1, 1, 1, 1};
-}
-
 using render::Color;
 
 namespace {
@@ -200,50 +192,6 @@ std::string legibleText(const std::string& text) {
     attention::appendUtf8(allowed ? next.value : U'\uFFFD', out);
   }
   return out;
-}
-
-std::string cutToColumns(const std::string& text, std::size_t columns) {
-  std::size_t used = 0, fits = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const attention::DecodedCodePoint next = attention::decodeUtf8(text, at);
-    used += attention::columnsOf(next.value);
-    at += next.length;
-    if (used < columns) fits = at;  // leaves space for the ellipsis
-  }
-  return used <= columns ? text : text.substr(0, fits) + "…";
-}
-
-namespace {
-
-/// Adds a sample cell with its meaning to the right.
-void addSwatch(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style, float value,
-               const std::string& word, double x, double y) {
-  const Frame sample{x, y - 6, 12, 12};
-  drawing.shapes.push_back(Swatch{sample, style, value});
-  drawing.shapes.push_back(Box{sample, colors.line, 0.75});
-  drawing.shapes.push_back(TextRun{word, x + 18, y, 10.5, colors.secondary});
-}
-
-}  // namespace
-
-void addScale(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style,
-              const ColourScale& scale) {
-  const double x = scale.x, top = scale.y + 18, height = std::max(24.0, scale.height - 18);
-  drawing.shapes.push_back(TextRun{scale.caption, x, scale.y + 4, 10.5, colors.secondary});
-  drawing.shapes.push_back(Ramp{{x, top, 12, height}, style});
-  const auto label = [&](const std::string& text, double y) {
-    if (!text.empty())
-      drawing.shapes.push_back(TextRun{text, x + 18, y, 10.5, colors.text, Anchor::start, true});
-  };
-  label(scale.high, top + 4);
-  if (height > 60) label(scale.middle, top + height / 2);
-  label(scale.low, top + height - 4);
-  double y = top + height + 20;
-  if (scale.masked) {
-    addSwatch(drawing, colors, style, render::kMaskedCell, "masked", x, y);
-    y += 18;
-  }
-  if (scale.dead) addSwatch(drawing, colors, style, render::kDeadCell, "sees no key", x, y);
 }
 
 using attention::Index;

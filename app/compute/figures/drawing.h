@@ -116,8 +116,6 @@ Drawing fittedTo(const Drawing& drawing, double aspect);
 render::Color cellColor(const render::HeatmapStyle& style, float value);
 /// Whether any cell has that mark: masked, or in a row that sees no key.
 bool anyIs(const attention::Matrix& values, float mark);
-/// Returns black or white, whichever reads better on `color` (WCAG 2, relative luminance).
-render::Color inkOver(const render::Color& color);
 render::Color mixedColor(const render::Color& a, const render::Color& b, float t);
 
 /// Colours by meaning, the same as in the window.
@@ -133,21 +131,6 @@ render::HeatmapStyle drawnStyle(const DrawingColors& colors, double gap);
 double drawnWidth(const std::string& text, double size, bool mono);
 /// Returns the text with U+FFFD for what a file can't hold: control characters, invalid UTF-8.
 std::string legibleText(const std::string& text);
-/// Cuts the text to at most `columns` columns, ending in an ellipsis if it is cut.
-std::string cutToColumns(const std::string& text, std::size_t columns);
-
-/// The space around every drawing.
-inline constexpr double kMargin = 16;
-
-/// A colour scale, upwards from (x, y + height), with its caption and end values; below it, samples of cells
-/// without a value if there are any.
-struct ColourScale {
-  double x = 0, y = 0, height = 0;
-  std::string caption = {}, low = {}, middle = {}, high = {};
-  bool masked = false, dead = false;
-};
-void addScale(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style,
-              const ColourScale& scale);
 
 /// Whether each cell of a drawing is drawn as a separate rectangle. If there are too many, each matrix is one
 /// image.

@@ -17,24 +17,17 @@ std::string differenceTitle(const PairStudy& pair, const WordOf& word) {
   return title;
 }
 
-std::string pieceWords(Piece piece, bool byToken) {
-  switch (piece) {
-    case Piece::stream:
-      return "Residual stream before each layer";
-    case Piece::queries:
-      return byToken ? "Queries of each layer" : "Queries of each head";
-    case Piece::keys:
-      return byToken ? "Keys of each layer" : "Keys of each KV head";
-    case Piece::values:
-      return byToken ? "Values of each layer" : "Values of each KV head";
-    case Piece::pattern:
-      return byToken ? "Patterns of each layer" : "Pattern of each head";
-    case Piece::head:
-      return byToken ? "Attention output of each layer" : "Output of each head";
-    case Piece::mlp:
-      break;
-  }
-  return "MLP output of each layer";
+const PieceWords& wordsOf(Piece piece) {
+  static constexpr PieceWords kWords[] = {
+      {"stream", "Stream", "Stream", "Residual stream before each layer",
+       "Residual stream before each layer"},
+      {"Q", "Q", "Q", "Queries of each head", "Queries of each layer"},
+      {"K", "K", "K", "Keys of each KV head", "Keys of each layer"},
+      {"V", "V", "V", "Values of each KV head", "Values of each layer"},
+      {"pattern", "Patterns", "Patterns", "Pattern of each head", "Patterns of each layer"},
+      {"head", "Outputs", "Attention", "Output of each head", "Attention output of each layer"},
+      {"MLP", "MLP", "MLP", "MLP output of each layer", "MLP output of each layer"}};
+  return kWords[static_cast<std::size_t>(piece)];
 }
 
 GridFigure patchFigure(const PatchGridQuestion& question, const PatchGrid& grid,
@@ -42,12 +35,14 @@ GridFigure patchFigure(const PatchGridQuestion& question, const PatchGrid& grid,
   const PairStudy& pair = *question.sides.pair;
   const bool tokens = question.columnsAreTokens();
   GridFigure figure;
-  figure.title = pieceWords(question.piece, tokens);
+  figure.title = tokens ? wordsOf(question.piece).eachLayer : wordsOf(question.piece).eachHead;
   if (question.path)
     figure.title += fmt::format(", along paths from head {}.{}", question.path->layer, question.path->head);
   figure.title += question.sides.intoA ? ", B into A" : ", A into B";
-  figure.note = fmt::format("Share of the logit difference restored: 0 as in {}, 1 as in {}",
-                            question.sides.intoA ? "A" : "B", question.sides.intoA ? "B" : "A");
+  figure.note = fmt::format(
+      "Each cell puts one piece of {0} into the run of {1}: 1 = the answer becomes {0}’s, 0 = "
+      "it stays {1}’s",
+      question.sides.intoA ? "B" : "A", question.sides.intoA ? "A" : "B");
   figure.columnTitle = tokens                                              ? "token"
                        : question.columns() == pair.opened->config().heads ? "head"
                                                                            : "KV head";
@@ -100,10 +95,9 @@ BarFigure attributionFigure(const PairStudy& pair, const AttributionStudy& study
   BarFigure figure;
   figure.two = study.b.has_value();
   figure.title = "What each piece adds to the " + differenceTitle(pair, word);
-  figure.note = figure.two
-                    ? "After the last token. Filled: text A, hollow: text B; the final norm's scale held "
-                      "fixed."
-                    : "After the last token; the final norm's scale held fixed.";
+  figure.note =
+      fmt::format("Bars to the right favour “{}”.{} After the last token; the final norm’s scale held fixed.",
+                  word(pair.answers.id), figure.two ? " Filled: text A, hollow: text B." : "");
   for (std::size_t i = 0; i < study.a.parts.size(); ++i) {
     const attention::Contribution& part = study.a.parts[i];
     if (byKey && part.by == attention::Writer::head && hasKeys(study.a, part) &&
@@ -131,8 +125,7 @@ GridFigure lensFigure(const LensQuestion& question, const LensMap& map, const Wo
   figure.title = fmt::format("Top prediction after every layer{}",
                              question.pair->b ? question.ofB ? ", text B" : ", text A" : "");
   figure.note =
-      "Logit lens: the stream through the final norm and the unembedding. Colour: the top token's "
-      "probability.";
+      "What the model would say next if it stopped after that layer (logit lens). Colour: how sure it is.";
   figure.columnTitle = "after token";
   const Index layers = map.top.rows() - 1;
   figure.rows.push_back("embedding");
@@ -148,34 +141,12 @@ GridFigure lensFigure(const LensQuestion& question, const LensMap& map, const Wo
 
 namespace {
 
-constexpr double kStudyHeader = 46, kTableTitles = 40, kTableRow = 30, kTableNames = 56, kTableColumn = 70;
-constexpr double kTableNumberEnd = 0.9;  // share of a column
-
 double studyMean(const HeadColumn& column, std::pair<Index, Index> head) {
   return double{column.mean(head.first, head.second)};
 }
 
-/// Splits a title into two lines: "previous", "token".
-std::pair<std::string, std::string> titleLines(const std::string& title) {
-  constexpr std::size_t kLine = 12;
-  const std::size_t space = title.find(' ');
-  if (space == std::string::npos) return {"", cutToColumns(title, kLine)};
-  return {cutToColumns(title.substr(0, space), kLine), cutToColumns(title.substr(space + 1), kLine)};
-}
-
 std::string headPlace(std::pair<Index, Index> head) {
   return fmt::format("{}.{}", head.first, head.second);
-}
-
-void addStudyHeader(Drawing& drawing, const DrawingColors& colors, const std::string& title,
-                    const std::string& note) {
-  drawing.title = title;
-  const auto columns = [&](double wide) {
-    return static_cast<std::size_t>(std::max(8.0, drawing.width / wide));
-  };
-  drawing.shapes.push_back(
-      TextRun{cutToColumns(title, columns(8)), 0, 10, 15, colors.text, Anchor::start, false, true});
-  drawing.shapes.push_back(TextRun{cutToColumns(note, columns(6.6)), 0, 30, 12, colors.secondary});
 }
 
 /// Returns an axis over the values and 0, with ticks at both ends and at 0.
@@ -239,8 +210,6 @@ TableFigure tableFigure(const TextsStudy& study, const std::string& column, bool
   TableFigure figure;
   const HeadColumn* const by = study.column(column);
   if (!by) return figure;
-  figure.title = "Heads by " + by->title;
-  figure.note = studyNote(study) + ", ± standard deviation";
   figure.columns.push_back(by);
   // Effects on the answer come before descriptions of heads; both keep the file's order.
   for (const bool effect : {true, false})
@@ -255,70 +224,6 @@ TableFigure tableFigure(const TextsStudy& study, const std::string& column, bool
     return std::isfinite(mean) ? (smallestFirst ? mean : -mean) : std::numeric_limits<double>::infinity();
   });
   return figure;
-}
-
-std::size_t tableRows(double height) {
-  return static_cast<std::size_t>(
-      std::max(1.0, std::floor((height - kStudyHeader - kTableTitles) / kTableRow)));
-}
-
-std::size_t tableColumns(const TableFigure& figure, double width) {
-  const auto room =
-      static_cast<std::size_t>(std::max(1.0, std::floor((width - kTableNames - 40) / kTableColumn)));
-  return std::min(room, figure.columns.size());
-}
-
-TablePlace tableAt(const TableFigure& figure, double width, double height, double x, double y) {
-  TablePlace place;
-  const double top = kStudyHeader + kTableTitles;
-  if (y >= kStudyHeader && y < top && x >= kTableNames) {
-    const auto column = static_cast<std::size_t>((x - kTableNames) / kTableColumn);
-    if (column < tableColumns(figure, width)) place.column = column;
-  }
-  if (y >= top && x >= 0 && x < width) {
-    const auto row = static_cast<std::size_t>((y - top) / kTableRow);
-    if (row < tableRows(height) && figure.first + row < figure.rows.size()) place.row = figure.first + row;
-  }
-  return place;
-}
-
-Drawing tableDrawing(const TableFigure& figure, double width, double height, const DrawingColors& colors) {
-  Drawing drawing;
-  drawing.width = width;
-  drawing.height = height;
-  drawing.background = colors.background;
-  addStudyHeader(drawing, colors, figure.title, figure.note);
-  if (figure.columns.empty()) return drawing;
-  const std::size_t columns = tableColumns(figure, width);
-  const double top = kStudyHeader + kTableTitles,
-               wide = kTableNames + kTableColumn * static_cast<double>(columns);
-  for (std::size_t i = 0; i < columns; ++i) {
-    const double x = kTableNames + kTableColumn * (static_cast<double>(i) + kTableNumberEnd);
-    const auto [above, below] = titleLines(figure.columns[i]->title);
-    const render::Color& color = i == 0 ? colors.text : colors.secondary;
-    drawing.shapes.push_back(TextRun{above, x, top - 24, 11, color, Anchor::end});
-    drawing.shapes.push_back(TextRun{below, x, top - 10, 11, color, Anchor::end});
-  }
-  drawing.shapes.push_back(Line{0, top, wide, top, colors.line, 1});
-  const std::size_t last = std::min(figure.rows.size(), figure.first + tableRows(height));
-  for (std::size_t row = figure.first; row < last; ++row) {
-    const double y = top + kTableRow * static_cast<double>(row - figure.first);
-    if (figure.lit == figure.rows[row])
-      drawing.shapes.push_back(Box{{0, y + 1, wide, kTableRow - 2}, colors.raised, 0, 4});
-    drawing.shapes.push_back(TextRun{headPlace(figure.rows[row]), 8, y + kTableRow / 2, 12, colors.text,
-                                     Anchor::start, true, true});
-    for (std::size_t i = 0; i < columns; ++i) {
-      const double x = kTableNames + kTableColumn * (static_cast<double>(i) + kTableNumberEnd);
-      const auto [layer, head] = figure.rows[row];
-      const double mean = studyMean(*figure.columns[i], figure.rows[row]);
-      drawing.shapes.push_back(TextRun{studyNumber(mean), x, y + 10, 12,
-                                       i == 0 ? colors.text : colors.secondary, Anchor::end, true});
-      if (std::isfinite(mean))
-        drawing.shapes.push_back(TextRun{"±" + studyNumber(double{figure.columns[i]->spread(layer, head)}), x,
-                                         y + 22, 10, colors.faint, Anchor::end, true});
-    }
-  }
-  return drawing;
 }
 
 GridFigure studyMap(const TextsStudy& study, const std::string& column) {

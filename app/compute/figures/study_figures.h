@@ -1,13 +1,12 @@
 #pragma once
 
-#include "app/compute/figures/drawing.h"
 #include "app/compute/model/pair_study.h"
 #include "app/compute/model/text_study.h"
 #include "app/compute/plots/plot_data.h"
 
 namespace headscope::app {
 
-// Grids of numbers, and bars. The window and files paint the same drawing.
+// Grids of numbers, and bars, that show why a model prefers one answer.
 
 /// Layers by heads or tokens: a number in each cell, or a word on its colour.
 struct GridFigure {
@@ -19,20 +18,8 @@ struct GridFigure {
   float low = -1, high = 1;        ///< the values at the ends of the colours
   std::string caption;             ///< of the colour scale
   bool aroundZero = true;          ///< two colours around the middle; otherwise one, increasing from zero
-  bool scale = true;               ///< with note and colour scale; an adjacent grid may show the same ones
   std::vector<std::pair<Index, Index>> kept;  ///< framed cells
 };
-/// The position of a grid's cells within the given space, in units.
-struct GridPlace {
-  Frame cells;
-  Index rows = 0, columns = 0;
-
-  Frame cell(Index row, Index column) const;
-  std::optional<std::pair<Index, Index>> at(double x, double y) const;
-};
-GridPlace gridPlace(const GridFigure& figure, double width, double height);
-Drawing gridDrawing(const GridFigure& figure, double width, double height, const DrawingColors& colors);
-
 /// Bars around zero, longest first, that add up to a sum; for one or two texts.
 struct BarFigure {
   struct Bar {
@@ -45,14 +32,6 @@ struct BarFigure {
   Bar sum;
   bool two = false;
 };
-/// Returns how many bars fit in the height; the remaining ones share one more bar.
-Index shownBars(const BarFigure& figure, double height);
-/// Returns the index of the bar at height `y`.
-std::optional<Index> barAt(const BarFigure& figure, double height, double y);
-Drawing barDrawing(const BarFigure& figure, double width, double height, const DrawingColors& colors);
-
-// Grids and bars that show why a model prefers one answer.
-
 /// Returns a token's word by its id.
 using WordOf = std::function<std::string(Index id)>;
 
@@ -64,8 +43,12 @@ BarFigure attributionFigure(const PairStudy& pair, const AttributionStudy& study
 GridFigure lensFigure(const LensQuestion& question, const LensMap& map, const WordOf& word);
 /// Returns "logit of “Ben” − logit of “Anna”".
 std::string differenceTitle(const PairStudy& pair, const WordOf& word);
-/// Returns the title of a grid that patches such pieces into the other text: "Output of each head".
-std::string pieceWords(attention::Piece piece, bool byToken);
+/// How a piece to patch is called: alone ("head" in "head 3.1"), where a grid's piece is chosen, and in the
+/// titles of grids whose columns are heads or tokens.
+struct PieceWords {
+  const char *one, *ofHeads, *ofTokens, *eachHead, *eachLayer;
+};
+const PieceWords& wordsOf(attention::Piece piece);
 
 // The values of each head over many texts, as a table, a map and a scatter plot.
 
@@ -78,25 +61,13 @@ struct HeadScatter {
 HeadScatter headScatter(const TextsStudy& study, const std::string& x, const std::string& y,
                         std::pair<Index, Index> lit);
 
-/// A table with one head per row and one measure per column.
+/// A table of the texts' measures: one head per row, one measure per column.
 struct TableFigure {
-  std::string title, note;
-  std::vector<const HeadColumn*> columns;      ///< the first is the one that rows are sorted by
-  std::vector<std::pair<Index, Index>> rows;   ///< layer and head
-  std::optional<std::pair<Index, Index>> lit;  ///< the chosen layer and head
-  std::size_t first = 0;                       ///< the top row shown
+  std::vector<const HeadColumn*> columns;     ///< the first is the one that rows are sorted by
+  std::vector<std::pair<Index, Index>> rows;  ///< layer and head
 };
 /// Sorts heads by their mean in `column`, largest or smallest first; heads without a value are last.
 TableFigure tableFigure(const TextsStudy& study, const std::string& column, bool smallestFirst);
-/// Return how many rows and columns fit in the space.
-std::size_t tableRows(double height);
-std::size_t tableColumns(const TableFigure& figure, double width);
-/// What is at a position: a row, or a column's title.
-struct TablePlace {
-  std::optional<std::size_t> row, column;
-};
-TablePlace tableAt(const TableFigure& figure, double width, double height, double x, double y);
-Drawing tableDrawing(const TableFigure& figure, double width, double height, const DrawingColors& colors);
 
 /// Layers by heads, showing the mean of one column.
 GridFigure studyMap(const TextsStudy& study, const std::string& column);

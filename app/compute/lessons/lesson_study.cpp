@@ -108,6 +108,13 @@ Result<Matrix> pictureOf(const Array& value, const Scene& scene, const Snapshot&
   return picture;
 }
 
+/// The words that the shown line's queries read, by position.
+std::vector<std::string> keyWords(const Scene& scene, const Snapshot& snapshot) {
+  std::vector<std::string> words;
+  for (const attention::Token& token : shownSequence(scene, &snapshot)->keys) words.push_back(token.text);
+  return words;
+}
+
 /// Returns the left side of a claim that is a single comparison, to report its value if the claim fails.
 std::optional<Expression> leftSide(const std::string& claim) {
   int depth = 0;
@@ -152,6 +159,11 @@ class StepStudent {
     const auto snapshot = state_.of(at_).snapshot();
     if (!snapshot) return fail("patch", snapshot.error().message);
     study.snapshot = *snapshot;
+    if (step_.look.picture != LookPicture::none) {
+      auto tokens = tokenFigure(step_, **snapshot, state_.stop);
+      if (!tokens) return fail("look.picture", tokens.error().message);
+      study.tokens = *std::move(tokens);
+    }
     if (step_.compare.empty()) return true;
     const auto before = state_.of(static_cast<std::size_t>(state_.lesson.stepAt(step_.compare))).snapshot();
     if (!before) return fail("compare", before.error().message);
@@ -160,15 +172,19 @@ class StepStudent {
   }
 
   bool fill(const std::string& key, const LessonText& text, std::string& to) {
+    const auto snapshot = state_.of(at_).snapshot();
     auto filled = text.filled(
-        [&](const Expression& expression) { return expression.evaluate(names_, limits_, state_.stop); });
+        [&](const Expression& expression) { return expression.evaluate(names_, limits_, state_.stop); },
+        snapshot ? keyWords(step_.scene, **snapshot) : std::vector<std::string>());
     if (!filled) return fail(key, filled.error().message);
     to = *std::move(filled);
     return true;
   }
 
   bool sentences(StepStudy& study) {
+    const bool last = at_ + 1 == state_.lesson.steps.size();
     return fill("text", step_.text, study.text) &&
+           (!last || fill("learned", state_.lesson.learned, study.learned)) &&
            (!step_.question || fill("question.ask", step_.question->ask, study.ask));
   }
 

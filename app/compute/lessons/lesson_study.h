@@ -8,6 +8,7 @@
 
 #include "app/compute/layer/layer_inputs.h"
 #include "app/compute/layer/snapshot.h"
+#include "app/compute/lessons/lesson_tokens.h"
 #include "app/scene/lessons/lesson.h"
 
 namespace headscope::app {
@@ -25,9 +26,11 @@ struct OptionStudy {
 /// One step of a lesson, computed.
 struct StepStudy {
   std::shared_ptr<const Snapshot> snapshot;
-  std::shared_ptr<const Snapshot> before;  ///< of the step to compare with; null if there is none
-  std::string text, ask;                   ///< with their numbers filled in
+  std::shared_ptr<const Snapshot> before;     ///< of the step to compare with; null if there is none
+  std::string text, ask;                      ///< with their numbers filled in
+  std::shared_ptr<const TokenFigure> tokens;  ///< for the step's own picture; null if it has none
   std::vector<OptionStudy> options;
+  std::string learned;                    ///< for the last step, if the lesson says so
   std::vector<std::string> failedClaims;  ///< each with the value found
 };
 
@@ -37,6 +40,13 @@ struct StepStudy {
 attention::Result<std::shared_ptr<const StepStudy>> studyStep(const Lesson& lesson, std::size_t step,
                                                               Resources& resources,
                                                               std::stop_token stop = {});
+
+/// What a step's own picture (look.picture) shows: the tokens of its text and, compared, those that read like
+/// the one at look.query. Returns an Error unless the scene has a model that reads text and, for a rotation,
+/// rotates queries.
+attention::Result<std::shared_ptr<const TokenFigure>> tokenFigure(const LessonStep& step,
+                                                                  const Snapshot& snapshot,
+                                                                  std::stop_token stop = {});
 
 struct LessonScenes;
 

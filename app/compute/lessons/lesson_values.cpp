@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "app/compute/cost/cost_figures.h"
+#include "app/compute/layer/line_tokens.h"
 
 namespace headscope::app {
 
@@ -65,7 +66,8 @@ Result<Array> StepValues::compute(const std::string& name) {
   const auto snapshot = this->snapshot();
   if (!snapshot) return snapshot.error();
   if (name.starts_with("wrong.") || name.starts_with("right.")) return ofMistake(name);
-  for (const auto of : {&StepValues::ofLines, &StepValues::ofParts, &StepValues::ofCache, &StepValues::count})
+  for (const auto of : {&StepValues::ofLines, &StepValues::ofParts, &StepValues::ofTokens,
+                        &StepValues::ofCache, &StepValues::count})
     if (auto found = (this->*of)(name)) return *std::move(found);
   return Error{attention::quotedText(name) + " is not a name in expressions"};
 }
@@ -184,6 +186,22 @@ std::optional<Result<Array>> StepValues::ofParts(const std::string& name) {
     return std::move(builder).take();
   }
   return stacked(inputs, {inputs[0].rows(), inputs[0].cols()}, resources_);
+}
+
+std::optional<Result<Array>> StepValues::ofTokens(const std::string& name) {
+  if (name != "ids" && name != "E") return std::nullopt;
+  const auto& opened = scene_.setup.subject.opened;
+  if (!opened || !opened->model || !opened->tokenizer)
+    return Error{name + " needs an opened model with a tokenizer"};
+  const auto text = readModelText(scene_.setup, stop_);
+  if (!text) return text.error();
+  if (const auto fits = opened->model->checkTokens(text->ids, 0); !fits) return fits.error();
+  if (name == "ids")
+    return Array({std::ssize(text->ids)}, std::vector<double>(text->ids.begin(), text->ids.end()));
+  const Matrix rows = opened->model->embed(text->ids, 0);
+  ArrayBuilder builder({rows.rows(), rows.cols()}, resources_);
+  builder.add(rows.data(), rows.size());
+  return std::move(builder).take();
 }
 
 std::optional<Result<Array>> StepValues::count(const std::string& name) {

@@ -38,6 +38,7 @@ class StepValues {
   // These return null for names that aren't theirs.
   std::optional<attention::Result<attention::Array>> ofLines(const std::string& name);
   std::optional<attention::Result<attention::Array>> ofParts(const std::string& name);
+  std::optional<attention::Result<attention::Array>> ofTokens(const std::string& name);
   std::optional<attention::Result<attention::Array>> count(const std::string& name);
   const SequenceSnapshot& shown() const;
 

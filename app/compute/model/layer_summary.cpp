@@ -83,40 +83,28 @@ Vector addedShare(const Matrix& before, const Matrix& after) {
   const Vector added = (after - before).rowwise().norm(), was = before.rowwise().norm();
   return added.cwiseQuotient(was.cwiseMax(1e-20f));
 }
-Vector joined(const Vector* old, Index kept, const Vector& rows) {
+/// Returns the first `kept` old rows followed by the new ones.
+template <class Rows>
+Rows appended(const Rows* old, Index kept, const Rows& rows) {
   if (kept == 0) return rows;
-  Vector all(kept + rows.size());
-  all << old->head(kept), rows;
+  Rows all(kept + rows.rows(), rows.cols());
+  all << old->topRows(kept), rows;
   return all;
 }
-
-Stack joinedWeights(const Stack* old, Index kept, const Stack& rows) {
+/// Keys that the old rows don't have get 0.
+Stack appended(const Stack* old, Index kept, const Stack& rows) {
   if (kept == 0) return rows;
-  const Index n = kept + rows.rows(), seen = std::min(old->cols(), rows.cols());
-  Stack all(rows.count(), n, rows.cols());
+  const Index seen = std::min(old->cols(), rows.cols());
+  Stack all(rows.count(), kept + rows.rows(), rows.cols());
   for (Index head = 0; head < rows.count(); ++head) {
     all[head].topLeftCorner(kept, seen) = (*old)[head].topLeftCorner(kept, seen);
     all[head].bottomRows(rows.rows()) = rows[head];
   }
   return all;
 }
-attention::Routing joinedRouting(const attention::Routing* old, Index kept, const attention::Routing& rows) {
+attention::Routing appended(const attention::Routing* old, Index kept, const attention::Routing& rows) {
   if (kept == 0 || rows.shares.size() == 0) return rows;
-  attention::Routing all;
-  all.shares = app::joined(&old->shares, kept, rows.shares);
-  all.experts.resize(kept + rows.experts.rows(), rows.experts.cols());
-  all.experts << old->experts.topRows(kept), rows.experts;
-  return all;
-}
-
-Stack joinedRows(const Stack* old, Index kept, const Stack& rows) {
-  if (kept == 0) return rows;
-  Stack all = Stack::uninitialized(rows.count(), kept + rows.rows(), rows.cols());
-  for (Index head = 0; head < rows.count(); ++head) {
-    all[head].topRows(kept) = (*old)[head].topRows(kept);
-    all[head].bottomRows(rows.rows()) = rows[head];
-  }
-  return all;
+  return {appended(&old->experts, kept, rows.experts), appended(&old->shares, kept, rows.shares)};
 }
 
 void summariseHeads(LayerSummary& summary, const MarkedMask& mask, const attention::HeadText& text,
@@ -155,10 +143,7 @@ MarkedMask::MarkedMask(std::shared_ptr<const attention::MaskFormula> mask, Index
 }
 
 Matrix joined(const Matrix* old, Index kept, const Matrix& rows) {
-  if (kept == 0) return rows;
-  Matrix all(kept + rows.rows(), rows.cols());
-  all << old->topRows(kept), rows;
-  return all;
+  return appended(old, kept, rows);
 }
 
 namespace {
@@ -177,20 +162,18 @@ std::shared_ptr<LayerSummary> summarise(const LayerRows& rows, const MarkedMask&
                                         const attention::HeadText& text, const std::stop_token& stop) {
   auto summary = std::make_shared<LayerSummary>();
   summary->mask = mask.formula;
-  summary->weights =
-      joinedWeights(rows.before ? &rows.before->weights : nullptr, rows.kept, rows.now.weights);
-  summary->hidden = joined(rows.before ? &rows.before->hidden : nullptr, rows.kept, rows.now.hidden);
-  summary->headOutput =
-      joinedRows(rows.before ? &rows.before->headOutput : nullptr, rows.kept, rows.now.headOutput);
-  summary->routing =
-      joinedRouting(rows.before ? &rows.before->routing : nullptr, rows.kept, rows.now.routing);
+  const auto with = [&](auto LayerSummary::*part, const auto& now) {
+    summary.get()->*part = appended(rows.before ? &(rows.before->*part) : nullptr, rows.kept, now);
+  };
+  with(&LayerSummary::weights, rows.now.weights);
+  with(&LayerSummary::hidden, rows.now.hidden);
+  with(&LayerSummary::headOutput, rows.now.headOutput);
+  with(&LayerSummary::routing, rows.now.routing);
   if (!rows.now.config.sinks.empty()) summary->sinkShares = sinkShares(summary->weights);
   summariseHeads(*summary, mask, text, stop);
   const Matrix in = rows.in.bottomRows(rows.now.hidden.rows());
-  summary->attentionAdded = joined(rows.before ? &rows.before->attentionAdded : nullptr, rows.kept,
-                                   addedShare(in, rows.now.between));
-  summary->mlpAdded = joined(rows.before ? &rows.before->mlpAdded : nullptr, rows.kept,
-                             addedShare(rows.now.between, rows.now.hidden));
+  with(&LayerSummary::attentionAdded, addedShare(in, rows.now.between));
+  with(&LayerSummary::mlpAdded, addedShare(rows.now.between, rows.now.hidden));
   summary->attentionAdds = summary->attentionAdded.mean();
   summary->mlpAdds = summary->mlpAdded.mean();
   return summary;

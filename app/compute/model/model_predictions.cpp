@@ -1,4 +1,9 @@
-#include "app/compute/model/model_study.h"
+#include <fmt/core.h>
+
+#include <numeric>
+
+#include "app/compute/model/passes.h"
+#include "app/scene/text/number_text.h"
 #include "attention/core/extremes.h"
 
 namespace headscope::app {
@@ -7,9 +12,21 @@ using attention::Error;
 using attention::Matrix;
 using attention::Result;
 
-namespace {
+std::vector<Index> largest(const Eigen::Ref<const Eigen::RowVectorXf>& values, std::size_t most) {
+  std::vector<Index> order(attention::asSize(values.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  most = std::min(most, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
+                    [&](Index a, Index b) { return attention::descends(values[a], values[b]); });
+  order.resize(most);
+  return order;
+}
 
-/// softmax(logits), in place.
+double logSumExp(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
+  const double most = double{row.maxCoeff()};
+  return most + std::log((row.cast<double>().array() - most).exp().sum());
+}
+
 void toProbabilities(Matrix& logits) {
   for (Index row = 0; row < logits.rows(); ++row) {
     auto values = logits.row(row).array();
@@ -18,6 +35,38 @@ void toProbabilities(Matrix& logits) {
     values /= values.sum();
   }
 }
+
+attention::Status forLogits(const attention::Model& model, const Matrix& stream, const std::stop_token& stop,
+                            const LogitPart& each) {
+  const Index part = std::max<Index>(1, (Index{4} << 20) / model.config().vocabulary);
+  for (Index first = 0; first < stream.rows(); first += part) {
+    Matrix logits = model.logits(stream.middleRows(first, std::min(part, stream.rows() - first)), stop);
+    if (!stop.stop_requested()) each(first, logits);
+    if (stop.stop_requested()) return Error{"stopped"};
+  }
+  return attention::success();
+}
+
+Result<attention::PassResult> plainPass(const Setup& setup, const std::vector<attention::Token>& tokens,
+                                        std::span<const Index> ids, attention::LogitRows logits,
+                                        Resources& resources, const std::stop_token& stop) {
+  Result<attention::PassRequest> request = passRequest(setup, tokens, resources.inputs);
+  if (!request) return request.error();
+  request->weights = false;
+  request->layers = std::vector<Index>();
+  request->logits = logits;
+  attention::ModelSession session(setup.subject.opened->model);
+  return session.append(ids, *request, stop);
+}
+
+Error overBudget(const std::string& what, std::uint64_t needed, const MemoryBudget& memory,
+                 const std::string& advice) {
+  const auto bytes = [](std::uint64_t count) { return bytesText(static_cast<double>(count)); };
+  return Error{fmt::format("{} {}; the budget is {}, and {} of it is in use.{}{}", what, bytes(needed),
+                           bytes(memory.total()), bytes(memory.used()), advice.empty() ? "" : " ", advice)};
+}
+
+namespace {
 
 const Matrix& streamAt(const ModelStudy& study, Index stop) {
   return stop == 0 ? study.embedded : study.layers[static_cast<std::size_t>(stop) - 1]->hidden;
@@ -97,16 +146,12 @@ Result<TokenPredictions> predictTokens(const PredictionQuestion& question, std::
     predictions.lens.push_back(guessAt(s, top));
   }
   const Index at = std::clamp<Index>(question.stop, 0, stops - 1);
-  std::vector<Index> order(static_cast<std::size_t>(now.cols()));
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
-  const auto best = std::min<std::size_t>(order.size(), TokenPredictions::kBest);
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(best), order.end(),
-                    [&](Index a, Index b) { return attention::descends(now(at, a), now(at, b)); });
-  for (std::size_t i = 0; i < best; ++i) predictions.best.push_back(guessAt(at, order[i]));
+  for (const Index id : largest(now.row(at), TokenPredictions::kBest))
+    predictions.best.push_back(guessAt(at, id));
   if (before.size() > 0) {
     Index first = 0;
     before.row(at).maxCoeff(&first);
-    if (first != order.front()) predictions.former = guessAt(at, first);
+    if (first != predictions.best.front().id) predictions.former = guessAt(at, first);
   }
   if (const Index of = query + ahead(model.config()); model.predictsTokens() && of < study.tokens()) {
     const Index real = study.text.ids[static_cast<std::size_t>(of)];
@@ -121,24 +166,19 @@ Result<std::vector<StripPrediction>> predictStrip(const StripQuestion& question,
   const attention::Model& model = modelOf(study);
   std::vector<StripPrediction> strip;
   if (!model.predictsTokens()) return strip;
-  // In parts, because the logits of all rows would be the largest matrix by far for a large vocabulary.
-  const Index part = std::max<Index>(1, (Index{4} << 20) / model.config().vocabulary);
   const Index at = std::clamp<Index>(question.stop, 0, std::ssize(study.layers));
-  const Matrix& stream = streamAt(study, at);
   const bool twice = question.unchanged &&
                      std::ssize(question.unchanged->streams) == std::ssize(study.layers) + 1 &&
                      question.unchanged->streams.front().rows() == study.tokens();
-  for (Index first = 0; first < study.tokens(); first += part) {
-    const Index count = std::min(part, study.tokens() - first);
-    Matrix now = model.logits(stream.middleRows(first, count), stop);
+  const auto done = forLogits(model, streamAt(study, at), stop, [&](Index first, Matrix& now) {
     Matrix before;
-    if (twice && !stop.stop_requested())
+    if (twice)
       before = model.logits(
-          question.unchanged->streams[static_cast<std::size_t>(at)].middleRows(first, count), stop);
-    if (stop.stop_requested()) return Error{"stopped"};
+          question.unchanged->streams[static_cast<std::size_t>(at)].middleRows(first, now.rows()), stop);
+    if (stop.stop_requested()) return;
     toProbabilities(now);
     toProbabilities(before);
-    for (Index row = 0; row < count; ++row) {
+    for (Index row = 0; row < now.rows(); ++row) {
       StripPrediction& one = strip.emplace_back();
       if (now.row(row).allFinite()) now.row(row).maxCoeff(&one.top);
       const Index of = first + row + ahead(model.config());
@@ -149,7 +189,8 @@ Result<std::vector<StripPrediction>> predictStrip(const StripQuestion& question,
       one.rank = rankOf(now, row, real);
       one.loss = -std::log(std::max(one.real, 1e-38f));
     }
-  }
+  });
+  if (!done) return done.error();
   return strip;
 }
 
@@ -157,19 +198,15 @@ Result<float> forecast(const ForecastQuestion& question, Resources& resources, s
   const ModelStudy& study = *question.study;
   Setup setup = study.question.setup;
   for (const SwitchedHead& head : question.heads) setup.subject.switchedOff.push_back(head);
-  Result<attention::PassRequest> request = passRequest(setup, study.text.tokens, resources.inputs);
-  if (!request) return request.error();
-  request->weights = false;
-  request->layers = std::vector<Index>();
   const bool whole = readsLaterTokens(setup);
   const attention::Model& model = *setup.subject.opened->model;
-  request->logits = model.classifies() ? attention::LogitRows::none
-                    : whole            ? attention::LogitRows::all
-                                       : attention::LogitRows::last;
   auto ids = std::span<const Index>(study.text.ids);
   if (!whole) ids = ids.first(static_cast<std::size_t>(question.query) + 1);
-  attention::ModelSession session(setup.subject.opened->model);
-  auto pass = session.append(ids, *request, stop);
+  const auto pass = plainPass(setup, study.text.tokens, ids,
+                              model.classifies() ? attention::LogitRows::none
+                              : whole            ? attention::LogitRows::all
+                                                 : attention::LogitRows::last,
+                              resources, stop);
   if (!pass) return pass.error();
   Matrix row = model.classifies() ? model.classLogits(pass->stream, stop)
                                   : Matrix(pass->logits.row(whole ? question.query : 0));
@@ -216,9 +253,8 @@ Watched watchedOf(const ModelStudy& study, LossOf of, Index next) {
 double meanProbability(const Matrix& logits, const Watched& watched) {
   double sum = 0;
   for (std::size_t i = 0; i < watched.ids.size(); ++i) {
-    const auto row = logits.row(static_cast<Index>(i)).array();
-    const float most = row.maxCoeff();
-    sum += std::exp(row[watched.ids[i]] - most) / (row - most).exp().sum();
+    const auto row = logits.row(static_cast<Index>(i));
+    sum += std::exp(double{row[watched.ids[i]]} - logSumExp(row));
   }
   return sum / static_cast<double>(watched.ids.size());
 }
@@ -226,13 +262,8 @@ double meanProbability(const Matrix& logits, const Watched& watched) {
 /// Returns the mean probability under `setup`.
 Result<double> probabilityUnder(const Setup& setup, const ModelStudy& study, const Watched& watched,
                                 Resources& resources, const std::stop_token& stop) {
-  Result<attention::PassRequest> request = passRequest(setup, study.text.tokens, resources.inputs);
-  if (!request) return request.error();
-  request->weights = false;
-  request->layers = std::vector<Index>();
-  request->logits = attention::LogitRows::none;
-  attention::ModelSession session(setup.subject.opened->model);
-  auto pass = session.append(study.text.ids, *request, stop);
+  const auto pass =
+      plainPass(setup, study.text.tokens, study.text.ids, attention::LogitRows::none, resources, stop);
   if (!pass) return pass.error();
   const auto rows = static_cast<Index>(watched.ids.size());
   const Matrix logits =
@@ -284,18 +315,6 @@ Result<HeadLosses> headLosses(const HeadLossQuestion& question, Resources& resou
   return losses;
 }
 
-namespace {
-
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-
-/// Returns ln Σ exp of a row.
-double logSum(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
-  const double most = static_cast<double>(row.maxCoeff());
-  return most + std::log((row.cast<double>().array() - most).exp().sum());
-}
-
-}  // namespace
-
 Result<std::shared_ptr<const TextLoss>> textLoss(const LossQuestion& question, Resources& resources,
                                                  std::stop_token stop) {
   const Setup& setup = question.model.setup;
@@ -303,44 +322,32 @@ Result<std::shared_ptr<const TextLoss>> textLoss(const LossQuestion& question, R
   if (!model.predictsTokens()) return Error{model.whyNoPredictions()};
   auto text = readModelText(setup, stop);
   if (!text) return text.error();
-  auto request = passRequest(setup, text->tokens, resources.inputs);
-  if (!request) return request.error();
-  request->weights = false;
-  request->layers = std::vector<Index>();
-  request->logits = attention::LogitRows::none;
-  attention::ModelSession session(setup.subject.opened->model);
-  auto pass = session.append(text->ids, *request, stop);
+  const auto pass = plainPass(setup, text->tokens, text->ids, attention::LogitRows::none, resources, stop);
   if (!pass) return pass.error();
   auto made = std::make_shared<TextLoss>();
-  const Index n = std::ssize(text->ids), ahead = model.config().causal ? 1 : 0;
-  // In parts, because the logits of all rows would be the largest matrix by far for a large vocabulary.
-  const Index part = std::max<Index>(1, (Index{4} << 20) / model.config().vocabulary);
+  const Index n = std::ssize(text->ids);
   double sum = 0;
   Index counted = 0;
-  for (Index first = 0; first < n; first += part) {
-    const Index count = std::min(part, n - first);
-    const Matrix logits = model.logits(pass->stream.middleRows(first, count), stop);
-    if (stop.stop_requested()) return Error{"stopped"};
-    for (Index row = 0; row < count; ++row) {
-      const double total = logSum(logits.row(row));
+  const auto done = forLogits(model, pass->stream, stop, [&](Index first, Matrix& logits) {
+    for (Index row = 0; row < logits.rows(); ++row) {
+      const double total = logSumExp(logits.row(row));
       Index guess = 0;
       logits.row(row).maxCoeff(&guess);
       made->guess.push_back(guess);
       const auto at = static_cast<std::size_t>(first + row);
       const Index followed =
           question.followed && at < question.followed->guess.size() ? question.followed->guess[at] : guess;
-      made->probability.push_back(
-          static_cast<float>(std::exp(static_cast<double>(logits(row, followed)) - total)));
-      const Index of = first + row + ahead;
-      made->loss.push_back(
-          of < n ? static_cast<float>(
-                       total - static_cast<double>(logits(row, text->ids[static_cast<std::size_t>(of)])))
-                 : kNone);
+      made->probability.push_back(static_cast<float>(std::exp(double{logits(row, followed)} - total)));
+      made->loss.push_back(std::numeric_limits<float>::quiet_NaN());
+      const Index of = first + row + ahead(model.config());
       if (of >= n) continue;
-      sum += static_cast<double>(made->loss.back());
+      made->loss.back() =
+          static_cast<float>(total - double{logits(row, text->ids[static_cast<std::size_t>(of)])});
+      sum += double{made->loss.back()};
       ++counted;
     }
-  }
+  });
+  if (!done) return done.error();
   made->mean = counted > 0 ? sum / static_cast<double>(counted) : std::numeric_limits<double>::quiet_NaN();
   return std::shared_ptr<const TextLoss>(std::move(made));
 }

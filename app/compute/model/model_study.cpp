@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "app/compute/layer/layer_stack.h"
+#include "app/compute/model/passes.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/extremes.h"
 #include "attention/heads/head_views.h"
@@ -120,12 +121,9 @@ attention::Status reserve(ModelStudy& study, const PassRequest& request, Resourc
   study.memory = resources.memory.reserve(needed, stop);
   if (stop.stop_requested()) return Error{"stopped"};
   if (study.memory) return attention::success();
-  return Error{
-      fmt::format("All {} heads of {} layers on {} tokens would need {}; the budget is {}, and {} of "
-                  "it is in use. Use a shorter text.",
-                  config.heads, config.layerCount(), n, bytesText(static_cast<double>(needed)),
-                  bytesText(static_cast<double>(resources.memory.total())),
-                  bytesText(static_cast<double>(resources.memory.used())))};
+  return overBudget(
+      fmt::format("All {} heads of {} layers on {} tokens would need", config.heads, config.layerCount(), n),
+      needed, resources.memory, "Use a shorter text.");
 }
 
 /// The masks of a pass's layers over the whole text, recomputed only if a layer's differs from the previous

@@ -2,8 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "app/scene/text/number_text.h"
-#include "attention/core/extremes.h"
+#include "app/compute/model/passes.h"
 
 namespace headscope::app {
 
@@ -84,14 +83,7 @@ PairQuestion pairQuestion(const Scene& scene) {
 }
 
 std::vector<Index> likeliestTokens(const RecordedText& text, std::size_t most) {
-  const auto logits = text.run->logits.row(0);
-  std::vector<Index> order(static_cast<std::size_t>(logits.size()));
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
-  most = std::min(most, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
-                    [&](Index a, Index b) { return attention::descends(logits[a], logits[b]); });
-  order.resize(most);
-  return order;
+  return largest(text.run->logits.row(0), most);
 }
 
 double answerDifference(const Eigen::Ref<const Eigen::RowVectorXf>& logits,
@@ -125,12 +117,8 @@ Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources, 
   study.memory = resources.memory.reserve(bytes, stop);
   if (stop.stop_requested()) return Error{"stopped"};
   if (!study.memory)
-    return Error{
-        fmt::format("Recording every piece of {} would need {}; the budget is {}, and {} of it is in use. "
-                    "Use a shorter text.",
-                    two ? "both texts" : "the text", bytesText(static_cast<double>(bytes)),
-                    bytesText(static_cast<double>(resources.memory.total())),
-                    bytesText(static_cast<double>(resources.memory.used())))};
+    return overBudget(fmt::format("Recording every piece of {} would need", two ? "both texts" : "the text"),
+                      bytes, resources.memory, "Use a shorter text.");
   if (const auto done = record(study.a, *study.opened, stop); !done) return fail("A", two, done.error());
   if (study.b) {
     if (const auto done = record(*study.b, *study.opened, stop); !done) return fail("B", two, done.error());
@@ -179,24 +167,22 @@ Result<LensMap> mapLens(const LensQuestion& question, std::stop_token stop) {
   LensMap map;
   map.top.resize(stops, tokens);
   map.probability = map.answer = map.difference = Matrix(stops, tokens);
-  // In parts, because the logits of all rows would be the largest matrix by far for a large vocabulary.
-  const Index part = std::max<Index>(1, (Index{4} << 20) / model.config().vocabulary);
-  for (Index at = 0; at < stops; ++at)
-    for (Index first = 0; first < tokens; first += part) {
-      const Index count = std::min(part, tokens - first);
-      const Matrix logits = model.logits(recordedStream(*text.run, at)->middleRows(first, count), stop);
-      if (stop.stop_requested()) return Error{"stopped"};
-      for (Index i = 0; i < count; ++i) {
-        const auto row = logits.row(i).array();
-        Index top = 0;
-        const float most = row.maxCoeff(&top);
-        const float total = (row - most).exp().sum();
-        map.top(at, first + i) = top;
-        map.probability(at, first + i) = 1 / total;
-        map.answer(at, first + i) = std::exp(row[answers.id] - most) / total;
-        map.difference(at, first + i) = static_cast<float>(answerDifference(logits.row(i), answers));
-      }
-    }
+  for (Index at = 0; at < stops; ++at) {
+    const auto done =
+        forLogits(model, *recordedStream(*text.run, at), stop, [&](Index first, const Matrix& logits) {
+          for (Index i = 0; i < logits.rows(); ++i) {
+            const auto row = logits.row(i).array();
+            Index top = 0;
+            const float most = row.maxCoeff(&top);
+            const float total = (row - most).exp().sum();
+            map.top(at, first + i) = top;
+            map.probability(at, first + i) = 1 / total;
+            map.answer(at, first + i) = std::exp(row[answers.id] - most) / total;
+            map.difference(at, first + i) = static_cast<float>(answerDifference(logits.row(i), answers));
+          }
+        });
+    if (!done) return done.error();
+  }
   return map;
 }
 

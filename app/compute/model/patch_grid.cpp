@@ -1,5 +1,5 @@
 #include "app/compute/model/pair_study.h"
-#include "attention/core/extremes.h"
+#include "app/compute/model/passes.h"
 
 namespace headscope::app {
 
@@ -156,18 +156,10 @@ Result<PatchSum> sumPatches(const PatchSumQuestion& question, std::stop_token st
     if (!one) return one.error();
     sum.single.push_back(answerDifference(one->row(0), sides.pair->answers));
   }
-  const auto row = logits->row(0).array();
-  const Eigen::ArrayXf shares = (row - row.maxCoeff()).exp();
-  const float total = shares.sum();
-  std::vector<Index> order(asSize(row.size()));
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
-  const auto best = std::min<std::ptrdiff_t>(5, std::ssize(order));
-  std::partial_sort(order.begin(), order.begin() + best, order.end(),
-                    [&](Index x, Index y) { return attention::descends(row[x], row[y]); });
-  for (std::ptrdiff_t i = 0; i < best; ++i) {
-    const Index id = order[asSize(i)];
-    sum.best.emplace_back(id, shares[id] / total);
-  }
+  Matrix shares = *logits;
+  toProbabilities(shares);
+  constexpr std::size_t kBest = 5;
+  for (const Index id : largest(shares.row(0), kBest)) sum.best.emplace_back(id, shares(0, id));
   return sum;
 }
 

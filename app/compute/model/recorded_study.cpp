@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "app/compute/layer/mask_inputs.h"
-#include "app/compute/model/model_study.h"
+#include "app/compute/model/passes.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/parallel.h"
 
@@ -232,9 +232,7 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
   study.memory = resources.memory.reserve(needed, stop);
   if (stop.stop_requested()) return Error{"stopped"};
   if (!study.memory)
-    return Error{fmt::format("All heads of {} need {}; the budget is {}", opened.name,
-                             bytesText(static_cast<double>(needed)),
-                             bytesText(static_cast<double>(resources.memory.total())))};
+    return overBudget(fmt::format("All heads of {} need", opened.name), needed, resources.memory);
   const auto mask = maskOf(opened.config(), n, m);
   const attention::HeadText text = headTextOf(study, opened.isCrossAttention ? 0 : m - n);
   attention::WeightFaults faults;

@@ -4,6 +4,7 @@
 
 #include "app/compute/heads/head_studies.h"
 #include "app/compute/model/layer_summary.h"
+#include "app/compute/model/passes.h"
 #include "attention/formats/json_tree.h"
 
 namespace headscope::app {
@@ -77,8 +78,7 @@ void observe(const PairStudy& pair, const Matrix& copying, StudiedHeads& out, co
 }
 
 double lossOf(const Eigen::Ref<const Eigen::RowVectorXf>& logits, Index id) {
-  const double most = double{logits.maxCoeff()};
-  return most + std::log((logits.cast<double>().array() - most).exp().sum()) - double{logits[id]};
+  return logSumExp(logits) - double{logits[id]};
 }
 
 /// Fills in the rise of the answer's loss without each head.

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
+#include "app/compute/model/passes.h"
 #include "app/compute/model/text_study.h"
-#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 
@@ -15,13 +15,6 @@ std::uint64_t bytesOf(const TextsQuestion& question) {
   const auto cells = static_cast<std::uint64_t>(config.layerCount() * config.heads);
   const std::uint64_t columns = attention::allDetectors().size() + 8;
   return 2 * question.file->texts.size() * columns * cells * sizeof(float);
-}
-
-std::string tooLarge(const TextsQuestion& question, const MemoryBudget& memory) {
-  return fmt::format("The numbers of {} texts need {}; the budget is {}, and {} of it is in use.",
-                     question.file->texts.size(), bytesText(static_cast<double>(bytesOf(question))),
-                     bytesText(static_cast<double>(memory.total())),
-                     bytesText(static_cast<double>(memory.used())));
 }
 
 }  // namespace
@@ -144,8 +137,12 @@ void TextsRun::work(std::stop_token stop) {
   if (!stop.stop_requested() && *question_ == question && texts_.size() == next) {
     memory_ = memory;
     copying_ = copying;
-    if (!memory) problem_ = tooLarge(question, resources_.memory);
-    if (!memory) runs_ = false;
+    if (!memory) {
+      runs_ = false;
+      problem_ = overBudget(fmt::format("The numbers of {} texts need", question.file->texts.size()),
+                            bytesOf(question), resources_.memory)
+                     .message;
+    }
     if (!memory || !take(std::move(text))) return;
   }
   job_.start(Lane::back);

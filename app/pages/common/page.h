@@ -54,13 +54,14 @@ struct Playback {
 
 /// A page's names and shortcut.
 struct PageInfo {
-  std::string_view key;         ///< in scenes, on the command line and in tests: "heads"
-  std::string_view name;        ///< on its tab
-  KeyPress shortcut;            ///< switches to the page
-  std::string_view goTo;        ///< name of the action that switches to it: "Go to Heads"
-  std::string_view side;        ///< name of its right panel in narrow windows; "" = no right panel
-  std::string_view hint = {};   ///< what the mouse and keys do there
-  std::string_view words = {};  ///< of that action, for Search
+  std::string_view key;             ///< in scenes, on the command line and in tests: "heads"
+  std::string_view name;            ///< on its tab
+  KeyPress shortcut;                ///< switches to the page
+  std::string_view goTo;            ///< name of the action that switches to it: "Go to Heads"
+  std::string_view side;            ///< name of its right panel in narrow windows; "" = no right panel
+  std::string_view hint = {};       ///< what the mouse and keys do there
+  std::string_view words = {};      ///< of that action, for Search
+  void (*again)(Scene&) = nullptr;  ///< what choosing the page does while it is shown; null = nothing
 };
 
 /// A path given to the program and what kind it is, determined beforehand because disk access may be slow.

@@ -17,7 +17,8 @@ struct ModelRow {
 };
 
 std::vector<ModelRow> allRows(const Scene& scene, const State& page) {
-  std::vector<ModelRow> rows{{kThisLayer, "This layer", shapeOfLayer(scene.setup)}};
+  std::vector<ModelRow> rows{
+      {kThisLayer, scene.setup.subject.opened ? "One layer" : "Your layer", shapeOfLayer(scene.setup)}};
   Scene opened = {};
   opened.cost.model = kOpenedModel;
   opened.setup.subject = scene.setup.subject;
@@ -67,21 +68,33 @@ std::string shapeHelp(const attention::ModelShape& shape) {
                      shape.modelDim, context, shape.source);
 }
 
+/// "Your layer  8 heads, 1 kv head": what the person made on Heads, visible whatever is chosen.
+std::string layerLabel(const ModelRow& own) {
+  const attention::ModelShape& shape = own.shape;
+  return own.label + "  " + countedText(shape.heads, "head") +
+         (shape.isLatent() ? "" : ", " + countedText(shape.kvHeads, "kv head"));
+}
+
 void modelSection(Rows& rows, Scene& scene, State& page) {
-  rows.section("MODEL", std::to_string(page.catalogue.shapes.size()) + " shapes");
+  rows.section("MODEL", "KV cache per token");
+  const ModelRow own = allRows(scene, page).front();
+  if (rows.option("model.this_layer", layerLabel(own), perTokenText(own.shape, scene.cost.format),
+                  scene.cost.config.empty() && scene.cost.model == kThisLayer, shapeHelp(own.shape)))
+    chooseModel(scene, kThisLayer);
+  rows.space(4);
   if (rows.input("cost.search", page.search, page.focusSearch, "Search   /"))
     if (const std::vector<std::string> found = listedModels(scene, page); !found.empty())
       chooseModel(scene, found.front());
   rows.space(6);
   const std::string now = scene.cost.config.empty() ? scene.cost.model : scene.cost.config;
-  const std::vector<ModelRow> found = foundRows(scene, page);
+  std::vector<ModelRow> found = foundRows(scene, page);
   if (found.empty()) rows.hint("No model has this name.");
+  std::erase_if(found, [](const ModelRow& row) { return row.name == kThisLayer; });  // it stands above
   std::vector<Rows::Option> lines;
   int chosen = -1;
   for (const ModelRow& row : found) {
     if (row.name == now) chosen = static_cast<int>(lines.size());
-    lines.push_back({"model." + (row.name.empty() ? "this_layer" : row.name), row.label,
-                     perTokenText(row.shape, scene.cost.format)});
+    lines.push_back({"model." + row.name, row.label, perTokenText(row.shape, scene.cost.format)});
   }
   const int clicked = rows.options("models", lines, chosen, 500,
                                    [&](std::size_t line) { return shapeHelp(found[line].shape); });

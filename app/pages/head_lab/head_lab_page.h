@@ -107,6 +107,7 @@ struct TabRow {
   const char* action;    ///< in the list of actions
   bool needsLayer;       ///< draws only if the layer is computed, else explains why it isn't
   std::unique_ptr<Tab> (*make)(PageServices&, State&);
+  const char* about;       ///< below the tabs: what it is for, in a sentence
   const char* words = "";  ///< other search words for the list of actions
 };
 std::span<const TabRow> tabTable();

@@ -13,17 +13,22 @@ namespace {
 
 constexpr std::array kTable{
     TabRow{"weights", "Weights", "Lab: Weights, a head's rank, singular values and copying", true,
-           makeWeightsTab, "svd eigenvalues ov qk circuit"},
+           makeWeightsTab, "What the head looks for and what it writes, read off its weights alone.",
+           "svd eigenvalues ov qk circuit"},
     TabRow{"embeddings", "Embeddings", "Lab: Embeddings, edit vectors and see every head change", true,
-           makeEmbeddingsTab},
+           makeEmbeddingsTab, "Drag or type the words' vectors, and watch every head answer."},
     TabRow{"ablation", "Ablation", "Lab: Ablation, switched-off heads, convex hull, patching", true,
-           makeAblationTab, "ablate ablation prune pruning knock out activation patch"},
-    TabRow{"detectors", "Detectors", "Lab: Detectors, all scores of every head", true, makeDetectorsTab},
-    TabRow{"views", "Views", "Lab: Views, value-weighted, mean, max, difference, rollout", true,
-           makeViewsTab},
+           makeAblationTab, "Switch heads off to find out which of them the output depends on.",
+           "ablate ablation prune pruning knock out activation patch"},
+    TabRow{"detectors", "Detectors", "Lab: Detectors, all scores of every head", true, makeDetectorsTab,
+           "How much each head does of what heads are known to do."},
+    TabRow{"views", "Views", "Lab: Views, value-weighted, mean, max, difference, rollout", true, makeViewsTab,
+           "The same weights in other lights: scaled by the values, averaged, compared, followed through all "
+           "layers."},
     TabRow{"head_count", "Head count", "Lab: Head count, one wide head against several small ones", true,
-           makeHeadCountTab},
-    TabRow{"mistakes", "Mistakes", "Lab: Mistakes, classic bugs in attention code", false, makeMistakesTab},
+           makeHeadCountTab, "What more heads add: the same number of parameters, split in other ways."},
+    TabRow{"mistakes", "Mistakes", "Lab: Mistakes, classic bugs in attention code", false, makeMistakesTab,
+           "Bugs that people keep writing, each computed next to the right result."},
 };
 
 /// Draws the head's behaviour, the head, its kv head, the query and the key, as far as they fit.
@@ -158,6 +163,18 @@ float tabList(Scene& scene, View& view, ImVec2 at) {
   return at.x + wide + view.px(16);
 }
 
+/// Says below the tabs what the shown one is for. Returns the height it took.
+float aboutLine(const Scene& scene, const View& view, const ImRect& area) {
+  const auto row = std::ranges::find(kTable, std::string_view(scene.cursor.lab.tab), &TabRow::key);
+  if (row == kTable.end()) return 0;
+  const float high = view.px(30);
+  paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->text,
+              ImVec2(area.Min.x, area.Min.y + high / 2 + view.px(2)), area.GetWidth(), view.theme->secondary,
+              row->about);
+  track("lab.about", area.Min, ImVec2(area.Max.x, area.Min.y + high));
+  return high;
+}
+
 }  // namespace
 
 float tabLine(Scene& scene, State& page, Tab& shown, const Layout& layout) {
@@ -174,7 +191,10 @@ float tabLine(Scene& scene, State& page, Tab& shown, const Layout& layout) {
     x = tabList(scene, view, ImVec2(x, center.Min.y + high / 2 - view.px(13)));
   shown.choices(scene, ImRect(center.Min.x, center.Min.y, center.Max.x - view.px(24), center.Min.y + high),
                 x);
-  return center.Min.y + high + 1;
+  return center.Min.y + high + 1 +
+         aboutLine(scene, view,
+                   ImRect(center.Min.x + view.px(24), center.Min.y + high + 1, center.Max.x - view.px(24),
+                          center.Max.y));
 }
 
 }  // namespace headscope::app::head_lab_page

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/compute/cache/cache_studies.h"
+#include "app/compute/heads/word_aim.h"
 #include "app/compute/layer/snapshot.h"
 #include "app/kit/board.h"
 #include "app/kit/motion.h"
@@ -71,10 +72,12 @@ struct ReceiptPointer {
 
 /// The card of the selected word, and what its vector was when the card was opened.
 struct WordPart {
-  explicit WordPart(ShownSet& set) : study(set, studyWords), changes(set, studyChanges) {}
+  explicit WordPart(ShownSet& set) : study(set, studyWords), changes(set, studyChanges), aim(set, aimWord) {}
 
   Shown<EmbeddingQuestion, WordStudy> study;
   Shown<ChangeQuestion, HeadChanges> changes;
+  Shown<AimQuestion, WordAim> aim;
+  std::optional<AimQuestion> aimed;  ///< the word that a head is to read, until its vector is found
   WordCardState card;
   std::weak_ptr<Document> document;  ///< whose word it is: a stage shows others
   bool compares = false;             ///< the vector is edited, and nothing else since then

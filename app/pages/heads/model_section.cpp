@@ -271,7 +271,16 @@ void modelSection(Rows& rows, Scene& scene, State& page) {
 }
 
 void moreSection(Rows& rows, Scene& scene) {
-  rows.section("MORE");
+  const ModelSetup& model = scene.setup.model;
+  std::string changed;
+  const auto add = [&](bool is, const std::string& words) {
+    if (is) changed += (changed.empty() ? "" : " · ") + words;
+  };
+  add(!model.scaled, "not scaled");
+  add(model.bias, "bias");
+  add(model.dropout > 0, "dropout");
+  add(model.softcap > 0, "soft-cap");
+  if (!rows.fold("MORE", changed)) return;
   if (scene.setup.subject.model.empty()) {
     rows.toggle(scene, "model.scaled");
     rows.toggle(scene, "model.bias", lockedBy(scene.setup));

@@ -102,7 +102,8 @@ void inputSection(Rows& rows, Scene& scene, const State& page) {
 void readingSection(Rows& rows, Scene& scene, const State& page) {
   InputSetup& input = scene.setup.input;
   if (!scene.setup.subject.model.empty()) return;  // it has its own tokenizer and embeddings
-  rows.section("INPUT");
+  const bool typed = input.source == EmbeddingSource::table;
+  if (!rows.fold("INPUT", typed ? "typed vectors" : chosenLabel("input.tokenization", scene))) return;
   if (input.source == EmbeddingSource::text) {
     rows.choice(scene, "input.tokenization");
     rows.toggle(scene, "input.ignore_case");
@@ -304,10 +305,14 @@ void sourceChoice(Rows& rows, Scene& scene) {
 }  // namespace
 
 void weightsSection(Rows& rows, Scene& scene, const Snapshot* snapshot) {
-  rows.section("WEIGHTS");
-  sourceChoice(rows, scene);
   const WeightSetup& weights = scene.setup.weights;
   const bool file = weights.source == WeightSource::file;
+  const bool wrong = snapshot && snapshot->error && snapshot->error->place == Place::weights;
+  if (!rows.fold("WEIGHTS",
+                 chosenLabel("weights.source", scene) + (file ? "" : fmt::format(" · seed {}", weights.seed)),
+                 wrong))
+    return;
+  sourceChoice(rows, scene);
   if (weights.source == WeightSource::random) {
     rows.choice(scene, "weights.init");
     rows.slider(scene, "weights.gain");
@@ -340,8 +345,7 @@ void sidePanel(Scene& scene, State& page, const Layout& layout) {
     modelSection(rows, scene, page);
     maskSection(rows, scene, snapshot);
     readingSection(rows, scene, page);
-    rows.section("POSITION");
-    positionChoice(rows, scene);
+    if (rows.fold("POSITION", chosenLabel("model.position", scene))) positionChoice(rows, scene);
     if (scene.setup.subject.model.empty()) weightsSection(rows, scene, snapshot);
     moreSection(rows, scene);
   });

@@ -83,6 +83,36 @@ void putBack(Scene& scene, State& page, const WordStudy& study) {
   scene.setup.input.table = before.input.table;
 }
 
+/// What the selected head reads at the word.
+WordReading readingOf(const Scene& scene, const State& page, Index word) {
+  WordReading reading;
+  const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
+  if (!sequence || sequence->queryLength != sequence->keyLength || word >= sequence->queryLength)
+    return reading;
+  reading.head = scene.cursor.cell.head;
+  reading.busy = page.word.aimed.has_value();
+  for (Index key = 0; key < sequence->keyLength; ++key)
+    if (visible(sequence->mask, reading.head, word, key)) reading.keys.push_back(key);
+  reading.key = strongestKey(sequence->probabilities()[reading.head].row(word), sequence->keyLength);
+  return reading;
+}
+
+/// Takes the vector with which a head reads the chosen word, or says why there is none.
+void takeAim(Scene& scene, State& page, const WordStudy& study) {
+  WordPart& word = page.word;
+  if (!word.aimed || !word.aim.answers(*word.aimed)) return;
+  const AimQuestion question = *std::exchange(word.aimed, std::nullopt);
+  if (question.snapshot != page.snapshot || question.query != word.before.word) return;
+  const WordAim* aim = word.aim.of(question);
+  if (!aim) {
+    word.card.problem = word.aim.problem(question);
+    return;
+  }
+  WordCardEdit edit;
+  edit.vector = tableNow(scene, study).values.row(question.query) + aim->change;
+  setVector(scene, page, study, edit);
+}
+
 /// Applies what was done on the card.
 void apply(Scene& scene, State& page, const WordStudy& study, bool current, const WordCardEdit& edit) {
   View& view = page.view;
@@ -94,6 +124,9 @@ void apply(Scene& scene, State& page, const WordStudy& study, bool current, cons
   if (edit.all) view.request("table.edit");
   if (edit.chosen) scene.cursor.cell.query = *edit.chosen;
   if (!current) return;
+  if (edit.aimed)
+    page.word.aimed = {page.snapshot, scene.cursor.sequence, scene.cursor.cell.head, scene.cursor.cell.query,
+                       *edit.aimed,   study.wordAt,          study.wordCount};
   if (edit.vector)
     setVector(scene, page, study, edit);
   else if (edit.back)
@@ -110,6 +143,7 @@ void drawCard(Scene& scene, State& page, const ImRect& area) {
     return;
   }
   follow(scene, page, *study);
+  takeAim(scene, page, *study);
   const std::shared_ptr<const WordStudy> kept = word.study.shared();
   const attention::Table& table = tableNow(scene, *study);
   const bool typed = &table != &study->table;
@@ -125,7 +159,8 @@ void drawCard(Scene& scene, State& page, const ImRect& area) {
                                 typed ? std::shared_ptr<const void>(scene.setup.input.table.pointer()) : kept,
                                 at,
                                 word.before.vector,
-                                x};
+                                x,
+                                readingOf(scene, page, at)};
   apply(scene, page, *study, current, wordCard(page.view, word.card, subject, area));
 }
 
@@ -157,6 +192,7 @@ void askWord(const Scene& scene, State& page) {
   word.compares = false;
   if (!scene.cursor.wordCard) return closeWord(page);
   word.study.ask(questionOf(scene, word), Lane::front);
+  if (word.aimed) word.aim.ask(*word.aimed, Lane::front);
   const WordPart::Before& before = word.before;
   word.compares = before.snapshot && page.snapshot && isEdited(scene, word) &&
                   sameButVectors(before.snapshot->setup, page.snapshot->setup);
@@ -172,6 +208,8 @@ void closeWord(State& page) {
   word.compares = false;
   word.study.forget();
   word.changes.forget();
+  word.aim.forget();
+  word.aimed.reset();
 }
 
 std::optional<Index> changedCells(const State& page, Index head) {

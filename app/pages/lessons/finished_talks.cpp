@@ -8,14 +8,23 @@ namespace headscope::app::lessons_page {
 
 namespace {
 
-/// Paints the first views of a talk in rows of three, at most as many as have room.
+/// Paints the first views of a talk, as many as have room: in rows of three, or of two large ones if there is
+/// one row only.
 void views(const State& page, const std::vector<TalkView>& all, const ImRect& area) {
   View& view = page.view;
-  const float gap = view.px(6), wide = (area.GetWidth() - 2 * gap) / 3, high = std::round(wide * 9 / 16);
-  const auto rows = static_cast<std::size_t>(std::max(0.0f, (area.GetHeight() + gap) / (high + gap)));
-  for (std::size_t i = 0; i < std::min(all.size(), 3 * rows); ++i) {
-    const ImVec2 from(area.Min.x + (wide + gap) * static_cast<float>(i % 3),
-                      area.Min.y + (high + gap) * static_cast<float>(i / 3));
+  const float gap = view.px(6);
+  const auto width = [&](std::size_t columns) {
+    return (area.GetWidth() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+  };
+  const auto rowsOf = [&](std::size_t columns) {
+    const float high = std::round(width(columns) * 9 / 16);
+    return static_cast<std::size_t>(std::max(0.0f, (area.GetHeight() + gap) / (high + gap)));
+  };
+  const std::size_t columns = rowsOf(3) == 1 && rowsOf(2) == 1 ? 2 : 3, rows = rowsOf(columns);
+  const float wide = width(columns), high = std::round(wide * 9 / 16);
+  for (std::size_t i = 0; i < std::min(all.size(), columns * rows); ++i) {
+    const ImVec2 from(area.Min.x + (wide + gap) * static_cast<float>(i % columns),
+                      area.Min.y + (high + gap) * static_cast<float>(i / columns));
     paintScene(view, *ImGui::GetWindowDrawList(), all[i].scene,
                ImRect(from, ImVec2(from.x + wide, from.y + high)));
   }
@@ -27,7 +36,7 @@ void finished(State& page, std::size_t at, const ImRect& area) {
   const ReadyTalk& talk = kReadyTalks[at];
   const std::string id = talk.id;
   Canvas list = *ImGui::GetWindowDrawList();
-  const float words = view.px(74);
+  const float words = view.px(70);
   const ImRect pictures(area.Min, ImVec2(area.Max.x, area.Max.y - words));
   if (page.list.talks) views(page, (*page.list.talks)[at]->talk->views, pictures);
   float y = pictures.Max.y + view.px(14);

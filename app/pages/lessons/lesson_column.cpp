@@ -116,6 +116,7 @@ WayOn wayOn(const State& page) {
   if (page.asking()) return {page.here.guess >= 0 ? "Show the answer" : "Skip to the answer", "Answer"};
   const auto next = asSize(page.here.step + 1);
   if (next < page.here.lesson->steps.size()) return {page.here.lesson->steps[next].title, "Next"};
+  if (!page.here.ended && !page.here.lesson->learned.empty()) return {"What you learned", "Next"};
   return {"Finish the lesson", "Finish"};
 }
 
@@ -126,7 +127,7 @@ void backAndNext(State& page, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList(), back = *ImGui::GetBackgroundDrawList();
   back.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
   const float pad = view.px(28), y = area.GetCenter().y, half = view.px(17);
-  const bool canBack = page.here.step > 0 || (page.here.answered && page.at().question);
+  const bool canBack = page.here.ended || page.here.step > 0 || (page.here.answered && page.at().question);
   const auto [label, brief] = wayOn(page);
   // The title of the next step needs the space more than the word "Back" does.
   const bool wordless =
@@ -157,7 +158,7 @@ void backAndNext(State& page, const ImRect& area) {
 /// The step's title, which stays while the text below scrolls.
 void stepTitle(Rows& rows, const State& page) {
   const View& view = page.view;
-  const std::string& title = page.at().title;
+  const std::string title = page.here.ended ? "What you learned" : page.at().title;
   const RichFonts fonts{view.fonts->hero, view.fonts->hero, view.fonts->monoHero, view.fonts->text,
                         view.theme->text};
   const RichText text{{{RichSpan::Kind::plain, title, nullptr}}};
@@ -182,12 +183,13 @@ void fadeEdges(const View& view, float width) {
                                ground, ground);
 }
 
-/// Everything from the step's text to its controls.
+/// Everything from the step's text to its controls; at the end, what was learned.
 void reading(Rows& rows, State& page) {
   View& view = page.view;
   const StepStudy* study = page.here.study.get();
   rows.problem(page.here.problem);
   if (!study && page.here.problem.empty()) rows.hint("Computing…");
+  if (study && page.here.ended) return lessonEnd(rows, page, readingFonts(view, view.theme->text));
   if (study) {
     rows.rich(readingFonts(view, view.theme->text), richOrPlain(study->text), true);
     rows.space(8);

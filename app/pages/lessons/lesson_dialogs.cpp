@@ -168,7 +168,7 @@ void LessonFiles::open(const std::filesystem::path& path, const Outcome& outcome
         writing_ = question_.opened.back();
         page_.asked.lesson = (*lesson)->id;
         page_.asked.fromStart = true;
-        services_.view.request("page.lessons");
+        showLessons(services_);
         outcome.done("Opened the lesson " + attention::shownPath(path.filename()));
       });
 }

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <iterator>
+#include <sstream>
+
 #include "app/widgets/controls.h"
 #include "app/widgets/text/text_box.h"
 
@@ -103,6 +106,40 @@ void middle(State& page, const ImRect& area) {
   ImGui::Dummy(ImVec2(1, 1));
 }
 
+/// The first lesson's sentence: its last word in the colour of queries, and every other word as blue as the
+/// last one reads it in the lesson's picture. Nothing unless the picture has a row for each word.
+bool startSentence(Rows& rows, const State& page, std::size_t at) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  const auto& cover = page.list.covers[at];
+  std::istringstream text(*page.list.library->lessons[at].lesson->opening.setup.input.text);
+  const std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
+  const auto count = static_cast<Index>(words.size());
+  if (!cover || count < 2 || cover->rows() != count || cover->cols() != count) return false;
+  ImFont* const font = view.fonts->monoTitle;
+  const float space = textWidth(font, " "), line = lineHeight(font) + view.px(4);
+  std::vector<ImVec2> places;
+  ImVec2 next(0, line / 2);
+  for (const std::string& word : words) {
+    const float wide = textWidth(font, word);
+    if (next.x > 0 && next.x + wide > rows.width()) next = ImVec2(0, next.y + line);
+    places.push_back(next);
+    next.x += wide + space;
+  }
+  const ImRect area = rows.area("lesson.start_sentence", (next.y + line / 2) / view.unit);
+  const Canvas list = *ImGui::GetWindowDrawList();
+  const Index last = count - 1, most = strongestKey(cover->row(last), last);
+  for (Index i = 0; i < count; ++i)
+    paintText(list, font, area.Min + places[asSize(i)],
+              i == last ? theme.query
+                        : mixed(theme.secondary, theme.key, std::clamp((*cover)(last, i), 0.0f, 1.0f)),
+              words[asSize(i)]);
+  if (most >= 0)
+    rows.hint(fmt::format("A head of a trained model: after the last “{}” it reads “{}” with {}.",
+                          words.back(), words[asSize(most)], fixedText(double{(*cover)(last, most)}, 3)));
+  return true;
+}
+
 }  // namespace
 
 void nextLesson(Rows& rows, State& page, float room) {
@@ -123,10 +160,16 @@ void nextLesson(Rows& rows, State& page, float room) {
                                       : fmt::format("next  ·  {} min", lesson.minutes),
                           view.theme->secondary}});
   rows.space(4);
-  if (const float side = std::min(rows.width(), room); side > view.px(80)) {
+  const auto at = asSize(entry - lessons.data());
+  if (first) {
+    rows.paragraph(view.fonts->text, "See how a sentence becomes numbers, and numbers the next word.");
+    rows.space(4);
+  }
+  if (first && startSentence(rows, page, at)) {
+    rows.space(8);
+  } else if (const float side = std::min(rows.width(), room); side > view.px(80)) {
     const ImRect place = rows.area("", side / view.unit);
-    paintCover(page, asSize(entry - lessons.data()),
-               ImRect(place.Min, ImVec2(place.Min.x + side, place.Max.y)));
+    paintCover(page, at, ImRect(place.Min, ImVec2(place.Min.x + side, place.Max.y)));
     rows.space(8);
   }
   if (first)
@@ -142,6 +185,25 @@ void nextLesson(Rows& rows, State& page, float room) {
     page.asked.lesson = lesson.id;
     page.asked.fromStart = true;
   }
+}
+
+void lessonEnd(Rows& rows, State& page, const RichFonts& fonts) {
+  rows.rich(fonts, richOrPlain(page.here.study->learned));
+  LessonList all = page.list;
+  all.search.clear();
+  std::vector<std::size_t> path;
+  for (const PathPart& part : pathParts(all))
+    path.insert(path.end(), part.lessons.begin(), part.lessons.end());
+  const auto& lessons = page.list.library->lessons;
+  const auto here =
+      std::ranges::find(path, page.here.lesson, [&](std::size_t at) { return lessons[at].lesson; });
+  if (here == path.end() || here + 1 == path.end()) return;
+  const Lesson& next = *lessons[*(here + 1)].lesson;
+  const std::string words = fmt::format("{}, {} min", next.title, next.minutes);
+  rows.space(12);
+  if (page.view.present) return rows.line(Type::text, {{"Next: " + words, page.view.theme->secondary}});
+  rows.section("WHAT FOLLOWS", "");
+  if (button(page.view, "lesson.follow", words + "  ▶", "", true)) page.asked.lesson = next.id;
 }
 
 void lessonList(State& page, const Scene& own, const Layout& layout) {

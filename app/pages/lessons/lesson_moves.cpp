@@ -45,11 +45,16 @@ void moveOn(PageServices& services, State& page, LessonCursor& at) {
   }
   if (page.asking()) return answer(services, page, at);
   if (at.step < lastStep(page)) return goTo(at, at.step + 1);
+  if (!page.here.ended && !page.here.lesson->learned.empty()) {
+    page.here.ended = true;
+    return;
+  }
   at = {};  // the lesson is done: back to the list
 }
 
 /// Exactly undoes moveOn().
 void moveBack(State& page, LessonCursor& at) {
+  if (std::exchange(page.here.ended, false)) return;
   if (page.at().question && at.answered) {
     at.answered = false;
     page.here.put = true;
@@ -135,10 +140,10 @@ void addProgress(ActionList& to, PageServices& services, State& page) {
     page.view.say(can ? "Progress and answers are restored."
                       : "No progress to restore. You can restore it only until you open another lesson.");
   });
-  to.add({.id = "lesson.begin", .name = "Start the first lesson"}, [&page](Scene&) {
+  to.add({.id = "lesson.begin", .name = "Start the first lesson"}, [&services, &page](Scene&) {
     page.view.preferences.lessonOffered = true;
     page.asked.first = page.asked.fromStart = true;
-    page.view.request("page.lessons");
+    showLessons(services);
   });
   to.add({.id = "lesson.decline", .name = "Don't offer the first lesson"},
          [&page](Scene&) { page.view.preferences.lessonOffered = true; });
@@ -193,7 +198,11 @@ void remember(PageServices& services, State& page) {
   if (!std::exchange(services.view.preferences.lessonOffered, true)) services.keepPreferences();
 }
 
-std::vector<Action> lessonPlaces(State& page) {
+void showLessons(PageServices& services) {
+  services.own()->scene().cursor.page = "lessons";
+}
+
+std::vector<Action> lessonPlaces(PageServices& services, State& page) {
   std::vector<Action> places;
   if (!page.list.library) return places;
   for (const LessonEntry& entry : page.list.library->lessons) {
@@ -204,10 +213,10 @@ std::vector<Action> lessonPlaces(State& page) {
                         .name = std::move(name),
                         .section = std::move(section),
                         .run =
-                            [&page, id = lesson.id, step](Scene&) {
+                            [&services, &page, id = lesson.id, step](Scene&) {
                               page.asked.lesson = id;
                               page.asked.step = step;
-                              page.view.request("page.lessons");
+                              showLessons(services);
                             },
                         .kind = ActionKind::lesson,
                         .about = std::move(about)});
@@ -226,82 +235,6 @@ void addStepActions(ActionList& to, PageServices& services, State& page) {
   addMoves(to, page);
   addProgress(to, services, page);
   addAnswers(to, page);
-}
-
-namespace {
-
-/// The options side by side for an audience, as high as the room below or, once answered, as their words.
-void optionsBeside(Rows& rows, State& page) {
-  View& view = page.view;
-  const Theme& theme = *view.theme;
-  const auto& options = page.here.study->options;
-  const auto count = static_cast<float>(options.size());
-  const bool answered = page.here.answered;
-  const float gap = view.px(10), each = (rows.width() - gap * (count - 1)) / count;
-  const float letter = gap + textWidth(view.fonts->monoTitle, "A") + view.px(8), room = each - letter - gap;
-  bool large = true;
-  const auto words = [&](Canvas* into, std::size_t i, ImVec2 from) {
-    const bool right = answered && options[i].holds;
-    RichFonts fonts = large ? readingFonts(view, theme.text) : richFonts(view);
-    if (answered && !right) fonts.color = theme.secondary;
-    return paintRichText(view, into, fonts, richOrPlain((right ? "✓ " : "") + options[i].text), from, room);
-  };
-  const auto needed = [&] {
-    float most = 0;
-    for (std::size_t i = 0; i < options.size(); ++i) most = std::max(most, words(nullptr, i, ImVec2(0, 0)));
-    return most + view.px(12);
-  };
-  // Use the desk-reading size if it fits.
-  const float below = answered ? 0 : ImGui::GetContentRegionAvail().y;
-  large = needed() <= below;
-  const ImVec2 size(each, std::max(below, needed()));
-  for (std::size_t i = 0; i < options.size(); ++i) {
-    if (i > 0) ImGui::SameLine(0, gap);
-    if (hitArea("lesson.option." + optionLetter(i), size) && !answered)
-      page.asked.option = static_cast<Index>(i);
-    Canvas list = *ImGui::GetWindowDrawList();
-    const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
-    const bool right = answered && options[i].holds, chosen = page.here.guess == static_cast<Index>(i);
-    if (right) list.AddRectFilled(from, to, theme.raised, view.px(6));
-    compat::rectOutline(list, from, to, chosen || right ? theme.text : theme.line, view.px(6), 1);
-    const float top = from.y + (size.y - words(nullptr, i, ImVec2(0, 0))) / 2;
-    paintText(list, view.fonts->monoTitle, ImVec2(from.x + gap, top + view.px(10)),
-              answered && !right ? theme.secondary : theme.text, optionLetter(i));
-    words(&list, i, ImVec2(from.x + letter, top));
-  }
-}
-
-}  // namespace
-
-void lessonCaption(State& page, const ImRect& area) {
-  View& view = page.view;
-  const Theme& theme = *view.theme;
-  Canvas back = *ImGui::GetBackgroundDrawList();
-  back.AddRectFilled(area.Min, area.Max, theme.panel);
-  if (beginPanel(view, "lesson.caption", area, 16, 10)) {
-    ImGui::PushClipRect(area.Min, area.Max, false);
-    track("lesson.caption", area.Min, area.Max);
-    ImGui::PopClipRect();
-    Rows rows(view);
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    if (!page.here.study) {
-      rows.problem(page.here.problem);
-      if (page.here.problem.empty()) rows.line(Type::title, {{"Computing…", theme.secondary}});
-    } else if (!page.at().question || page.explains()) {
-      RichFonts title = richFonts(view);
-      title.plain = view.fonts->title;
-      rows.rich(title, {{{RichSpan::Kind::plain, page.at().title, nullptr}}});
-      rows.rich(richFonts(view), richOrPlain(page.here.study->text));
-    } else if (area.GetHeight() > area.GetWidth() * 0.6f) {
-      questionPart(rows, page);
-    } else {
-      questionItself(rows, page);
-      optionsBeside(rows, page);
-      if (page.here.answered) questionReason(rows, page);
-    }
-    track("lesson.caption.words", from, ImVec2(from.x + rows.width(), ImGui::GetItemRectMax().y));
-  }
-  endPanel();
 }
 
 }  // namespace headscope::app::lessons_page

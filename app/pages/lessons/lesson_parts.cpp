@@ -7,53 +7,6 @@
 
 namespace headscope::app::lessons_page {
 
-float comparisonWidth(const View& view, const ImRect& area) {
-  return std::round(std::min(area.GetWidth() * 0.24f, view.px(460)));
-}
-
-namespace {
-
-/// The height of the step's words on `width` pixels, as lessonCaption() writes them; infinite if they aren't
-/// known yet, or are a question, whose answers take all the space there is.
-float wordsHeight(const State& page, float width) {
-  const View& view = page.view;
-  if (!page.here.lesson || !page.here.study || (page.at().question && !page.explains())) return FLT_MAX;
-  RichFonts title = richFonts(view);
-  title.plain = view.fonts->title;
-  const auto height = [&](const RichFonts& fonts, const RichText& text) {
-    return paintRichText(view, nullptr, fonts, text, ImVec2(0, 0), width);
-  };
-  return height(title, {{{RichSpan::Kind::plain, page.at().title, nullptr}}}) +
-         height(richFonts(view), richOrPlain(page.here.study->text)) + view.px(36);
-}
-
-}  // namespace
-
-ImRect wordsArea(const State& page, const ImRect& area) {
-  ImRect words = area;
-  if (!page.view.present) {
-    const View& view = page.view;
-    words.Max.x = area.Min.x + std::round(std::clamp(area.GetWidth() * 0.292f, view.px(250), view.px(560)));
-    return words;
-  }
-  const Cursor* cursor = page.stage.document ? &page.stage.document->scene().cursor : nullptr;
-  const bool square =
-      cursor && (cursor->page == "heads" || cursor->page == "flow" || cursor->page == "map" ||
-                 cursor->page == "model" || (cursor->page == "lab" && cursor->lab.tab != "ablation"));
-  const float pad = page.view.px(32);
-  // Beside, the picture gets what the words don’t need; below, few long lines need about the same height.
-  if (square) {
-    float share = 0.28f;
-    while (share < 0.4f && wordsHeight(page, area.GetWidth() * share - pad) > area.GetHeight())
-      share += 0.02f;
-    words.Min.x = std::round(area.Max.x - area.GetWidth() * std::min(share, 0.4f));
-  } else {
-    const float needed = wordsHeight(page, area.GetWidth() - pad) / area.GetHeight();
-    words.Min.y = std::round(area.Max.y - area.GetHeight() * std::clamp(needed, 0.32f, 0.36f));
-  }
-  return words;
-}
-
 const Scene& sceneBefore(const Lesson& lesson, const LessonStep& step) {
   const int at = lesson.stepAt(step.from);
   return at < 0 ? lesson.opening : lesson.steps[asSize(at)].scene;
@@ -86,13 +39,6 @@ GuessCount guessesOf(const LessonProgress& progress) {
     count.right += guess.right ? 1 : 0;
   }
   return count;
-}
-
-bool compares(const State& page) {
-  return page.here.lesson && page.stage.document && !page.view.present && !page.at().compare.empty() &&
-         page.here.study && page.here.study->before && !page.here.study->before->sequences.empty() &&
-         page.stage.document->scene().cursor.page == "heads" &&
-         page.stage.document->scene().cursor.focus >= 0;
 }
 
 namespace {
@@ -197,6 +143,23 @@ MarkPlace markPlace(const State& page, const ImRect& rect, const ImRect& area) {
   return {ImVec2(right + away, y), ImVec2(right, y)};
 }
 
+/// The value of the cell that the step points at, as the stage shows it; "" if it points at more, or at a
+/// cell that the mask hides.
+std::string markedValue(const State& page) {
+  const LessonLook& look = page.at().look;
+  const Snapshot* snapshot = page.stage.shown.get();
+  if (look.at != LookAt::cell || !look.control.empty() || !snapshot || snapshot->sequences.empty()) return "";
+  const Scene& scene = page.stage.document->scene();
+  if (scene.look.quantity != Quantity::scores) return "";
+  const SequenceSnapshot& line = *shownSequence(scene, snapshot);
+  const attention::Stack& values = line.attention.scores;
+  if (look.head < 0 || look.head >= values.count() || look.query < 0 || look.query >= values.rows() ||
+      look.key < 0 || look.key >= values.cols() ||
+      !attention::visible(line.mask, look.head, look.query, look.key))
+    return "";
+  return fixedText(double{values[look.head](look.query, look.key)}, 2);
+}
+
 }  // namespace
 
 void lookMark(const State& page, const ImRect& area) {
@@ -215,93 +178,14 @@ void lookMark(const State& page, const ImRect& area) {
   const ImVec2 center = place.center;
   if (place.tied) list.AddLine(place.edge, center, 0xFFFAF6F4, view.px(1.5f));
   paintMark(view, list, center, std::to_string(mark));
+  // Cells are too small for most scores.
+  const std::string value = markedValue(page);
+  const ImVec2 from(center.x + view.px(18), center.y);
+  if (from.x + textWidth(view.fonts->mono, value) < free.Max.x)
+    paintText(list, view.fonts->mono, from, view.theme->text, value);
   track("lesson.mark", ImVec2(center.x - view.px(11), center.y - view.px(11)),
         ImVec2(center.x + view.px(11), center.y + view.px(11)));
   endPanel();
-}
-
-CellStyle cellStyle(const View& view, const Look& look, const attention::Matrix& values) {
-  CellStyle style{colormapFor(look), 0, 1, std::max(1.0f, view.px(1))};
-  if (look.quantity == Quantity::scores) {
-    std::tie(style.low, style.high) = attention::finiteRange(values);
-    style.high = std::max(style.high, style.low + 1e-6f);
-  }
-  return style;
-}
-
-namespace {
-
-/// An option: its letter, picture, text and, once answered, whether it is right.
-void optionLine(Rows& rows, State& page, std::size_t at) {
-  View& view = page.view;
-  const Theme& theme = *view.theme;
-  const OptionStudy& option = page.here.study->options[at];
-  const bool guessed = page.here.guess == static_cast<Index>(at), right = page.here.answered && option.holds;
-  const bool over = page.here.answered && !right && !guessed;
-  const bool pictured = option.picture.size() > 0, square = option.picture.rows() > 1;
-  const float width = rows.width(), pad = view.px(12), left = pad + view.px(26);
-  const float pictureWidth = pictured ? std::min(width * 0.3f, view.px(156)) : 0;
-  const std::string word = right ? "✓ computed" : guessed ? (view.present ? "hands" : "your answer") : "";
-  const float wordWidth = word.empty() ? 0 : textWidth(view.fonts->small, word) + pad;
-  const float textLeft = left + (pictured ? pictureWidth + view.px(16) : 0);
-  const float textRoom = width - pad - wordWidth - textLeft;
-  RichFonts fonts = richFonts(view, over ? theme.secondary : theme.text);
-  if (right) fonts.plain = fonts.bold;
-  const RichText text = richOrPlain(option.text);
-  const float textHigh = paintRichText(view, nullptr, fonts, text, ImVec2(0, 0), textRoom);
-  const float pictureHigh = view.px(!square ? 24 : width < view.px(300) ? 58 : 72);
-  const float high =
-      std::max({view.px(44), textHigh + view.px(18), pictured ? pictureHigh + view.px(16) : 0});
-  const bool clicked = hitArea("lesson.option." + optionLetter(at), ImVec2(width, high));
-  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
-  const bool open = !page.here.answered, hovered = ImGui::IsItemHovered() && open;
-  if (clicked && open) page.asked.option = static_cast<Index>(at);
-  Canvas list = *ImGui::GetWindowDrawList();
-  if (right || hovered)
-    list.AddRectFilled(from, to, right ? theme.raised : mixed(theme.panel, theme.raised, 0.6f), view.px(6));
-  if (guessed || (open && !hovered))
-    compat::rectOutline(list, from, to, guessed ? theme.text : theme.line, view.px(6), 1);
-  const float y = (from.y + to.y) / 2;
-  paintText(list, view.fonts->mono, ImVec2(from.x + pad, y), fonts.color, optionLetter(at));
-  if (pictured) {
-    const ImRect room(from.x + left, y - pictureHigh / 2, from.x + left + pictureWidth, y + pictureHigh / 2);
-    const ImRect cells = square ? squareCells(room, option.picture.rows(), option.picture.cols()) : room;
-    paintCells(view, list, cells, option.picture, cellStyle(view, page.at().scene.look, option.picture));
-    if (over) list.AddRectFilled(cells.Min, cells.Max, faded(theme.panel, 0.5f));
-  }
-  paintRichText(view, &list, fonts, text, ImVec2(from.x + textLeft, y - textHigh / 2), textRoom);
-  paintText(list, view.fonts->small, ImVec2(to.x - pad, y), right ? theme.text : theme.secondary, word,
-            Align::right);
-}
-
-}  // namespace
-
-void questionReason(Rows& rows, const State& page) {
-  const auto& options = page.here.study->options;
-  const auto say = [&](std::size_t option, const std::string& start) {
-    rows.space(0);
-    rows.rich(richFonts(page.view), richOrPlain(start + options[option].why));
-  };
-  for (std::size_t i = 0; i < options.size(); ++i)
-    if (options[i].holds && !options[i].why.empty())
-      say(i, page.here.guess == static_cast<Index>(i) ? "**Right.** " : "");
-  if (page.here.guess < 0) return;
-  const auto guess = asSize(page.here.guess);
-  if (!options[guess].holds && !options[guess].why.empty())
-    say(guess, "**Not " + optionLetter(guess) + ":** ");
-}
-
-void questionItself(Rows& rows, const State& page) {
-  RichFonts fonts = richFonts(page.view);
-  fonts.plain = fonts.bold;
-  rows.rich(fonts, richOrPlain(page.here.study->ask));
-}
-
-void questionPart(Rows& rows, State& page) {
-  questionItself(rows, page);
-  rows.space(2);
-  for (std::size_t i = 0; i < page.here.study->options.size(); ++i) optionLine(rows, page, i);
-  if (page.here.answered) questionReason(rows, page);
 }
 
 void stepBar(const View& view, const ImRect& area, Index steps, float gap,

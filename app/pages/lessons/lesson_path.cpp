@@ -54,11 +54,15 @@ void card(State& page, std::size_t at, const ImRect& area) {
   const float x = area.Min.x + side + view.px(12), right = area.Max.x - view.px(4), width = right - x;
   const bool large = area.GetHeight() > view.px(110);
   const float bar = area.Max.y - view.px(4), bottom = bar - view.px(4);
-  ImFont* const title = large ? view.fonts->title : view.fonts->bold;
-  const TextLines name = linesOf(title, lesson.title, width);
-  float y = area.Min.y;
-  // On a small card, the title comes before number and length.
   ImFont* const quiet = view.present ? view.fonts->text : view.fonts->small;
+  ImFont* title = large ? view.fonts->title : view.fonts->bold;
+  TextLines name = linesOf(title, lesson.title, width);
+  float y = area.Min.y;
+  // On a small card, a long title is set smaller; if that isn't enough, it comes before number and length.
+  if (y + lineHeight(quiet) + view.px(3) + name.size.y > bottom) {
+    title = view.fonts->smallBold;
+    name = linesOf(title, lesson.title, width);
+  }
   if (const float head = lineHeight(quiet) + view.px(3); y + head + name.size.y <= bottom) {
     const float middle = y + lineHeight(quiet) / 2;
     paintText(list, quiet, ImVec2(x, middle), theme.secondary,

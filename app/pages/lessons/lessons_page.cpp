@@ -14,6 +14,10 @@ std::string stepPlace(const Lesson& lesson, Index step) {
   return fmt::format("step {} of {}", step + 1, lesson.title);
 }
 
+bool setsField(const LessonStep& step, const std::string& field) {
+  return std::ranges::find(step.changed, field) != step.changed.end();
+}
+
 auto study(const StepQuestion& question, Resources& resources, std::stop_token stop) {
   return studyStep(*question.lesson, asSize(question.step), resources, stop);
 }
@@ -33,10 +37,14 @@ attention::Result<FinishedTalks> readTalks(std::monostate, std::stop_token stop)
 Scene stageScene(const Lesson& lesson, const LessonStep& step, bool after) {
   if (after) return step.scene;
   Scene scene = sceneBefore(lesson, step);
-  // The mistake shown may itself be the answer.
-  const attention::Mistake mistake = scene.cursor.lab.mistake;
+  // The mistake shown, or the model's view, may itself be the answer.
+  const Cursor before = scene.cursor;
   scene.cursor = step.scene.cursor;
-  scene.cursor.lab.mistake = mistake;
+  scene.cursor.lab.mistake = before.lab.mistake;
+  if (scene.cursor.model.view != before.model.view) {
+    scene.cursor.model.view = before.model.view;
+    scene.cursor.page = before.page;
+  }
   return scene;
 }
 
@@ -111,10 +119,11 @@ void Page::place(LessonCursor& at) {
   if (at.guess >= options) at.guess = -1;
   here.guess = at.guess;
   here.answered = at.answered && step.question;
+  if (page_.asking()) here.ended = false;
   if (const Placed now{here.lesson, at.step, !page_.asking()}; now != placed_) {
     if (now.lesson != placed_.lesson || now.step != placed_.step) {
       here.study = nullptr;
-      here.put = false;
+      here.put = here.ended = false;
       here.problem.clear();
       studied_ = {};
     }
@@ -254,26 +263,24 @@ Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) cons
   const View& view = services_.view;
   Layout stage = window;
   const ImRect whole(0, window.center.Min.y, window.center.Max.x, window.center.Max.y);
-  ImRect area = whole;
-  const ImRect words = wordsArea(page_, whole);
-  if (words.Min.x > whole.Min.x)
-    area.Max.x = words.Min.x;
-  else if (words.Min.y > whole.Min.y)
-    area.Max.y = words.Min.y;
-  else
-    area.Min.x = words.Max.x;
+  ImRect area = besideWords(page_, whole);
   if (compares(page_)) area.Max.x -= comparisonWidth(view, whole);
   const bool side = hasSide && page_.here.lesson && page_.at().look.at == LookAt::side;
   const float sideWidth = side ? std::min(view.px(384), area.GetWidth() * 0.45f) : 0;
   const bool high = area.GetHeight() >= view.px(760);
-  const float strip = hasStrip ? view.px(high ? 180 : view.present ? 64 : 44) : 0;
+  // While presenting, the cache leaves its place to the heads, unless the step is about it.
+  const bool cache =
+      hasStrip && (!view.present || (page_.here.lesson && setsField(page_.at(), "model.kv_heads")));
+  const float strip = cache ? view.px(high ? 180 : view.present ? 64 : 44) : 0;
+  // In place of the staged page.
+  if (page_.pictured()) area.Max.x = area.Min.x;
   stage.narrow = true;
   if (page_.here.lesson) stage.named = page_.at().look.control;
   stage.showLeft = false;
   stage.left = ImRect(area.Min.x, area.Min.y, area.Min.x, area.Max.y);
   stage.showRight = side;
   stage.right = ImRect(area.Max.x - sideWidth, area.Min.y, area.Max.x, area.Max.y);
-  stage.showCache = hasStrip;
+  stage.showCache = cache;
   stage.cache = ImRect(area.Min.x, area.Max.y - strip, area.Max.x - sideWidth, area.Max.y);
   stage.center = ImRect(area.Min.x, area.Min.y, area.Max.x - sideWidth, area.Max.y - strip);
   return stage;
@@ -286,6 +293,7 @@ void Page::draw(Scene& scene, const Layout& layout) {
   if (compares(page_))
     comparison(page_, ImRect(area.Max.x - comparisonWidth(view, area), area.Min.y, area.Max.x, area.Max.y));
   (view.present ? lessonCaption : lessonColumn)(page_, wordsArea(page_, area));
+  if (page_.pictured()) return lessonPicture(page_, besideWords(page_, area));
   lookMark(page_, area);
 }
 
@@ -313,6 +321,7 @@ PageStatus Page::status(const Scene&) const {
   const auto& lessons = page_.list.library->lessons;
   const auto own = std::count_if(lessons.begin(), lessons.end(), [](const auto& entry) { return entry.own; });
   status.figures = {{"lessons", std::to_string(std::ssize(lessons) - own)}, {"yours", std::to_string(own)}};
+  if (page_.here.lesson) status.hint = "Page Down goes on";
   status.shape = "every picture here is computed";
   status.busySeconds = library_.busySeconds();
   status.busyWords = "reading lessons";
@@ -337,7 +346,7 @@ bool Page::open(const NamedFile& file, const Requester&, const Outcome& outcome)
 
 std::vector<Action> Page::places() {
   library_.ask(files_.question(), Lane::front);
-  return lessonPlaces(page_);
+  return lessonPlaces(services_, page_);
 }
 
 std::vector<Action> Page::actions() {

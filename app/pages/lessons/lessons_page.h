@@ -59,6 +59,7 @@ struct LessonPlace {
   bool answered = false;                 ///< the question's answer is shown
   bool put = false;         ///< while presenting: the explanation has been read and the question is shown
   bool showAnswer = false;  ///< scrolls to the question
+  bool ended = false;       ///< after the last step: what was learned
   std::shared_ptr<const StepStudy> study;  ///< of the step; null until computed
   std::string problem;                     ///< why the study can't be computed
 };
@@ -99,6 +100,9 @@ struct State {
   bool asking() const { return here.lesson && at().question && !here.answered; }
   /// Whether to show the explanation alone. While presenting, it is a separate move before the question.
   bool explains() const { return view.present && asking() && !here.put && here.guess < 0; }
+  bool onLastStep() const { return here.lesson && asSize(here.step) + 1 == here.lesson->steps.size(); }
+  /// Whether the step shows its own picture in place of its page.
+  bool pictured() const { return here.lesson && at().look.picture != LookPicture::none; }
 };
 
 /// The scene to which a step's patch was applied.
@@ -117,6 +121,8 @@ RichFonts readingFonts(const View& view, std::uint32_t color);
 float comparisonWidth(const View& view, const ImRect& area);
 /// The area for the text: left; while presenting, right of maps, which are square, and below wide pages.
 ImRect wordsArea(const State& page, const ImRect& area);
+/// The rest of `area`.
+ImRect besideWords(const State& page, const ImRect& area);
 
 /// Draws all lessons along their path, the talks and, on the left, what to do next. `own` is the window's
 /// scene.
@@ -126,6 +132,10 @@ void lessonColumn(State& page, const ImRect& area);
 /// The step's question, its options, and, once it is answered, the reason.
 void questionPart(Rows& rows, State& page);
 void questionItself(Rows& rows, const State& page);
+/// The height of the question with its options, answered, below each other at that width. Requires a study.
+float questionHeight(const State& page, float width);
+/// What was learned, and the lesson that follows.
+void lessonEnd(Rows& rows, State& page, const RichFonts& fonts);
 /// Why the answer is right and why the person's answer is wrong.
 void questionReason(Rows& rows, const State& page);
 /// Draws one segment per step in the colour that the function returns for it; 0 = outlined.
@@ -135,10 +145,17 @@ void stepBar(const View& view, const ImRect& area, Index steps, float gap,
 CellStyle cellStyle(const View& view, const Look& look, const attention::Matrix& values);
 /// While presenting: draws the text, or the question with its options.
 void lessonCaption(State& page, const ImRect& area);
+/// While presenting: how softmax divides the selected row before the step and now, if there is room.
+void comparisonBelow(Rows& rows, State& page);
+float comparisonBelowHeight(const View& view);
 /// Compares the step to the state before it: the head's map, the row's softmax, and the head's output.
 void comparison(State& page, const ImRect& area);
-/// Whether the step has something to compare, on a page where it can be drawn.
+/// Whether the step has something to compare on the page shown.
+bool comparable(const State& page);
+/// Whether it is compared in a separate column.
 bool compares(const State& page);
+/// Draws the step's own picture, or that it is being computed.
+void lessonPicture(const State& page, const ImRect& area);
 /// Draws the numbered mark where the text refers to, if visible; `area` is everything between the bars.
 void lookMark(const State& page, const ImRect& area);
 /// The place the text refers to; nothing if it isn't visible.
@@ -207,7 +224,9 @@ void applyMoves(PageServices& services, State& page, LessonCursor& at);
 /// Records that the person saw the step.
 void remember(PageServices& services, State& page);
 /// Returns all lessons and their steps.
-std::vector<Action> lessonPlaces(State& page);
+std::vector<Action> lessonPlaces(PageServices& services, State& page);
+/// Shows the page of lessons, and on it the lesson asked for.
+void showLessons(PageServices& services);
 /// Adds the actions that move, choose an option, or reset the person's progress.
 void addStepActions(ActionList& to, PageServices& services, State& page);
 

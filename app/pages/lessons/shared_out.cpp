@@ -211,6 +211,9 @@ RichText sentence(const View& view, const RichFonts& fonts, const std::string& n
   return {line};
 }
 
+/// The height of a strip, in layout units.
+constexpr float kStripHeight = 26;
+
 /// A part of the strip: index of its key among the visible ones, and its extent.
 struct SharedPart {
   std::size_t at;
@@ -290,7 +293,7 @@ void sharedOut(Rows& rows, const ComparedRow& before, const ComparedRow* now) {
     if (!row) continue;
     const Powers all = powersOf(*row);
     rows.rich(fonts, sentence(view, fonts, name, *row, all, rows.width()));
-    strip(view, *row, all, rows.area(fmt::format("lesson.shared.{}", name), 26));
+    strip(view, *row, all, rows.area(fmt::format("lesson.shared.{}", name), kStripHeight));
     rows.space(0);
   }
 }
@@ -299,6 +302,26 @@ void sharedOut(Rows& rows, const ComparedRow& before, const ComparedRow* now) {
 constexpr float kOutputsHeight = 142, kSharedHeight = 196;
 
 }  // namespace
+
+float comparisonBelowHeight(const View& view) {
+  return view.px(2 * (kStripHeight + 10) + 8);
+}
+
+void comparisonBelow(Rows& rows, State& page) {
+  const View& view = page.view;
+  if (!comparable(page) || ImGui::GetContentRegionAvail().y < comparisonBelowHeight(view)) return;
+  const ComparedRow is = rowNow(page), was = rowBefore(page, is);
+  if (was.query < 0 || is.query < 0) return;
+  rows.space(8);
+  for (const auto& [name, row] : {std::pair("before", &was), std::pair("now", &is)}) {
+    if (row == &is && page.asking()) continue;  // that is the question
+    ImRect area = rows.area(fmt::format("lesson.shared.{}", name), kStripHeight);
+    paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(area.Min.x, area.GetCenter().y),
+              view.theme->secondary, name);
+    area.Min.x += view.px(56);
+    strip(view, *row, powersOf(*row), area);
+  }
+}
 
 void comparison(State& page, const ImRect& area) {
   const View& view = page.view;

@@ -1,12 +1,14 @@
 #include <fmt/core.h>
 
 #include "app/pages/model/model_answers.h"
+#include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/drawing_paint.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app::model_page {
+
+using attention::asSize;
 
 namespace {
 
@@ -30,7 +32,7 @@ void answerChoice(ControlLine& bar, Scene& scene, State& page, bool other) {
   int chosen = 0;
   if (bar.list(other ? "answer.other" : "answer", choices, chosen,
                other ? "The token whose logit is subtracted." : "The token whose logit counts."))
-    asked = ids[static_cast<std::size_t>(chosen)];
+    asked = ids[asSize(chosen)];
 }
 
 /// The logit difference after each text, as many as fit.
@@ -62,39 +64,50 @@ void differenceLine(ControlLine& bar, Scene& scene, State& page) {
   differences(bar, view, *page.pair, view.fonts->hero);
 }
 
-/// The same without the choice, and large.
-void differencesAlone(Board& board, State& page) {
-  const Theme& theme = board.theme();
-  if (const std::string problem = page.pair.problem(); !problem.empty())
-    board.words({problem}, {"", theme.error}).onPoster();
-  else if (page.pair)
-    board.title(differenceTitle(*page.pair, wordsOf(page)), {}, {"", theme.secondary})
-        .onPoster()
-        .leaves(1)
-        .area("", {44},
-              [&page](const ImRect& area) {
-                ControlLine line(page.view, area);
-                differences(line, page.view, *page.pair, page.view.fonts->displaySmall);
-              })
-        .onPoster()
-        .leaves(2);
+/// A text of the pair on one line, the words that the other text lacks in full light, and its logit
+/// difference. The beginning of a long text is left out up to such a word.
+void textLine(const State& page, const ImRect& area, bool ofB) {
+  View& view = page.view;
+  const PairStudy& pair = *page.pair;
+  const RecordedText& text = ofB ? *pair.b : pair.a;
+  const std::string figure = logitText(text.difference);
+  ImFont* const font = view.fonts->sentence;
+  const float y = area.GetCenter().y;
+  const ImRect end(area.Max.x - textWidth(font, figure), area.Min.y, area.Max.x, area.Max.y);
+  paintText(*ImGui::GetWindowDrawList(), font, ImVec2(end.Min.x, y), view.theme->text, figure);
+  track(ofB ? "difference.b" : "difference.a", end.Min, end.Max);
+  ControlLine line(view, ImRect(area.Min, ImVec2(end.Min.x - view.px(16), area.Max.y)),
+                   ControlLine::From::left, 5);
+  if (pair.b) line.words(ofB ? "B" : "A", view.theme->faint, view.fonts->text);
+  const auto& tokens = pair.keyTokens(text);
+  float wide = 0;
+  for (const auto& token : tokens) wide += textWidth(view.fonts->bold, token.text) + view.px(5);
+  Index first = 0;
+  while (wide > line.room() && pair.b && first + 1 < std::ssize(tokens) && !differs(pair, ofB, first))
+    ++first;
+  if (first == std::ssize(tokens) - 1 || first < 4) first = 0;
+  if (first > 0) line.words("…", view.theme->faint, view.fonts->text);
+  for (Index token = first > 0 ? first - 2 : 0; token < std::ssize(tokens); ++token) {
+    const bool other = pair.b && differs(pair, ofB, token);
+    line.words(tokens[asSize(token)].text, other ? view.theme->text : view.theme->secondary,
+               other ? view.fonts->bold : view.fonts->text);
+  }
 }
 
-void paintAttribution(const Scene& scene, State& page, const ImRect& area) {
-  View& view = page.view;
-  const BarFigure figure = attributionFigure(*page.attribution.request().pair, *page.attribution,
-                                             scene.cursor.model.byKey, wordsOf(page));
-  const FigurePlace place{view, area};
-  place.paint(barDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
-  fitView(view, area, figure.title, 860,
-          90 + (figure.two ? 30.0 : 22.0) *
-                   static_cast<double>(std::min<std::size_t>(figure.bars.size(), 30) + 2));
-  if (!place.hovered()) return;
-  const auto at = barAt(figure, place.height(), place.pointer().second);
-  if (!at) return;
-  const BarFigure::Bar& bar = figure.bars[attention::asSize(*at)];
-  tooltip(view,
-          bar.label + "\nadds " + logitText(bar.a) + (bar.b ? " in A, " + logitText(*bar.b) + " in B" : ""));
+/// What a hall sees in place of the choice: the texts, each with its logit difference.
+void textsOnPoster(Board& board, State& page, bool titled) {
+  if (const std::string problem = page.pair.problem(); !problem.empty())
+    board.words({problem}, {"", board.theme().error}).onPoster();
+  else if (page.pair && titled)
+    board.title(differenceTitle(*page.pair, wordsOf(page)), {}, {"", board.theme().secondary})
+        .onPoster()
+        .leaves(1);
+  for (const bool ofB : {false, true})
+    if (page.pair && (!ofB || page.pair->b))
+      board.area("", {30}, [&page, ofB](const ImRect& area) { textLine(page, area, ofB); })
+          .onPoster()
+          .leaves(3)
+          .apart(ofB ? 0 : 4);
 }
 
 void attributionView(Board& board, Scene& scene, State& page) {
@@ -105,39 +118,59 @@ void attributionView(Board& board, Scene& scene, State& page) {
   });
   if (const std::string problem = page.attribution.problem(); !problem.empty())
     board.message("This can't be taken apart", problem, board.theme().error);
-  else if (page.attribution)
-    board.picture("attribution", kFigure,
-                  [&scene, &page](const ImRect& area) { paintAttribution(scene, page, area); });
+  if (!page.attribution.newest()) return;
+  BarFigure figure = attributionFigure(*page.attribution.request().pair, *page.attribution,
+                                       scene.cursor.model.byKey, wordsOf(page));
+  board.title(figure.title);
+  figureNote(board, {figure.note, figure.two ? "Filled: text A, hollow: text B." : ""}, {});
+  if (figure.two) board.inWindow();  // the first bars name their texts
+  board.picture("answer.attribution", kFigure, [&page, figure = std::move(figure)](const ImRect& area) {
+    paintBars(page.view, figure, area);
+    fitView(page.view, area, figure.title, 860,
+            90 + (figure.two ? 30.0f : 22.0f) *
+                     static_cast<float>(std::min<std::size_t>(figure.bars.size(), 30) + 2));
+  });
 }
 
-void paintLens(State& page, const ImRect& area) {
-  View& view = page.view;
-  const GridFigure figure = lensFigure(page.lens.request(), *page.lens, wordsOf(page));
-  const FigurePlace place{view, area};
-  place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
-  fitView(view, area, figure.title, 220 + 76 * static_cast<double>(figure.columns.size()),
-          130 + 48 * static_cast<double>(figure.rows.size()));
-  if (!place.hovered()) return;
-  const auto [x, y] = place.pointer();
-  const auto cell = gridPlace(figure, place.width(), place.height()).at(x, y);
-  if (!cell) return;
-  const LensMap& map = *page.lens;
-  const PairStudy& pair = *page.lens.request().pair;
-  tooltip(view,
-          fmt::format("{}, after “{}”: {} {}\n“{}” {}, logit difference {}",
-                      figure.rows[attention::asSize(cell->first)],
-                      figure.columns[attention::asSize(cell->second)],
-                      page.word(map.top(cell->first, cell->second)),
-                      probabilityText(map.probability(cell->first, cell->second)), page.word(pair.answers.id),
-                      probabilityText(map.answer(cell->first, cell->second)),
-                      logitText(double{map.difference(cell->first, cell->second)})));
+/// The lens of one text. That of B leaves a stage on which both can't be read.
+void lensOf(Board& board, const Scene& scene, State& page, const Shown<LensQuestion, LensMap>& lens,
+            const char* name) {
+  GridFigure figure = lensFigure(lens.request(), *lens, wordsOf(page));
+  const float rows = static_cast<float>(figure.rows.size()),
+              columns = static_cast<float>(figure.columns.size());
+  board.title(figure.title);
+  if (lens.request().ofB)
+    board.leaves(2);
+  else
+    figureNote(board, {figure.note, "Colour: how sure the model is."},
+               gridLegend(figure, gridStyle(scene, figure)));
+  const std::string title = figure.title;
+  const auto say = [&page, &lens, names = std::pair(figure.rows, figure.columns)](Index row, Index column,
+                                                                                  bool) {
+    const Index answer = lens.request().pair->answers.id;
+    tooltip(page.view,
+            fmt::format("{}, after “{}”: {} {}\n“{}” {}, logit difference {}", names.first[asSize(row)],
+                        names.second[asSize(column)], page.word(lens->top(row, column)),
+                        probabilityText(lens->probability(row, column)), page.word(answer),
+                        probabilityText(lens->answer(row, column)),
+                        logitText(double{lens->difference(row, column)})));
+  };
+  board.picture(std::string("answer.") + name, {50 + 14 * rows, 200, 1},
+                [&page, name, title, rows, columns, say, style = gridStyle(scene, figure),
+                 figure = std::move(figure)](const ImRect& area) {
+                  paintGrid(page.view, name, figure, style, area, say);
+                  fitView(page.view, area, title, 120 + 76 * columns, 70 + 48 * rows);
+                });
+  if (lens.request().ofB) board.leaves(2);
 }
 
-void lensView(Board& board, State& page) {
+void lensView(Board& board, const Scene& scene, State& page) {
   if (const std::string problem = page.lens.problem(); !problem.empty())
     board.message("This can't be computed", problem, board.theme().error);
-  else if (page.lens)
-    board.picture("lens", kFigure, [&page](const ImRect& area) { paintLens(page, area); });
+  if (!page.lens.newest()) return;
+  lensOf(board, scene, page, page.lens, "lens");
+  if (page.lens.request().pair->b && page.lensOfB.newest())
+    lensOf(board, scene, page, page.lensOfB, "lens.b");
 }
 
 }  // namespace
@@ -150,47 +183,50 @@ std::string logitText(double value) {
   return signedText(value, 2);
 }
 
-double FigurePlace::width() const {
-  return static_cast<double>(area.GetWidth() / view.unit);
+bool differs(const PairStudy& pair, bool ofB, Index token) {
+  const Index with = (ofB ? pair.keyAofB() : pair.keyBofA())[asSize(token)];
+  return with < 0 || pair.keyIds(ofB ? *pair.b : pair.a)[asSize(token)] !=
+                         pair.keyIds(ofB ? pair.a : *pair.b)[asSize(with)];
 }
 
-double FigurePlace::height() const {
-  return static_cast<double>(area.GetHeight() / view.unit);
-}
-
-bool FigurePlace::hovered() const {
-  return ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos);
-}
-
-std::pair<double, double> FigurePlace::pointer() const {
-  const ImVec2 at = (ImGui::GetIO().MousePos - area.Min) / view.unit;
-  return {static_cast<double>(at.x), static_cast<double>(at.y)};
-}
-
-ImRect FigurePlace::rect(const Frame& frame) const {
-  const auto at = [&](double x, double y) {
-    return area.Min + ImVec2(static_cast<float>(x), static_cast<float>(y)) * view.unit;
-  };
-  return {at(frame.x, frame.y), at(frame.right(), frame.bottom())};
-}
-
-void FigurePlace::paint(const Drawing& drawing) const {
-  paintDrawing(view, *ImGui::GetWindowDrawList(), drawing, area.Min);
+void figureNote(Board& board, const std::vector<std::string>& wordings, const FigureLegend& legend) {
+  board.words(wordings, {"", board.theme().faint}).leaves(1).apart(0);
+  // A stage has the legend next to its caption.
+  View& view = board.view();
+  if (legend.caption.empty() || (view.present && !view.figure)) return;
+  board.atEnd(230, [&view, legend](const ImRect& area) {
+    paintLegendLine(view, *ImGui::GetWindowDrawList(), ImVec2(area.Max.x, area.GetCenter().y),
+                    area.GetWidth(), legend);
+  });
 }
 
 std::vector<CaptionPart> pairCaption(const Scene& scene, const State& page) {
   const PairStudy& pair = *page.pair;
-  std::string says = "Logit difference " + logitText(pair.a.difference);
-  if (pair.b)
-    says =
-        "Logit difference in A " + logitText(pair.a.difference) + ", in B " + logitText(pair.b->difference);
+  const auto word = [&](Index id) {
+    const auto known = page.model.words.find(id);
+    return known == page.model.words.end() ? std::to_string(id) : known->second;
+  };
+  const std::string answers = differenceTitle(pair, word);
+  std::string says = capitalized(answers) + ": " + logitText(pair.a.difference);
+  if (pair.b) says += " in A, " + logitText(pair.b->difference) + " in B";
   const PatchGrid* const grid = page.headGrid.get();
   if (scene.cursor.model.view == ModelView::patch && grid && grid->done == grid->of && grid->of > 0 &&
       page.headGrid.request().sides.pair == page.pair.shared()) {
     Index layer = 0, head = 0;
     const auto& recovered = grid->recovered.array();
     const float most = recovered.isFinite().select(recovered, -1e9f).maxCoeff(&layer, &head);
-    says += fmt::format(". Layer {}, head {} alone restores {}", layer, head, wholePercentText(double{most}));
+    says = fmt::format("Layer {}, head {} alone restores {} of {}", layer, head,
+                       wholePercentText(double{most}), answers);
+  }
+  if (scene.cursor.model.view == ModelView::lens && page.lens) {
+    const LensMap& map = *page.lens;
+    const Index last = map.top.rows() - 1, token = map.top.cols() - 1, winner = map.top(last, token);
+    Index from = last;
+    while (from > 0 && map.top(from - 1, token) == winner) --from;
+    says = fmt::format("After “{}”, “{}” leads from {} on, with {} at the end",
+                       page.lens.request().text().text.tokens[asSize(token)].text, word(winner),
+                       from == 0 ? "the embedding" : fmt::format("layer {}", from - 1),
+                       probabilityText(map.probability(last, token)));
   }
   return {{says + ".", page.view.theme->text}};
 }
@@ -202,6 +238,8 @@ bool viewsRow(Board& board, Scene& scene, State& page) {
   ModelCursor& cursor = scene.cursor.model;
   const bool heads = recorded || cursor.view == ModelView::heads;
   const bool compares = !recorded && cursor.view != ModelView::study && (two || !heads);
+  // The lens names the texts' tokens itself; attribution's title says what the figures are.
+  const bool texts = compares && cursor.view != ModelView::lens;
   board.controls(
       [&scene, &page, &cursor, two, recorded, heads, compares](ControlLine& bar) {
         const Choice views[] = {{"Heads", "", "heads"},
@@ -217,15 +255,13 @@ bool viewsRow(Board& board, Scene& scene, State& page) {
         if (compares) differenceLine(bar, scene, page);
       },
       8);
-  if (compares) differencesAlone(board, page);
+  if (texts) textsOnPoster(board, page, cursor.view != ModelView::attribution);
   return true;
 }
 
-void fitView(View& view, const ImRect& area, const std::string& title, double width, double height) {
+void fitView(View& view, const ImRect& area, const std::string& title, float width, float height) {
   if (view.figure) view.figure->title = title;
-  if (isFigure(view))
-    view.fitFigure(
-        ImVec2(view.px(static_cast<float>(width)), area.Min.y + view.px(static_cast<float>(height))));
+  if (isFigure(view)) view.fitFigure(ImVec2(view.px(width), area.Min.y + view.px(height)));
 }
 
 void answerView(Board& board, Scene& scene, State& page) {
@@ -237,7 +273,7 @@ void answerView(Board& board, Scene& scene, State& page) {
     case ModelView::attribution:
       return attributionView(board, scene, page);
     case ModelView::lens:
-      return lensView(board, page);
+      return lensView(board, scene, page);
     case ModelView::study:
       return studyView(board, scene, page);
   }

@@ -38,11 +38,14 @@ void title(Rows& rows, const Scene& scene, const State& page) {
   parts.push_back({does, theme.text, nullptr, true});
   rows.line(Type::small, parts, "model.head_title");
   if (ImGui::IsItemHovered()) tooltip(page.view, headHelp(label, head.profile, scene.look.labelThreshold));
-  rows.line(Type::hero,
-            {{page.queryToken(cell.query), theme.query},
-             {"  →  ", theme.faint},
-             {page.keyToken(cell.key), theme.key},
-             {weightText(page.layer(layer)->weights.at(cell.head, cell.query, cell.key)), 0, nullptr, true}});
+  // On stage the caption says this.
+  rows.inWindow([&] {
+    rows.line(Type::hero, {{page.queryToken(cell.query), theme.query},
+                           {"  →  ", theme.faint},
+                           {page.keyToken(cell.key), theme.key},
+                           {weightText(page.layer(layer)->weights.at(cell.head, cell.query, cell.key)), 0,
+                            nullptr, true}});
+  });
 }
 
 /// Draws the previewed head's weights with token labels. A click selects a cell. Returns the bottom y.
@@ -152,7 +155,7 @@ void largeHead(Rows& rows, Scene& scene, State& page, float bottom, float below)
   const float end = page.picture() ? largePicture(scene, page, at, width, std::min(room, width + view.px(74)))
                                    : heatmap(scene, page, at, width, std::min(room, width));
   ImGui::SetCursorScreenPos(ImVec2(at.x, end + view.px(2)));
-  selectedLine(rows, scene, page);
+  rows.inWindow([&] { selectedLine(rows, scene, page); });
 }
 
 /// What is known about the selected head.
@@ -175,7 +178,7 @@ void headPanel(Scene& scene, State& page, const Layout& layout, bool about) {
     if (page.ready() && page.studied(page.head.previewed.layer)) {
       // The text below needs a fixed height, more of it if there are predictions.
       const bool guesses = page.model.predicts() || !page.picture() || page.model.opened->recorded;
-      largeHead(rows, scene, page, layout.right.Max.y, !about ? 34 : guesses ? 450 : 290);
+      largeHead(rows, scene, page, layout.right.Max.y, !about ? 4 : guesses ? 450 : 290);
       if (about) aboutHead(rows, scene, page);
       return;
     }

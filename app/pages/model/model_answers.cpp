@@ -161,7 +161,8 @@ State::State(PageServices& services)
       tokenGrid(pairs, GridOf{pointedRow}),
       sum(pairs, sumPatches),
       attribution(pairs, studyAttribution),
-      lens(pairs, mapLens) {}
+      lens(pairs, mapLens),
+      lensOfB(pairs, mapLens) {}
 
 void State::takeStudy(const ModelStudy& next) {
   if (!study || study->opened != next.opened) {
@@ -242,7 +243,10 @@ void askAboutPair(const Scene& scene, State& page, bool current) {
   if (!page.pair.of(question)) return;
   const std::shared_ptr<const PairStudy> pair = page.pair.shared();
   if (cursor.view == ModelView::attribution) page.attribution.ask({pair}, Lane::front);
-  if (cursor.view == ModelView::lens) page.lens.ask({pair, false}, Lane::back);
+  if (cursor.view == ModelView::lens) {
+    page.lens.ask({pair, false}, Lane::back);
+    if (pair->b) page.lensOfB.ask({pair, true}, Lane::back);
+  }
   if (cursor.view != ModelView::patch || !pair->b) return;
   const PatchSides sides{pair, scene.compare.intoA};
   page.headGrid.ask({sides, cursor.piece, false, followedPath(scene)}, Lane::back);

@@ -13,8 +13,9 @@ namespace headscope::app::model_page {
 /// Adds the row of views, with the answers and their logit difference. Returns false if there is nothing to
 /// choose.
 bool viewsRow(Board& board, Scene& scene, State& page);
-/// Sets the figure's title and, if a view is drawn without its neighbours, its size in units of the drawing.
-void fitView(View& view, const ImRect& area, const std::string& title, double width, double height);
+/// Sets the figure's title and, if a view is drawn without its neighbours, its size: `height` layout units
+/// from the area's top on.
+void fitView(View& view, const ImRect& area, const std::string& title, float width, float height);
 /// Adds the chosen view; nothing for ModelView::heads.
 void answerView(Board& board, Scene& scene, State& page);
 void patchView(Board& board, Scene& scene, State& page);
@@ -32,20 +33,20 @@ WordOf wordsOf(State& page);
 std::string logitText(double value);
 /// The height of a grid or bars in place of the heads.
 inline constexpr PartHeight kFigure{140, 200, 1};
-/// Where a figure is painted, with one of its units a layout unit.
-struct FigurePlace {
-  const View& view;
-  ImRect area;
-
-  double width() const;   ///< of the area, in the figure's units
-  double height() const;  ///< in the figure's units
-  bool hovered() const;
-  /// The pointer in the figure's units.
-  std::pair<double, double> pointer() const;
-  /// A frame of the figure, in screen coordinates.
-  ImRect rect(const Frame& frame) const;
-  void paint(const Drawing& drawing) const;
-};
+/// Called with the cell under the pointer.
+using AtCell = std::function<void(Index row, Index column, bool clicked)>;
+/// Paints a grid's cells with names on both axes, all as large as fits; tests know its cells as `name`.
+void paintGrid(View& view, const char* name, const GridFigure& figure, const CellStyle& style,
+               const ImRect& area, const AtCell& at);
+/// The colours of a grid, and what they mean.
+CellStyle gridStyle(const Scene& scene, const GridFigure& figure);
+FigureLegend gridLegend(const GridFigure& figure, const CellStyle& style);
+/// Paints the longest bars that fit, the others as one, and their sum. A hovered bar says what it is.
+void paintBars(const View& view, const BarFigure& figure, const ImRect& area);
+/// Adds what a figure's numbers mean, the first wording that fits, and its colours.
+void figureNote(Board& board, const std::vector<std::string>& wordings, const FigureLegend& legend);
+/// Whether a token of A, or of B, has no equal partner in the other text.
+bool differs(const PairStudy& pair, bool ofB, Index token);
 
 // What the page asks once the text is studied.
 

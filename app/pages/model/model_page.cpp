@@ -18,8 +18,8 @@ Page::Page(PageServices& services)
 
 std::vector<Action> Page::actions() {
   std::vector<Action> all = opener_.actions([this](Scene& scene) { bundled_.open(scene); });
-  for (auto&& more : {pairActions(), texts_.actions(), playActions(page_), lensActions(page_),
-                      headActions(page_), switchActions(page_), filterActions(page_), moveActions(page_)}) {
+  for (auto&& more : {pairActions(), texts_.actions(), playActions(page_), headActions(page_),
+                      switchActions(page_), filterActions(page_), moveActions(page_)}) {
     std::vector<Action> shown = bundled_.onShown(more);
     all.insert(all.end(), std::make_move_iterator(shown.begin()), std::make_move_iterator(shown.end()));
   }
@@ -235,7 +235,8 @@ Layout divided(const State& page, Layout layout) {
   }
   if (layout.narrow || layout.presents || !layout.showRight || !page.model.config) return layout;
   const float height = layout.center.GetHeight() - stripHeight(page, layout) - view.px(kAroundOverview);
-  const float width = layout.right.Max.x - layout.center.Min.x - view.px(40), most = view.px(620);
+  const float width = layout.right.Max.x - layout.center.Min.x - view.px(40);
+  const float most = std::min(view.px(620), width - view.px(760));  // the strip keeps room for its words
   for (float right = most; right > layout.right.GetWidth(); right -= view.px(4)) {
     const ImRect area(0, 0, width - right, height), wide(0, 0, width - layout.right.GetWidth(), height);
     const auto pitch = [&](const ImRect& map) { return planMap(page.view, page.model, page.zoom, map).fit; };
@@ -273,13 +274,15 @@ constexpr float kGuessesHeight = 117;  // units, for these
 void drawPresented(Scene& scene, State& page, Layout layout) {
   View& view = page.view;
   if (isFigure(view)) return overviewPanel(scene, page, layout.center);
-  const float strip = std::round(layout.center.Max.y - stripHeight(page, layout));
+  // Grids and bars name the tokens themselves. They cover all heads, so they also take the large head's
+  // space.
+  const bool answers = scene.cursor.model.view != ModelView::heads && page.model.answers();
+  const float strip = std::round(layout.center.Max.y - (answers ? 0 : stripHeight(page, layout)));
   const float right = layout.showRight ? layout.right.Max.x : layout.center.Max.x;
   const ImRect text(layout.center.Min.x, strip, right, layout.center.Max.y);
-  // Grids and bars cover all heads, so they also take the large head's space.
-  if (scene.cursor.model.view != ModelView::heads && page.model.answers()) {
+  if (answers) {
     layout.center.Max.x = right;
-    layout.showRight = false;
+    return overviewPanel(scene, page, layout.center, layout.named);
   }
   const bool guesses = page.ready() && scene.cursor.model.view == ModelView::heads &&
                        scene.compare.other.empty() && !page.model.isSynthetic() && page.model.opened &&
@@ -300,8 +303,19 @@ void drawPresented(Scene& scene, State& page, Layout layout) {
 }
 
 FigureLegend Page::legend(const Scene& scene) const {
-  if (!page_.ready() || scene.cursor.model.view != ModelView::heads) return {};
-  return {"weight", shownColours(scene, page_), shownLabels(scene, page_)};
+  if (!page_.ready()) return {};
+  const auto of = [&](const GridFigure& figure) { return gridLegend(figure, gridStyle(scene, figure)); };
+  const ModelCursor& cursor = scene.cursor.model;
+  if (cursor.view == ModelView::heads)
+    return {"weight", shownColours(scene, page_), shownLabels(scene, page_)};
+  if (cursor.view == ModelView::patch && page_.headGrid)
+    return of(patchFigure(page_.headGrid.request(), *page_.headGrid, {}));
+  if (cursor.view == ModelView::lens && page_.lens)
+    return of(lensFigure(page_.lens.request(), *page_.lens, [](Index) { return std::string(); }));
+  const auto& study = page_.texts.progress.study;
+  if (cursor.view == ModelView::study && cursor.study.shape == StudyShape::map && study)
+    return of(studyMap(*study, cursor.study.column));
+  return {};
 }
 
 std::vector<CaptionPart> Page::caption(const Scene& scene) const {

@@ -84,7 +84,6 @@ void changeToken(Scene& scene, State& page);
 
 std::vector<Action> pairActions();
 std::vector<Action> playActions(State& page);
-std::vector<Action> lensActions(const State& page);
 std::vector<Action> headActions(State& page);
 std::vector<Action> switchActions(const State& page);
 std::vector<Action> filterActions(const State& page);

@@ -248,12 +248,9 @@ void offSection(Rows& rows, Scene& scene) {
 /// The sections of an opened model or recording.
 void openedSections(Rows& rows, Scene& scene, State& page) {
   const OpenModel& opened = *scene.setup.subject.opened;
-  if (page.model.example && !opened.recorded) exampleSection(rows, page.opening);
-  modelFacts(scene, rows,
-             opened.recorded ? std::nullopt
-                             : std::optional(bytesRead(*opened.model, page.model.layersRead,
-                                                       page.model.headRead, page.tokens())));
+  const auto facts = [&](std::optional<std::uint64_t> read = {}) { modelFacts(scene, rows, read); };
   if (opened.recorded) {
+    facts();
     if (page.picture()) pictureSection(rows, scene, page);
     return recordedSection(rows, scene, page);
   }
@@ -265,6 +262,8 @@ void openedSections(Rows& rows, Scene& scene, State& page) {
     expertSection(rows, scene, page);
     pairSection(rows, scene, page);
   }
+  facts(bytesRead(*opened.model, page.model.layersRead, page.model.headRead, page.tokens()));
+  if (page.model.example) exampleSection(rows, page.opening);
   actingSection(rows, scene, page);
   offSection(rows, scene);
   skillSection(rows, scene, page.writing);

@@ -24,7 +24,7 @@ struct StudyState {
   std::string problem;                   ///< why the file can't be read
   bool stale = false;                    ///< the model has changed since the results were computed
 
-  std::size_t first = 0;  ///< the table's top row
+  Index first = 0;  ///< the table's top row
 
   /// The key of `texts`: the texts with the chosen head's largest values in a column.
   struct Found {
@@ -201,7 +201,7 @@ struct State {
   Shown<PatchGridQuestion, PatchGrid> headGrid, tokenGrid;
   Shown<PatchSumQuestion, PatchSum> sum;
   Shown<AttributionQuestion, AttributionStudy> attribution;
-  Shown<LensQuestion, LensMap> lens;
+  Shown<LensQuestion, LensMap> lens, lensOfB;
 
   void takeStudy(const ModelStudy& next);
   /// Takes the layers of the shown model that have been computed so far.
@@ -269,6 +269,10 @@ inline bool isFigure(const View& view) {
 }
 /// The absolute path, without "." and "..".
 std::string fullPath(const std::filesystem::path& path);
+/// "one", "two", … "twelve", then digits.
+std::string numberWord(Index number);
+/// Paints how much of a slow computation is done, as a line along the area's upper edge.
+void paintProgress(const View& view, const ImRect& area, float share);
 /// "0.418"; small values as "4·10⁻⁴".
 std::string probabilityText(float probability);
 /// The filter's name for a head: its detector's title, or "mixed".

@@ -3,10 +3,8 @@
 #include <fmt/core.h>
 
 #include "app/pages/model/model_answers.h"
-#include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/drawing_paint.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app::model_page {
@@ -23,13 +21,7 @@ void pieceChoice(ControlLine& bar, const char* name, std::span<const Piece> piec
                  Piece& piece, float units) {
   std::vector<Choice> choices;
   for (const Piece each : pieces) {
-    const char* const label = each == Piece::stream    ? "Stream"
-                              : each == Piece::head    ? byToken ? "Attention" : "Outputs"
-                              : each == Piece::pattern ? "Patterns"
-                              : each == Piece::queries ? "Q"
-                              : each == Piece::keys    ? "K"
-                              : each == Piece::values  ? "V"
-                                                       : "MLP";
+    const char* const label = byToken ? app::wordsOf(each).ofTokens : app::wordsOf(each).ofHeads;
     choices.push_back({label, "", label});
   }
   auto chosen = std::ranges::find(pieces, piece) - pieces.begin();
@@ -54,36 +46,13 @@ std::string cellWords(const PatchGridQuestion& question, Index row, Index column
   return fmt::format("{}, “{}”", layer, question.sides.into().text.tokens[attention::asSize(column)].text);
 }
 
-/// Draws a grid that fills in as it is computed. A click selects the head and keeps its patch, Shift+click
-/// follows its paths.
-void paintGrid(Scene& scene, State& page, const char* name, const Shown<PatchGridQuestion, PatchGrid>& grid,
-               const ImRect& area) {
-  View& view = page.view;
+/// What a grid's cell says while hovered, and how a click changes the scene: it selects the head and keeps
+/// its patch, with Shift it follows the head's paths.
+void pointAtCell(Scene& scene, State& page, const Shown<PatchGridQuestion, PatchGrid>& grid, Index row,
+                 Index column, bool clicked) {
   const PatchGridQuestion& question = grid.request();
   const bool whole = grid->done == grid->of, tokens = question.columnsAreTokens();
-  GridFigure figure = patchFigure(question, *grid, scene.compare.patches);
-  figure.scale = tokens;  // both grids have the same colours
-  const FigurePlace within{view, area};
-  within.paint(gridDrawing(figure, within.width(), within.height(), drawingColors(*view.theme)));
-  const GridPlace place = gridPlace(figure, within.width(), within.height());
-  const ImRect cells = within.rect(place.cells);
-  const bool clicked = hitArea(name, cells);
-  if (!whole) {
-    const float share = static_cast<float>(grid->done) / static_cast<float>(std::max<Index>(grid->of, 1));
-    ImRect progress = within.rect({place.cells.x, place.cells.bottom() + 1, place.cells.width, 2});
-    progress.Max.x = progress.Min.x + progress.GetWidth() * share;
-    Canvas(*ImGui::GetWindowDrawList()).AddRectFilled(progress.Min, progress.Max, view.theme->secondary);
-  }
-  if (!tokens && page.tokenGrid)
-    fitView(view, area, figure.title,
-            420 + 56 * static_cast<double>(question.columns() + page.tokenGrid.request().columns()),
-            150 + (scene.compare.patches.empty() ? 0 : 72) +
-                30 * static_cast<double>(std::max(question.rows(), page.tokenGrid.request().rows())));
-  if (!ImGui::IsItemHovered()) return;
-  const auto [x, y] = within.pointer();
-  const auto cell = place.at(x, y);
-  if (!cell) return;
-  const auto [row, column] = *cell;
+  const bool follows = question.piece == Piece::head && !tokens;
   page.pointedRow = row;
   const float share = grid->recovered(row, column);
   std::string says = cellWords(question, row, column);
@@ -91,20 +60,18 @@ void paintGrid(Scene& scene, State& page, const char* name, const Shown<PatchGri
     says += fmt::format("\nlogit difference {}: {} restored{}{}",
                         logitText(double{grid->difference(row, column)}), wholePercentText(double{share}),
                         question.path ? "" : "\nclick: keep this patch",
-                        question.piece == Piece::head && !tokens
-                            ? "\nShift+click: follow its paths into Q, K and V of later heads"
-                            : "");
+                        follows ? "\nShift+click: follow its paths into Q, K and V of later heads" : "");
   else
     says += question.path && row <= question.path->layer ? "\nthis head's output doesn't reach this layer"
             : whole                                      ? "\nno partner in the other text"
                                                          : "\n…";
-  tooltip(view, says);
+  tooltip(page.view, says);
   if (!tokens && row < page.model.config->layerCount() && question.columns() == page.model.config->heads) {
-    view.nextHover.head = column;
+    page.view.nextHover.head = column;
     page.head.hoverLayer = row;
     if (clicked) scene.cursor.model.layer = row, scene.cursor.cell.head = column;
   }
-  if (clicked && ImGui::GetIO().KeyShift && question.piece == Piece::head && !tokens) {
+  if (clicked && ImGui::GetIO().KeyShift && follows) {
     scene.compare.fromLayer = row;
     scene.compare.fromHead = column;
     scene.cursor.model.piece = Piece::queries;
@@ -114,10 +81,35 @@ void paintGrid(Scene& scene, State& page, const char* name, const Shown<PatchGri
     keepPatch(scene, {question.piece, row, tokens ? -1 : column, tokens ? column : -1});
 }
 
+/// Adds a grid that fills in as it is computed.
+void patchGrid(Board& board, Scene& scene, State& page, const char* name,
+               const Shown<PatchGridQuestion, PatchGrid>& grid) {
+  if (const std::string problem = grid.problem(); !problem.empty())
+    board.message("This can't be computed", problem, board.theme().error);
+  if (!grid.newest()) return;
+  GridFigure figure = patchFigure(grid.request(), *grid, scene.compare.patches);
+  board.title(figure.title);
+  board.picture(std::string("answer.") + name, kFigure,
+                [&scene, &page, &grid, name, figure = std::move(figure)](const ImRect& area) {
+                  paintGrid(page.view, name, figure, gridStyle(scene, figure), area,
+                            [&](Index row, Index column, bool clicked) {
+                              pointAtCell(scene, page, grid, row, column, clicked);
+                            });
+                  if (grid->done < grid->of)
+                    paintProgress(page.view, area,
+                                  static_cast<float>(grid->done) / static_cast<float>(grid->of));
+                  if (&grid != &page.headGrid || !page.tokenGrid) return;
+                  const PatchGridQuestion &heads = grid.request(), &tokens = page.tokenGrid.request();
+                  fitView(page.view, area, figure.title,
+                          300 + 56 * static_cast<float>(heads.columns() + tokens.columns()),
+                          70 + (scene.compare.patches.empty() ? 0 : 72) +
+                              30 * static_cast<float>(std::max(heads.rows(), tokens.rows())));
+                });
+}
+
 /// "pattern 3.1", "stream 2 at “Ben”".
 std::string patchWords(const PatchSides& sides, const KeptPatch& patch) {
-  constexpr const char* kNames[] = {"stream", "Q", "K", "V", "pattern", "head", "MLP"};
-  std::string words = fmt::format("{} {}", kNames[static_cast<std::size_t>(patch.piece)], patch.layer);
+  std::string words = fmt::format("{} {}", app::wordsOf(patch.piece).one, patch.layer);
   if (patch.head >= 0) words += fmt::format(".{}", patch.head);
   const RecordedText& into = sides.into();
   if (patch.token >= 0 && patch.token < into.tokens())
@@ -191,16 +183,15 @@ void patchView(Board& board, Scene& scene, State& page) {
   const Index heads = page.model.config->heads, tokens = (scene.compare.intoA ? pair->a : *pair->b).tokens();
   const float share =
       std::clamp(static_cast<float>(heads + 4) / static_cast<float>(heads + tokens + 8), 0.32f, 0.6f);
+  if (page.headGrid.newest()) {
+    const GridFigure figure = patchFigure(page.headGrid.request(), *page.headGrid, {});
+    figureNote(board, {figure.note, "1: all of the difference restored."},
+               gridLegend(figure, gridStyle(scene, figure)));
+  }
   const PartWidth widths[] = {{0, share}, {0, 1 - share}};
   board.columns(widths, 20, [&scene, &page](std::size_t i, Board& column) {
-    const auto& grid = i == 0 ? page.headGrid : page.tokenGrid;
-    const char* const name = i == 0 ? "patch.grid.heads" : "patch.grid.tokens";
-    if (const std::string problem = grid.problem(); !problem.empty())
-      column.message("This can't be computed", problem, column.theme().error);
-    else
-      column.picture("", kFigure, [&scene, &page, &grid, name](const ImRect& area) {
-        if (grid) paintGrid(scene, page, name, grid, area);
-      });
+    i == 0 ? patchGrid(column, scene, page, "patch.grid.heads", page.headGrid)
+           : patchGrid(column, scene, page, "patch.grid.tokens", page.tokenGrid);
   });
   // Both lines have their place before there are patches, so that the grids stay where they are clicked.
   const bool kept = !scene.compare.patches.empty();
@@ -210,6 +201,7 @@ void patchView(Board& board, Scene& scene, State& page) {
             {{page.pair.shared(), scene.compare.intoA}, scene.compare.patches});
     });
     if (!kept) board.inWindow();
+    if (paint == keptPatches) board.leaves(2);  // the grids frame them
   }
 }
 

@@ -166,15 +166,11 @@ std::vector<CaptionPart> changeCaption(const Scene& scene, const State& page) {
   if (guess.unchanged < 0 || word == page.model.words.end() || !std::isfinite(guess.probability) ||
       std::abs(guess.probability - guess.unchanged) < 0.0005f)
     return {};
-  constexpr std::array<const char*, 10> kCounts{"",     "",    "two",   "three", "four",
-                                                "five", "six", "seven", "eight", "nine"};
-  const std::size_t off = scene.setup.subject.switchedOff.size();
-  const std::string heads = off < kCounts.size() ? kCounts[off] : std::to_string(off);
-  const auto& cut = scene.setup.subject.switchedOff;
+  const auto& off = scene.setup.subject.switchedOff;
   const std::string cause =
-      off == 0   ? "After this change "
-      : off == 1 ? fmt::format("Without layer {}, head {}, ", cut.front().layer, cut.front().head)
-                 : "Without these " + heads + " heads ";
+      off.empty()       ? "After this change "
+      : off.size() == 1 ? fmt::format("Without layer {}, head {}, ", off.front().layer, off.front().head)
+                        : "Without these " + numberWord(std::ssize(off)) + " heads ";
   const std::uint32_t color = page.view.theme->text;
   return {{cause, color},
           {"“" + word->second + "”", page.view.theme->key},

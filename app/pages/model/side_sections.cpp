@@ -175,10 +175,7 @@ void alignedTokens(Rows& rows, Scene& scene, State& page) {
     return "“" + pair.keyTokens(text)[attention::asSize(at)].text + "”";
   };
   const auto with = [&](Index b) { return pair.keyAofB()[attention::asSize(b)]; };
-  const auto differs = [&](Index b) {
-    return with(b) < 0 ||
-           pair.keyIds(pair.a)[attention::asSize(with(b))] != pair.keyIds(*pair.b)[attention::asSize(b)];
-  };
+  const auto other = [&](Index b) { return differs(pair, true, b); };
   const auto help = [&](Index b) {
     const std::string now =
         with(b) < 0 ? "has no partner in A"
@@ -186,7 +183,7 @@ void alignedTokens(Rows& rows, Scene& scene, State& page) {
     return fmt::format("{}, token {}: {}\nClick to choose another", word(*pair.b, b), b, now);
   };
   if (page.tying >= std::ssize(pair.keyTokens(*pair.b))) page.tying = -1;
-  if (const auto chosen = tokenLines(rows, "text_b", pair.keyTokens(*pair.b), differs, page.tying, help))
+  if (const auto chosen = tokenLines(rows, "text_b", pair.keyTokens(*pair.b), other, page.tying, help))
     page.tying = page.tying == *chosen ? -1 : *chosen;
   if (page.tying >= 0) {
     rows.hint(fmt::format("Which token of A aligns with {}?", word(*pair.b, page.tying)));

@@ -2,12 +2,12 @@
 
 #include <fmt/core.h>
 
+#include "app/kit/table.h"
 #include "app/pages/model/model_answers.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/drawing_paint.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/plot.h"
 
@@ -69,12 +69,6 @@ void progressLine(ControlLine& bar, const View& view, const StudyState& texts) {
   bar.words(says, color, view.fonts->text, "study.progress");
 }
 
-void paintProgress(const View& view, const TextsRun::Progress& now, ImRect area) {
-  if (!now.runs || now.of == 0) return;
-  area.Max.x = area.Min.x + area.GetWidth() * static_cast<float>(now.done) / static_cast<float>(now.of);
-  Canvas(*ImGui::GetWindowDrawList()).AddRectFilled(area.Min, area.Max, view.theme->secondary);
-}
-
 void shapeLine(ControlLine& bar, const View& view, StudyCursor& shown, const TextsStudy& study) {
   const Choice shapes[] = {{"Table", "", "table"}, {"Map", "", "map"}, {"Scatter", "", "scatter"}};
   bar.segments("study.shape", shapes, shown.shape, 220);
@@ -93,49 +87,78 @@ std::string headSays(const TextsStudy& study, const std::string& column, std::pa
                      of->texts(head.first, head.second));
 }
 
-void paintTable(Scene& scene, const View& view, StudyState& texts, const TextsStudy& study,
-                const FigurePlace& place) {
-  StudyCursor& by = scene.cursor.model.study;
-  TableFigure figure = tableFigure(study, upwards(scene, study), by.smallestFirst);
-  const std::size_t shown = tableRows(place.height());
-  const std::size_t most = figure.rows.size() > shown ? figure.rows.size() - shown : 0;
-  const bool hovered = ImGui::IsItemHovered();
-  if (const float wheel = ImGui::GetIO().MouseWheel; hovered && wheel != 0)
-    texts.first = wheel > 0 ? texts.first - std::min<std::size_t>(texts.first, 2) : texts.first + 2;
-  figure.first = texts.first = std::min(texts.first, most);
-  figure.lit = chosenHead(scene);
-  place.paint(tableDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
-  const auto [x, y] = place.pointer();
-  const TablePlace at = tableAt(figure, place.width(), place.height(), x, y);
-  if (!hovered) return;
-  const bool clicked = ImGui::IsMouseClicked(0);
-  if (at.row) {
-    tooltip(view,
-            headSays(study, upwards(scene, study), figure.rows[*at.row]) + "\nClick to choose the head");
-    if (clicked) chooseHead(scene, figure.rows[*at.row]);
-  }
-  if (!at.column) return;
-  tooltip(view, figure.columns[*at.column]->title + "\nClick to sort by it");
-  if (!clicked) return;
-  by.smallestFirst = *at.column == 0 && !by.smallestFirst;
-  by.column = figure.columns[*at.column]->name;
-  texts.first = 0;
+constexpr PartHeight kStudy{190, 220, 1};
+
+/// Says what a head under the pointer is. A click chooses it.
+void pointAtHead(Scene& scene, const View& view, const std::string& says, std::pair<Index, Index> head,
+                 bool clicked) {
+  tooltip(view, says + "\nClick to choose the head");
+  if (clicked) chooseHead(scene, head);
 }
 
-void paintMap(Scene& scene, const View& view, const TextsStudy& study, const FigurePlace& place) {
-  GridFigure figure = studyMap(study, upwards(scene, study));
-  figure.kept.push_back(chosenHead(scene));
-  place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
-  if (!ImGui::IsItemHovered()) return;
-  const auto [x, y] = place.pointer();
-  const auto cell = gridPlace(figure, place.width(), place.height()).at(x, y);
-  if (!cell) return;
-  tooltip(view, headSays(study, upwards(scene, study), *cell) + "\nClick to choose the head");
-  if (ImGui::IsMouseClicked(0)) chooseHead(scene, *cell);
+void paintTable(Scene& scene, View& view, StudyState& texts, const TextsStudy& study, const ImRect& area) {
+  StudyCursor& by = scene.cursor.model.study;
+  const TableFigure figure = tableFigure(study, upwards(scene, study), by.smallestFirst);
+  constexpr float kRow = 36, kNames = 64, kColumn = 82;  // layout units
+  const auto room = [&](float pixels, float taken, float each) {
+    return static_cast<Index>(std::max(1.0f, (pixels / view.unit - taken) / each));
+  };
+  const Index shown = room(area.GetHeight(), view.present ? 64 : 52, kRow), rows = std::ssize(figure.rows);
+  track("study.figure", area.Min, area.Max);
+  if (ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos))
+    texts.first -= static_cast<Index>(2 * ImGui::GetIO().MouseWheel);
+  texts.first = std::clamp<Index>(texts.first, 0, std::max<Index>(rows - shown, 0));
+  TableSpec spec{.name = "study.table",
+                 .columns = {{"head", kNames}},
+                 .rows = rows,
+                 .inSight = texts.first + shown / 2,
+                 .least = kRow,
+                 .most = kRow};
+  // A stage has the titles upright, in little room.
+  const auto shortOf = [](const std::string& name) {
+    const auto all = attention::allDetectors();
+    const auto found = std::ranges::find(all, name, &attention::Detector::name);
+    return found == all.end() ? name : std::string((*found)->shortName);
+  };
+  for (const HeadColumn* column : figure.columns)
+    if (std::ssize(spec.columns) <= room(area.GetWidth(), kNames, kColumn))
+      spec.columns.push_back({.title = column->title,
+                              .width = kColumn,
+                              .key = column->name,
+                              .shortTitle = shortOf(column->name),
+                              .help = "Click to sort by it",
+                              .sorts = column == figure.columns.front()});
+  const std::size_t columns = spec.columns.size() - 1;
+  TableView table(view, area, std::move(spec));
+  for (Index row = 0; row < rows; ++row) {
+    const auto& [layer, head] = figure.rows[asSize(row)];
+    const std::string name = fmt::format("{}.{}", layer, head);
+    if (!table.row(row, "study.row." + name, {name, figure.rows[asSize(row)] == chosenHead(scene), false}))
+      continue;
+    table.text("  " + name);
+    for (std::size_t i = 0; i < columns; ++i) {
+      const HeadColumn& column = *figure.columns[i];
+      const double mean = double{column.mean(layer, head)};
+      std::isfinite(mean) ? table.value(unpacked(view.theme->background), {studyNumber(mean)},
+                                        "±" + studyNumber(double{column.spread(layer, head)}))
+                          : table.empty();
+    }
+  }
+  const auto& at = table.hovered();
+  if (!at) return;
+  if (at->row >= 0)
+    return pointAtHead(scene, view, headSays(study, upwards(scene, study), figure.rows[asSize(at->row)]),
+                       figure.rows[asSize(at->row)], table.clicked());
+  if (!table.clicked()) return;
+  by.smallestFirst = at->column == 0 && !by.smallestFirst;
+  by.column = figure.columns[asSize(at->column)]->name;
+  texts.first = 0;
 }
 
 void paintScatter(Scene& scene, const View& view, const TextsStudy& study, const HeadScatter& scatter,
                   const ImRect& area) {
+  hitArea("study.figure", area);
+  noteTabStopKind(TabStopKind::picture, area.GetSize() / 24);
   drawPlot(view, "study.scatter", area, scatter.plot);
   const auto cells = tracked("study.scatter");
   if (!cells || !ImGui::IsItemHovered()) return;
@@ -149,9 +172,10 @@ void paintScatter(Scene& scene, const View& view, const TextsStudy& study, const
   }
   if (!nearest) return;
   const auto head = scatter.heads[*nearest];
-  tooltip(view, headSays(study, upwards(scene, study), head) + "\n" +
-                    headSays(study, across(scene, study), head) + "\nClick to choose the head");
-  if (ImGui::IsMouseClicked(0)) chooseHead(scene, head);
+  pointAtHead(
+      scene, view,
+      headSays(study, upwards(scene, study), head) + "\n" + headSays(study, across(scene, study), head), head,
+      ImGui::IsMouseClicked(0));
 }
 
 /// Opens a text with its counterpart and answers, at the head's strongest cell.
@@ -226,24 +250,34 @@ void noFile(Board& board, const State& page) {
 
 /// The table, the map or the scatter plot.
 void figure(Board& board, Scene& scene, State& page, const std::shared_ptr<const TextsStudy>& study) {
+  const std::string column = upwards(scene, *study);
   const StudyShape shape = scene.cursor.model.study.shape;
-  HeadScatter scatter;
-  if (shape == StudyShape::scatter) {
-    scatter = headScatter(*study, across(scene, *study), upwards(scene, *study), chosenHead(scene));
+  if (shape == StudyShape::table) {
+    board.title("Heads by " + study->column(column)->title, {studyNote(*study) + ", ± standard deviation"});
+    board.picture("answer.study", kStudy, [&scene, &page, study](const ImRect& area) {
+      paintTable(scene, page.view, page.texts, *study, area);
+    });
+  } else if (shape == StudyShape::map) {
+    GridFigure map = studyMap(*study, column);
+    map.kept.push_back(chosenHead(scene));
+    const CellStyle style = gridStyle(scene, map);
+    board.title(map.title);
+    figureNote(board, {map.note}, gridLegend(map, style));
+    board.picture(
+        "answer.study", kStudy,
+        [&scene, &page, study, column, style, map = std::move(map)](const ImRect& area) {
+          paintGrid(page.view, "study.figure", map, style, area, [&](Index layer, Index head, bool clicked) {
+            pointAtHead(scene, page.view, headSays(*study, column, {layer, head}), {layer, head}, clicked);
+          });
+        });
+  } else {
+    HeadScatter scatter = headScatter(*study, across(scene, *study), column, chosenHead(scene));
     board.title(scatter.title, {studyNote(*study)});
-  }
-  board.picture("", {190, 220, 1},
-                [&scene, &page, study, shape, scatter = std::move(scatter)](const ImRect& area) {
-                  const FigurePlace place{page.view, area};
-                  hitArea("study.figure", area);
-                  noteTabStopKind(TabStopKind::picture, area.GetSize() / 24);
-                  if (shape == StudyShape::table)
-                    paintTable(scene, page.view, page.texts, *study, place);
-                  else if (shape == StudyShape::map)
-                    paintMap(scene, page.view, *study, place);
-                  else
+    board.picture("answer.study", kStudy,
+                  [&scene, &page, study, scatter = std::move(scatter)](const ImRect& area) {
                     paintScatter(scene, page.view, *study, scatter, area);
-                });
+                  });
+  }
 }
 
 }  // namespace
@@ -252,7 +286,13 @@ void studyView(Board& board, Scene& scene, State& page) {
   const StudyState& texts = page.texts;
   if (!texts.file) return noFile(board, page);
   board.controls([&page](ControlLine& bar) { progressLine(bar, page.view, page.texts); }, 8);
-  board.area("", {2}, [&page](const ImRect& area) { paintProgress(page.view, page.texts.progress, area); })
+  board
+      .area("", {2},
+            [&page](const ImRect& area) {
+              const TextsRun::Progress& now = page.texts.progress;
+              if (now.runs && now.of > 0)
+                paintProgress(page.view, area, static_cast<float>(now.done) / static_cast<float>(now.of));
+            })
       .inWindow()
       .apart(3);
   const auto study = texts.progress.study;

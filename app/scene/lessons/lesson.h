@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ namespace headscope::app {
 
 /// The format of a computed number in a sentence.
 struct NumberFormatText {
-  enum class Kind { plain, decimals, thousands, percent, bytes } kind = Kind::plain;
+  enum class Kind { plain, decimals, thousands, percent, bytes, word } kind = Kind::plain;
   int digits = -1;  ///< after the point; −1 = as few as needed
   bool operator==(const NumberFormatText&) const = default;
 };
@@ -46,9 +47,11 @@ class LessonText {
   bool operator==(const LessonText&) const = default;
 
   using Evaluate = std::function<attention::Result<attention::Array>(const attention::Expression&)>;
-  /// Returns the text with its numbers. Returns the Errors of `evaluate`, or one for an array that isn't a
-  /// number or a list of up to 16, prefixed by the expression.
-  attention::Result<std::string> filled(const Evaluate& evaluate) const;
+  /// Returns the text with its numbers; a number in the format "word" is a position in `words`: “street” (5).
+  /// Returns the Errors of `evaluate`, or one for an array that isn't a number or a list of up to 16, or for
+  /// a position without a word, prefixed by the expression.
+  attention::Result<std::string> filled(const Evaluate& evaluate,
+                                        std::span<const std::string> words = {}) const;
 
  private:
   std::vector<Piece> pieces_;
@@ -64,9 +67,14 @@ enum class LookAt { page, head, row, column, cell, side, right };
 inline constexpr std::array<std::string_view, 7> kLookPlaces{"page", "head", "row",  "column",
                                                              "cell", "side", "right"};
 
+/// A picture of a step's own, in place of a page: how the model's text becomes numbers.
+enum class LookPicture { none, ids, vectors, rotation };
+inline constexpr std::array<std::string_view, 4> kLookPictures{"none", "ids", "vectors", "rotation"};
+
 /// What to look at: a page, and a place in that page's own terms.
 struct LessonLook {
   std::string page = "heads";
+  LookPicture picture = LookPicture::none;  ///< shown instead of the page
   LookAt at = LookAt::page;
   Index head = -1, query = -1, key = -1;  ///< −1 = not given
   std::string control;                    ///< a control's name
@@ -110,6 +118,7 @@ struct Lesson {
   attention::Expression cover;    ///< picture in the list of lessons: a map
   Scene opening;                  ///< what "opening" refers to in its steps
   std::vector<LessonStep> steps;  ///< at least one
+  LessonText learned;             ///< at the end, with the numbers of the last step; may be empty
 
   /// Returns the index of a step; −1 if there is none.
   int stepAt(std::string_view id) const;

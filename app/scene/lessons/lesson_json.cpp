@@ -42,6 +42,7 @@ class LessonReader {
       readStep(in);
     });
     readCover(root);
+    readText(root, "learned", lesson_->learned);
     root.finish();
     checkReferences();
     return lesson;
@@ -89,7 +90,9 @@ class LessonReader {
     if (!parsed) return in.note(in.at(key) + ": " + parsed.error().message);
     to = *std::move(parsed);
     // Whatever the numbers are, bold type, formulas and colours have to be valid.
-    const auto filled = to.filled([](const Expression&) { return attention::Array(0.0); });
+    const std::string word = "word";
+    const auto filled =
+        to.filled([](const Expression&) { return attention::Array(0.0); }, std::span(&word, 1));
     if (const auto rich = parseRichText(filled ? *filled : text); !rich)
       in.note(in.at(key) + ": " + rich.error().message);
     for (const LessonText::Piece& piece : to.pieces())
@@ -224,6 +227,7 @@ class LessonReader {
   static void readLook(ObjectReader& in, LessonLook& look) {
     readString(in, "page", kMaxLessonTitle, look.page);
     in.read("at", kLookPlaces, look.at);
+    in.read("picture", kLookPictures, look.picture);
     readWhole(in, "head", -1, kMaxMapTokens, look.head);
     readWhole(in, "query", -1, kMaxMapTokens, look.query);
     readWhole(in, "key", -1, kMaxMapTokens, look.key);
@@ -239,7 +243,11 @@ class LessonReader {
     replaceFormerTab(cursor);
     step.look.page = cursor.page;
     if (step.look.head >= 0) cursor.cell.head = step.look.head;
-    if (step.look.query >= 0) cursor.cell.query = step.look.query;
+    // A row without a key follows its largest weight.
+    if (step.look.query >= 0) {
+      cursor.cell.query = step.look.query;
+      cursor.keyChosen = false;
+    }
     if (step.look.key < 0) return;
     cursor.cell.key = step.look.key;
     cursor.keyChosen = true;

@@ -32,14 +32,17 @@ Result<NumberFormatText> parseFormat(std::string_view text) {
     text.remove_prefix(1);
   }
   if (text.empty() && format.digits >= 0) return format;
-  if (text == "%")
+  if (text == "word" && format.digits < 0)
+    format.kind = Kind::word;
+  else if (text == "%")
     format.kind = Kind::percent;
   else if (text == "," && format.digits < 0)
     format.kind = Kind::thousands;
   else if (text == "B" && format.digits < 0)
     format.kind = Kind::bytes;
   else
-    return Error{"the format is " + attention::quotedText(whole) + ", expected .2 (digits), a comma, % or B"};
+    return Error{"the format is " + attention::quotedText(whole) +
+                 ", expected .2 (digits), a comma, %, B or word"};
   return format;
 }
 
@@ -137,13 +140,14 @@ std::string formatNumber(double value, const NumberFormatText& format) {
     case Kind::bytes:
       return value < 0 ? "−" + fourDigitBytes(-value) : fourDigitBytes(value);
     case Kind::plain:
+    case Kind::word:
       break;
   }
   const bool whole = std::abs(value - std::round(value)) < 1e-9 && std::abs(value) < 1e15;
   return whole ? fixedText(std::round(value), 0) : numberText(value);
 }
 
-Result<std::string> LessonText::filled(const Evaluate& evaluate) const {
+Result<std::string> LessonText::filled(const Evaluate& evaluate, std::span<const std::string> words) const {
   std::string text;
   for (const Piece& piece : pieces_) {
     text += shownProse(piece.literal);
@@ -157,8 +161,15 @@ Result<std::string> LessonText::filled(const Evaluate& evaluate) const {
       return named(fmt::format("this has the shape {}, expected a number, or a list of up to {}",
                                attention::shapeText(value->shape()), kMaxListed));
     std::string list;
-    for (const double each : value->values())
-      list += (list.empty() ? "" : ", ") + formatNumber(each, piece.format);
+    for (const double each : value->values()) {
+      const bool word = piece.format.kind == NumberFormatText::Kind::word;
+      if (word && !(each >= 0 && each < static_cast<double>(words.size())))
+        return named(fmt::format("{} is not the position of a word, expected 0 to {}", formatNumber(each, {}),
+                                 std::ssize(words) - 1));
+      list += list.empty() ? "" : ", ";
+      list += word ? fmt::format("“{}” ({:.0f})", words[static_cast<std::size_t>(each)], each)
+                   : formatNumber(each, piece.format);
+    }
     text += list;
   }
   return text;
@@ -173,6 +184,8 @@ constexpr LessonName kNames[] = {
     {"O", "[heads, n, head_dim]", "The heads' outputs, Σ weight · value."},
     {"Y", "[n, model_dim]", "The layer's output."},
     {"X", "[n, model_dim]", "Input of the query projection."},
+    {"ids", "[n]", "The tokens' ids in the opened model's vocabulary."},
+    {"E", "[n, model_dim]", "The vectors before the opened model's first layer, before its norm."},
     {"q", "[heads, n, head_dim]", "Queries by head, rotated under RoPE."},
     {"k", "[kv_heads, m, head_dim]", "Keys by kv head, rotated under RoPE."},
     {"v", "[kv_heads, m, head_dim]", "Values by kv head."},

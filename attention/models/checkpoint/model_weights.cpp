@@ -62,7 +62,9 @@ class WeightsReader {
  private:
   NormWeights norm(std::string_view name, Index size) {
     if (!config_.normWeight) return {Vector::Ones(size), Vector::Zero(size)};
-    return finder_.norm(std::string(name), size, config_.norm, config_.normBias);
+    NormWeights norm = finder_.norm(std::string(name), size, config_.norm, config_.normBias);
+    if (config_.normPlusOne) norm.weight.array() += 1;
+    return norm;
   }
 
   NormWeights qkNorm(Index layer, std::string_view name, Index heads) {
@@ -144,7 +146,16 @@ class WeightsReader {
     }
     mlp.down = linear(i, apart && !names_.ungatedDown.empty() ? names_.ungatedDown : names_.down, d, f,
                       config_.mlpBias);
+    if (config_.activation == Activation::xielu) mlp.curve = curve(layerName(names_.layer, i, names_.curve));
     return mlp;
+  }
+
+  XieluWeights curve(const std::string& name) {
+    const auto number = [&](const char* of) {
+      const Vector found = finder_.vector(name + of, 1);
+      return found.size() > 0 ? found[0] : 0;
+    };
+    return {number(".alpha_p"), number(".alpha_n"), number(".beta"), number(".eps")};
   }
 
   /// One map per expert.
@@ -206,10 +217,15 @@ class WeightsReader {
       weights.correction = finder_.vector(layerName(names_.layer, i, names_.routerCorrection), m.experts);
     weights.experts = experts(i);
     if (shared == 0) return weights;
-    weights.shared = {linear(i, names_.sharedUp, shared, d, false),
-                      linear(i, names_.sharedDown, d, shared, false),
-                      linear(i, names_.sharedGate, shared, d, false),
-                      {}};
+    weights.shared.down = linear(i, names_.sharedDown, d, shared, false);
+    if (names_.sharedGateUp.empty()) {
+      weights.shared.up = linear(i, names_.sharedUp, shared, d, false);
+      weights.shared.gate = linear(i, names_.sharedGate, shared, d, false);
+    } else {
+      const MappedLinear both = linear(i, names_.sharedGateUp, 2 * shared, d, false);
+      weights.shared.gate = outputsOf(both, 0, shared);
+      weights.shared.up = outputsOf(both, shared, shared);
+    }
     if (!names_.sharedRouter.empty())
       weights.sharedRouter = finder_.row(layerName(names_.layer, i, names_.sharedRouter), d);
     return weights;

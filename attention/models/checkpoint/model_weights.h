@@ -51,10 +51,17 @@ struct NormWeights {
   Vector weight, bias;
 };
 
+/// xIELU (Huang & Schlag 2024, equation 7): for x > 0, softplus(positive)·x² + beta·x; else (beta +
+/// softplus(negative))·(exp(min(x, limit)) − 1 − x) + beta·x.
+struct XieluWeights {
+  float positive = 0, negative = 0, beta = 0, limit = 0;
+};
+
 struct MlpWeights {
-  MappedLinear up, down;
-  MappedLinear gate;    ///< of a gated MLP
-  MappedLinear gateUp;  ///< instead of gate and up: their outputs alternate
+  MappedLinear up = {}, down = {};
+  MappedLinear gate = {};    ///< of a gated MLP
+  MappedLinear gateUp = {};  ///< instead of gate and up: their outputs alternate
+  XieluWeights curve = {};   ///< for Activation::xielu
 };
 
 struct MixtureWeights {
@@ -177,7 +184,7 @@ class TensorFinder {
   MappedLinear patches(const std::string& name, Index out, Index colours, Index side, bool bias);
   /// Returns `name`.weight and, for a LayerNorm with a bias, `name`.bias; old files call them gamma and beta.
   NormWeights norm(const std::string& name, Index size, NormKind kind, bool bias = true);
-  /// Returns the tensor `name`, [size] or [1, size].
+  /// Returns the tensor `name`, [size] or [1, size]; a single number may be [].
   Vector vector(const std::string& name, Index size);
 
   /// Whether the tensor has been returned by any of the above, under this or another name.
@@ -236,7 +243,8 @@ Status refuseAdapters(const std::map<std::string, TensorView>& tensors, const st
 
 /// Tensors that a file may have without changing what is computed.
 struct UnreadTensors {
-  /// The families whose files have them, with "#encoder" for the encoder of a pair; "": any family's.
+  /// The families whose files have them, with "#encoder" for the encoder of a pair, or "multimodal" for
+  /// any text part; "": any family's.
   std::string_view families = "";
   std::string_view names;   ///< full names; a * stands for any text
   std::string_view why;     ///< what they are

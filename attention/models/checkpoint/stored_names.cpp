@@ -12,6 +12,7 @@ using Tensors = std::map<std::string, TensorView>;
 /// A part of tensor names, and the program or model that adds it.
 struct Wrapper {
   std::string_view part, by;
+  bool multimodal = false;  ///< only in the text parts of multimodal models
 };
 constexpr Wrapper kWrappers[] = {
     {"_orig_mod.", "torch.compile adds"},
@@ -19,6 +20,7 @@ constexpr Wrapper kWrappers[] = {
     {"_fsdp_wrapped_module.", "FSDP adds"},
     {"_checkpoint_wrapped_module.", "activation checkpointing adds"},
     {"language_model.", "models have that also read pictures"},
+    {"text_model.", "models have that also read pictures", true},
 };
 
 /// Leaves every occurrence of a part out; one that begins in the middle of a word isn't one.
@@ -83,7 +85,8 @@ void addOtherNames(const std::map<std::string, std::string>& metadata, Tensors& 
 
 std::vector<std::string> unwrapNames(Tensors& tensors, const TensorNaming& naming) {
   std::vector<std::string> notes;
-  for (const auto& [part, by] : kWrappers) {
+  for (const auto& [part, by, multimodal] : kWrappers) {
+    if (multimodal && !naming.multimodal) continue;
     const bool own = std::ranges::any_of(naming.prefixes, [&part = part](std::string_view prefix) {
       return prefix.find(part) != prefix.npos;
     });

@@ -186,15 +186,15 @@ NormWeights TensorFinder::norm(const std::string& name, Index size, NormKind kin
   NormWeights norm{vector(name + (old ? ".gamma" : ".weight"), size), {}};
   if (kind == NormKind::layer)
     norm.bias = bias ? vector(name + (old ? ".beta" : ".bias"), size) : Vector(Vector::Zero(size));
-  if (kind == NormKind::rmsPlusOne) norm.weight.array() += 1;
   return norm;
 }
 
 Vector TensorFinder::vector(const std::string& name, Index size) {
   const TensorView* const found = find(name);
-  const bool row = found && found->shape.size() == 2 && found->shape[0] == 1;
-  const TensorView* const tensor =
-      get(name, row ? std::vector<std::uint64_t>{1, asSize(size)} : std::vector<std::uint64_t>{asSize(size)});
+  std::vector<std::uint64_t> shape{asSize(size)};
+  if (found && found->shape.size() == 2 && found->shape[0] == 1) shape.insert(shape.begin(), 1);
+  if (found && found->shape.empty() && size == 1) shape.clear();
+  const TensorView* const tensor = get(name, shape);
   if (!tensor) return {};
   Vector values(size);
   if (const auto status = tensor->read(0, {values.data(), asSize(size)}, "tensor " + quotedText(name));

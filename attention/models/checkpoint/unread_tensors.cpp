@@ -43,6 +43,10 @@ constexpr UnreadTensors kUnread[] = {
     {.families = "gemma3 gemma3_text",
      .names = "*vision_tower.* *multi_modal_projector.*",
      .why = "the vision part, which isn't loaded"},
+    {.families = "multimodal",
+     .names = "*vision_tower.* *vision_model.* *visual.* *image_tower.* *video_tower.* *connector.* "
+              "*multi_modal_projector.* *mm_projector.* *vision_projection.* *image_newline",
+     .why = "the vision part, which isn't loaded"},
     {.families = "clip",
      .names = "text_model.* text_projection.weight logit_scale",
      .why = "the text tower, which is left out"},
@@ -75,8 +79,9 @@ bool mayStayUnread(const ModelConfig& config, std::string_view name, const Tenso
   const std::string family =
       std::string(config.family->name) + (config.group == HeadGroup::encoder ? "#encoder" : "");
   return std::ranges::any_of(kUnread, [&](const UnreadTensors& row) {
-    const bool has =
-        row.families.empty() || anyWord(row.families, [&](std::string_view each) { return each == family; });
+    const bool has = row.families.empty() || anyWord(row.families, [&](std::string_view each) {
+                       return each == family || (each == "multimodal" && !config.wrapper.empty());
+                     });
     return has && (row.ofLayers || !ofLayer) && (!row.causalMask || isCausalMask(name, tensor.shape)) &&
            anyWord(row.names, [&](std::string_view pattern) { return matches(name, pattern); });
   });

@@ -21,7 +21,7 @@ std::optional<Index> layerOf(std::string_view name, const TensorNaming& naming) 
 }
 
 std::span<const Family* const> familyTable() {
-  static constexpr const Family* kFamilies[] = {
+  static constexpr const Family* kNamed[] = {
       &families::gpt2,       &families::llama,      &families::mistral,
       &families::qwen2,      &families::qwen3,      &families::gemma,
       &families::gemma2,     &families::gemma3Text, &families::gemma3,
@@ -43,7 +43,43 @@ std::span<const Family* const> familyTable() {
       &families::seedOss,    &families::vaultGemma, &families::ministral,
       &families::cwm,        &families::ernie45,    &families::helium,
       &families::olmo,       &families::exaone4};
+  static const std::vector<const Family*> kFamilies = [] {
+    std::vector<const Family*> all(std::begin(kNamed), std::end(kNamed));
+    for (const auto& file : {families::ungated(), families::routed(), families::mixtures(),
+                             families::llamaDescendants(), families::gptDescendants()})
+      for (const Family& family : file) all.push_back(&family);
+    return all;
+  }();
   return kFamilies;
+}
+
+std::string_view computedPart(const Family& family) {
+  if (!family.names.patches.empty()) return "vision model";
+  if (family.reads) return family.source ? "encoder–decoder" : "decoder that reads an encoder's output";
+  if (family.encoder) return "encoder";
+  if (!family.names.latentDown.empty()) return "decoder with latent attention";
+  return family.names.router.empty() ? "decoder" : "decoder with experts";
+}
+
+std::span<const Multimodal> multimodalTable() {
+  static constexpr Multimodal kTable[] = {{"llava", "llama"},
+                                          {"llava_next", "llama"},
+                                          {"llava_next_video", "llama"},
+                                          {"llava_onevision", "qwen2"},
+                                          {"vipllava", "llama"},
+                                          {"video_llava", "llama"},
+                                          {"idefics2", "mistral"},
+                                          {"idefics3", "llama"},
+                                          {"smolvlm", "llama"},
+                                          {"mistral3", "mistral", true},
+                                          {"internvl", "qwen2", true},
+                                          {"got_ocr2", "qwen2", true},
+                                          {"lighton_ocr", "qwen3", true},
+                                          {"exaone4_5", "exaone4"},
+                                          {"qwen2_vl", "qwen2_vl_text"},
+                                          {"qwen2_5_vl", "qwen2_vl_text"},
+                                          {"qwen3_vl", "qwen3_vl_text"}};
+  return kTable;
 }
 
 // The message for a family that isn't computed.
@@ -69,6 +105,34 @@ const Family* nearestByName(std::string_view name) {
 bool knows(const ConfigFields& fields, std::string_view name) {
   return isListed(fields.ignored, name) || isListed(fields.fixed, name) ||
          (fields.base && knows(*fields.base, name));
+}
+
+/// What isn't computed of well-known types.
+struct Missing {
+  std::string_view types, part;
+};
+
+std::string_view missingPart(std::string_view type) {
+  static constexpr Missing kMissing[] = {
+      {"mamba mamba2 falcon_mamba", "its layers are state spaces and have no attention"},
+      {"rwkv xlstm", "its layers are recurrent and have no attention"},
+      {"jamba bamba zamba zamba2 falcon_h1 nemotron_h granitemoehybrid", "most of its layers are Mamba's"},
+      {"qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text olmo_hybrid kimi_linear",
+       "most of its layers are recurrent, by a gated delta rule"},
+      {"minimax bailing_hybrid", "most of its layers have linear attention"},
+      {"lfm2 lfm2_moe", "most of its layers are short convolutions"},
+      {"recurrent_gemma", "two of three of its layers are recurrent"},
+      {"llama4 llama4_text",
+       "its layers attend in chunks, and its queries and keys are normed after rotation"},
+      {"gemma3n gemma3n_text", "its tokens have embeddings in each layer, and its layers share keys"},
+      {"deepseek_v32 glm_moe_dsa", "an indexer chooses the keys of each query"},
+      {"mimo_v2_flash", "its layers with a window have other numbers of heads"},
+      {"diffllama", "its heads are differences of two attentions"},
+      {"deberta deberta-v2", "its scores depend on contents and relative positions apart"},
+      {"longformer led big_bird bigbird_pegasus", "its queries see windows and a few global tokens"}};
+  for (const Missing& each : kMissing)
+    if (isListed(each.types, type)) return each.part;
+  return {};
 }
 
 struct KnownFields {
@@ -106,7 +170,9 @@ std::string unknownFamily(const ConfigReader& json, std::string_view type, std::
            " It is a model of timm; Headscope reads the vision models of transformers: vit, deit, "
            "dinov2 and clip. " +
            std::string(kRecordInstead);
-  if (const Family* named = nearestByName(type))
+  if (const std::string_view part = missingPart(type); !part.empty())
+    text += fmt::format(" What differs: {}.", part);
+  else if (const Family* named = nearestByName(type))
     text += fmt::format(" The nearest by name is {}.", named->name);
   else if (const KnownFields fields = nearestByFields(json); fields.family && 2 * fields.known > fields.all)
     text += fmt::format(" The nearest is {}, which knows {} of its {} fields.", fields.family->name,
@@ -153,7 +219,9 @@ constinit const ConfigFields kRopeFields{
         "rope_type type rope_theta factor partial_rotary_factor low_freq_factor high_freq_factor "
         "original_max_position_embeddings short_factor long_factor attention_factor beta_fast beta_slow "
         "truncate "
-        "mscale mscale_all_dim llama_4_scaling_beta",
+        "mscale mscale_all_dim llama_4_scaling_beta "
+        // Positions in pictures; those of text are the same in all sections.
+        "mrope_section mrope_interleaved",
 };
 
 namespace {

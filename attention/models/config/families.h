@@ -41,6 +41,7 @@ struct TensorNames {
   std::string_view gate = {};
   std::string_view ungatedUp = {}, ungatedDown = {};  ///< instead of up and down if the MLP has no gate
   std::string_view gateUp = {};                       ///< instead of gate and up: all of gate, then all of up
+  std::string_view curve = {};                        ///< prefix of XieluWeights' tensors
   /// For a mixture. E stands for an expert's number; a name without E is one tensor for all experts,
   /// [experts, …].
   std::string_view router = {}, expertUp = {}, expertDown = {}, expertGate = {};
@@ -53,11 +54,12 @@ struct TensorNames {
   std::string_view expertGateThenUp = {};
   std::string_view routerCorrection = {};                            ///< full name
   std::string_view sharedUp = {}, sharedDown = {}, sharedGate = {};  ///< of Mixture::sharedDim
-  std::string_view sharedRouter = {};                                ///< w of σ(w·x)
-  std::string_view attentionNorm = {}, mlpNorm = {};                 ///< N₁ and N₂ of BlockOrder
-  std::string_view afterAttentionNorm = {}, afterMlpNorm = {};       ///< N₁' and N₂'
-  std::string_view qNorm = {}, kNorm = {};                           ///< may have H for a head's number
-  std::string_view attentionScale = {}, mlpScale = {};               ///< factors on their outputs, full names
+  std::string_view sharedGateUp = {};  ///< instead of the gate and up: all of the gate, then all of up
+  std::string_view sharedRouter = {};  ///< w of σ(w·x)
+  std::string_view attentionNorm = {}, mlpNorm = {};            ///< N₁ and N₂ of BlockOrder
+  std::string_view afterAttentionNorm = {}, afterMlpNorm = {};  ///< N₁' and N₂'
+  std::string_view qNorm = {}, kNorm = {};                      ///< may have H for a head's number
+  std::string_view attentionScale = {}, mlpScale = {};          ///< factors on their outputs, full names
 
   std::string_view finalNorm = {};
   std::string_view head = {};  ///< if the checkpoint has none, the embedding is used
@@ -81,6 +83,7 @@ struct TensorNaming {
   std::span<const std::string_view> prefixes, headPrefixes;
   std::string_view sizes = "config.json";  ///< source of the sizes, for messages
   bool paired = false;                     ///< rows of q and k are in the order of LinearMap::paired
+  bool multimodal = false;                 ///< the tensors of a text part may be called text_model
 };
 
 /// The number of the layer that a tensor belongs to by its name; nothing: it belongs to none.
@@ -142,7 +145,25 @@ extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwe
     mt5, bart, whisper;
 }
 
+namespace families {
+/// The families that no code names, by file.
+std::span<const Family> ungated(), routed(), mixtures(), llamaDescendants(), gptDescendants();
+}  // namespace families
+
 std::span<const Family* const> familyTable();
+
+/// What is computed of a family: "decoder", "decoder with experts", "decoder with latent attention",
+/// "encoder", "encoder–decoder", "decoder that reads an encoder's output" or "vision model".
+std::string_view computedPart(const Family& family);
+
+/// A model that also reads pictures or sounds, and whose text part is a whole decoder, in the object
+/// text_config or, in some old files, beside the others.
+struct Multimodal {
+  std::string_view name;  ///< config.json's model_type
+  std::string_view text;  ///< the family of its text part, unless text_config names another
+  bool tied = false;      ///< the head is the embedding table, unless config.json says otherwise
+};
+std::span<const Multimodal> multimodalTable();
 
 /// The names in the family's Hugging Face checkpoints.
 inline TensorNaming namingOf(const Family& family) {

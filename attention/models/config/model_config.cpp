@@ -106,12 +106,17 @@ bool isArchitecture(std::string_view text, std::string_view family) {
   return false;
 }
 
+const Family* familyNamed(std::string_view type) {
+  for (const Family* family : familyTable())
+    if (family->name == type || (!type.empty() && isListed(family->aliases, type))) return family;
+  return nullptr;
+}
+
 /// Finds the family by model_type or, if absent, by the first of `architectures`.
 const Family* familyOf(const ConfigReader& json) {
   if (json.has("model_type")) {
     const std::string type = json.text("model_type", "");
-    for (const Family* family : familyTable())
-      if (family->name == type || (!type.empty() && isListed(family->aliases, type))) return family;
+    if (const Family* family = familyNamed(type)) return family;
     json.fail(unknownFamily(json, type, "model_type"));
     return nullptr;
   }
@@ -120,6 +125,32 @@ const Family* familyOf(const ConfigReader& json) {
     if (isArchitecture(name, family->architecture)) return family;
   json.fail(unknownFamily(json, name, name.empty() ? "model_type" : "architectures"));
   return nullptr;
+}
+
+/// The object that describes the model within the file.
+std::string_view nestedOf(const ConfigReader& json, const ModelConfig& config) {
+  if (config.wrapper.empty()) return config.family->nested;
+  return json.isObject("text_config") ? "text_config" : "";
+}
+
+const Multimodal* multimodalNamed(std::string_view type) {
+  const auto found = std::ranges::find(multimodalTable(), type, &Multimodal::name);
+  return found == multimodalTable().end() ? nullptr : &*found;
+}
+
+/// Finds the family of all of the file or, for a multimodal model, of its text part.
+void chooseFamily(const ConfigReader& json, ModelConfig& config) {
+  const Multimodal* const found =
+      multimodalNamed(json.isText("model_type") ? json.text("model_type", "") : "");
+  if (!found) {
+    config.family = familyOf(json);
+    return;
+  }
+  config.wrapper = found->name;
+  const ConfigReader text = json.object("text_config");
+  config.family = text.has("model_type") ? familyOf(text) : familyNamed(found->text);
+  config.notes.push_back(fmt::format(
+      "Only the text part of {} is opened, and only texts without pictures are computed.", found->name));
 }
 
 /// The program that quantised the weights, if config.json says so. MLX names its field differently, or leaves
@@ -221,7 +252,11 @@ void addNotes(const ConfigReader& json, ModelConfig& config) {
         fmt::format("config.json names custom code (auto_map), which isn't run. The model is computed like "
                     "{} in transformers.",
                     config.family->name));
-  const std::vector<std::string> unknown = checkFields(json, config.family->fields, config.family->nested);
+  const std::string_view nested = nestedOf(json, config);
+  // The rest of a multimodal model's file is about pictures.
+  const std::vector<std::string> unknown = config.wrapper.empty() || nested.empty()
+                                               ? checkFields(json, config.family->fields, nested)
+                                               : checkFields(json.object(nested), config.family->fields, {});
   if (!unknown.empty())
     config.notes.push_back(fmt::format("config.json has {} Headscope doesn't know: {}.",
                                        unknown.size() == 1 ? "a field that" : "fields that",
@@ -231,13 +266,16 @@ void addNotes(const ConfigReader& json, ModelConfig& config) {
 /// Reads the family's fields and those that all families share.
 void readFields(const ConfigReader& json, ModelConfig& config) {
   const Family& family = *config.family;
-  const ConfigReader own = family.nested.empty() ? json : json.object(family.nested);
+  const std::string_view nested = nestedOf(json, config);
+  const ConfigReader own = nested.empty() ? json : json.object(nested);
   family.read(own, config);
   if (family.readRest) family.readRest(json, config);
   refuseMixtures(json);
-  if (!family.nested.empty()) refuseMixtures(own);
+  if (!nested.empty()) refuseMixtures(own);
   readSides(own, config);
-  config.tied = json.flag("tie_word_embeddings", own.flag("tie_word_embeddings", family.tied));
+  const Multimodal* const whole = multimodalNamed(config.wrapper);
+  const bool tied = whole ? whole->tied : family.tied;
+  config.tied = json.flag("tie_word_embeddings", own.flag("tie_word_embeddings", tied));
   config.architecture = classOf(json);
   config.endTokens = json.tokens("eos_token_id");
   addNotes(json, config);
@@ -342,7 +380,7 @@ Result<ModelConfig> readModelConfig(std::string_view text, const std::string& na
   if (!json) return json.error();
   refuseUnsupported(*json);
   ModelConfig config;
-  config.family = familyOf(*json);
+  chooseFamily(*json, config);
   if (!config.family) return json->status().error();
   chooseGroup(*json, group, config);
   if (const Status status = json->status(); !status) return status.error();

@@ -107,13 +107,13 @@ GenerationRules readRules(const ConfigReader& json, const std::string& file, std
 
 struct Family;  // families.h
 
-/// layer: (x − mean)/√(var + ε)·w + b (Ba et al. 2016); rms: x/√(mean x² + ε)·w (Zhang & Sennrich 2019);
-/// rmsPlusOne: the same with 1 + w, as Gemma checkpoints store it.
-enum class NormKind { layer, rms, rmsPlusOne };
+/// layer: (x − mean)/√(var + ε)·w + b (Ba et al. 2016); rms: x/√(mean x² + ε)·w (Zhang & Sennrich 2019).
+enum class NormKind { layer, rms };
 
 /// gelu: x·Φ(x); geluTanh: its tanh approximation (Hendrycks & Gimpel 2016); silu: x·σ(x); quickGelu:
-/// x·σ(1.702x), another approximation.
-enum class Activation { gelu, geluTanh, silu, relu, quickGelu };
+/// x·σ(1.702x), another approximation; reluSquared: max(x, 0)² (So et al. 2021); xielu: a parabola with
+/// learned curvatures on each side of 0 (Huang & Schlag 2024; XieluWeights).
+enum class Activation { gelu, geluTanh, silu, relu, quickGelu, reluSquared, xielu };
 
 /// How a layer combines attention, MLP and their norms N with the residual stream x.
 enum class BlockOrder {
@@ -144,6 +144,9 @@ struct Mixture {
   /// expert's, or the sum of its `groupBest` best (DeepSeek-AI 2024, V2 and V3).
   Index groups = 1, groupsUsed = 1, groupBest = 1;
   float shareScale = 1;  ///< factor on the shares
+  /// SparseMixer (Liu et al. 2023): each expert is the best that remains, and its share is the softmax over
+  /// those that remain and score at most 2·`jitter` below it, relative to the larger magnitude.
+  std::optional<float> jitter = {};
   bool operator==(const Mixture&) const = default;
 };
 
@@ -210,6 +213,8 @@ std::string_view groupName(HeadGroup group);
 /// families.
 struct ModelConfig {
   const Family* family = nullptr;  ///< null for a model that was made or recorded without a family
+  /// The multimodal type whose text part this is, such as "llava"; empty: the model is all of the file.
+  std::string_view wrapper = {};
   Index modelDim = 0, heads = 0, kvHeads = 0, headDim = 0, vocabulary = 0;
   Index innerDim = 0;  ///< of the MLP; 0: none
   Mixture mixture = {};
@@ -217,6 +222,9 @@ struct ModelConfig {
   /// Rows of the table of learned positions; 0: none.
   Index positionRows = 0;
   Index firstPosition = 0;  ///< the row of the first token's position
+  /// Instead of a table: the vector of row p is sin(p·ω), then cos(p·ω), with ω from 1 down to 1/10000
+  /// (Vaswani et al. 2017, in the order of tensor2tensor).
+  bool sinusoids = false;
   /// A token without a position: it gets the row before the first token's. Nothing: all tokens have
   /// positions.
   std::optional<Index> padToken = {};
@@ -237,12 +245,15 @@ struct ModelConfig {
   bool sinks = false;  ///< each head has a sink (AttentionConfig::sinks)
   bool qkvBias = false, outputBias = false, mlpBias = false;
   QkNorm qkNorm = QkNorm::none;
-  std::optional<float> clip;  ///< limits q, k and v to ± this, after norms and before rotation
+  bool rotatedFirst = false;  ///< queries and keys are rotated before their norms instead of after
+  std::optional<float>
+      clip;  ///< limits q, k and v to ± this, before rotation, after norms if these precede it
   QueryGrowth queryGrowth = {};
   bool alibi = false;                 ///< slope·|i − j| is subtracted from scores (Press et al. 2022)
   std::vector<float> slopes;          ///< see AttentionConfig::slopes
   bool normWeight = true;             ///< norms have weights, and LayerNorm biases if normBias
   bool normBias = true;               ///< of LayerNorm
+  bool normPlusOne = false;           ///< norms multiply by 1 + w, as Gemma's checkpoints store it
   float embeddingScale = 1;           ///< factor on the token embeddings
   float residualScale = 1;            ///< factor on what attention and MLP add to the stream
   float logitScale = 1;               ///< factor on logits, before their soft-cap

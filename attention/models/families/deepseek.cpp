@@ -10,21 +10,7 @@
 namespace headscope::attention::families {
 namespace {
 
-constexpr TensorNames kDeepSeekNames = [] {
-  TensorNames names = withExperts(kLlamaNames);
-  names.k = names.v = {};
-  names.queryDown = "self_attn.q_a_proj";
-  names.queryDownNorm = "self_attn.q_a_layernorm";
-  names.queryUp = "self_attn.q_b_proj";
-  names.latentDown = "self_attn.kv_a_proj_with_mqa";
-  names.latentNorm = "self_attn.kv_a_layernorm";
-  names.latentUp = "self_attn.kv_b_proj";
-  names.routerCorrection = "mlp.gate.e_score_correction_bias";
-  names.sharedUp = "mlp.shared_experts.up_proj";
-  names.sharedDown = "mlp.shared_experts.down_proj";
-  names.sharedGate = "mlp.shared_experts.gate_proj";
-  return names;
-}();
+constexpr TensorNames kDeepSeekNames = withLatents(withRoutedExperts(kLlamaNames));
 
 /// Reads the rotation of a head's last qk_rope_head_dim dimensions, and the scale of scores, which YaRN's
 /// mscale_all_dim sharpens once more; 0 counts as absent.
@@ -46,27 +32,25 @@ void readRotatedPart(const ConfigReader& json, bool interleaved, ModelConfig& co
     layer.scale = static_cast<float>(sharpness * sharpness / std::sqrt(static_cast<double>(whole)));
 }
 
-void readLatent(const ConfigReader& json, ModelConfig& config) {
+}  // namespace
+
+void readLatent(const ConfigReader& json, bool interleaved, ModelConfig& config,
+                const LatentDefaults& defaults) {
   Latent& latent = config.latent;
-  latent.rank = json.size("kv_lora_rank", 512);
-  if (!json.isNull("q_lora_rank")) latent.queryRank = json.size("q_lora_rank", 1536);
-  latent.ropeDim = json.size("qk_rope_head_dim", 64);
-  latent.valueDim = json.size("v_head_dim", 128);
-  config.headDim = json.size("qk_nope_head_dim", 128) + latent.ropeDim;
+  latent.rank = json.size("kv_lora_rank", defaults.rank);
+  if (!json.isNull("q_lora_rank")) latent.queryRank = json.size("q_lora_rank", defaults.queryRank, 0);
+  latent.ropeDim = json.size("qk_rope_head_dim", defaults.rope);
+  latent.valueDim = json.size("v_head_dim", defaults.value);
+  config.headDim = json.size("qk_nope_head_dim", defaults.plain) + latent.ropeDim;
   config.kvHeads = config.heads;
   if (latent.valueDim > config.headDim)
     json.refuse("v_head_dim", std::to_string(latent.valueDim),
                 "at most qk_nope_head_dim + qk_rope_head_dim, " + std::to_string(config.headDim));
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
+  readRotatedPart(json, interleaved, config);
 }
 
-/// Values for missing fields, from the configuration classes.
-struct MixtureDefaults {
-  Index experts, used, innerDim, shared, groups, groupsUsed, dense;
-  double shareScale;
-};
-
-void readGroups(const ConfigReader& json, const MixtureDefaults& defaults, Index groupBest, bool grouped,
+void readGroups(const ConfigReader& json, const RoutedDefaults& defaults, Index groupBest, bool grouped,
                 Mixture& mixture) {
   const Index groups = json.size("n_group", std::min(defaults.groups, mixture.experts), 1, mixture.experts),
               used = json.size("topk_group", std::min(defaults.groupsUsed, groups), 1, groups);
@@ -84,31 +68,36 @@ void readGroups(const ConfigReader& json, const MixtureDefaults& defaults, Index
                 "at most the " + std::to_string(used * size) + " of topk_group groups");
 }
 
-/// Reads which layers are mixtures, and their experts.
-void readDeepSeekMixture(const ConfigReader& json, const MixtureDefaults& defaults, ModelConfig& config) {
+void readRouted(const ConfigReader& json, const RoutedDefaults& defaults, ModelConfig& config) {
   readMixture(json,
-              {.experts = "n_routed_experts",
+              {.experts = defaults.expertsKey,
                .count = defaults.experts,
                .used = defaults.used,
                .defaultDim = defaults.innerDim},
               config);
   Mixture& mixture = config.mixture;
-  mixture.sharedDim = json.size("n_shared_experts", defaults.shared, 0) * mixture.innerDim;
-  mixture.shareScale = static_cast<float>(json.positive("routed_scaling_factor", defaults.shareScale));
+  mixture.sharedDim = json.size(defaults.sharedKey, defaults.shared, 0) * mixture.innerDim;
+  mixture.shareScale = static_cast<float>(json.positive(defaults.scaleKey, defaults.shareScale));
   const Index dense = json.size("first_k_dense_replace", defaults.dense, 0, kMaxLayers),
               step = json.size("moe_layer_freq", 1, 1, kMaxLayers);
   for (Index i = 0; i < config.layerCount(); ++i)
     config.layers[asSize(i)].mixture = i >= dense && i % step == 0;
 }
 
-constexpr ConfigFields kDeepSeekFields{
+void readCorrected(const ConfigReader& json, const RoutedDefaults& defaults, bool sumsToOne,
+                   ModelConfig& config) {
+  readRouted(json, defaults, config);
+  readGroups(json, defaults, 2, true, config.mixture);
+  config.mixture.sigmoid = config.mixture.corrected = true;
+  config.mixture.sumsToOne = json.flag("norm_topk_prob", sumsToOne);
+}
+
+constinit const ConfigFields kDeepSeekFields{
     // Additional layers after the last one predict further tokens, for training and speculation.
     .ignored = "qk_head_dim num_nextn_predict_layers ep_size aux_loss_alpha seq_aux",
     .fixed = "num_key_value_heads=@num_attention_heads head_dim=@qk_rope_head_dim mlp_bias=false",
     .base = &kLlamaFields,
 };
-
-}  // namespace
 
 constinit const Family deepSeek2{
     .name = "deepseek_v2",
@@ -120,13 +109,12 @@ constinit const Family deepSeek2{
         [](const ConfigReader& json, ModelConfig& config) {
           // A head's size is read below.
           readLlamaSizes(json, config, {.positions = 2048, .headDim = 1});
-          readLatent(json, config);
-          readRotatedPart(json, true, config);
+          readLatent(json, true, config);
           const std::string method = json.text("topk_method", "greedy");
           if (method != "greedy" && method != "group_limited_greedy")
             json.refuse("topk_method", quotedText(method), "greedy or group_limited_greedy");
-          constexpr MixtureDefaults kDefaults{64, 6, 1407, 2, 1, 1, 0, 1};
-          readDeepSeekMixture(json, kDefaults, config);
+          constexpr RoutedDefaults kDefaults{64, 6, 1407, 2, 1, 1, 0, 1};
+          readRouted(json, kDefaults, config);
           readGroups(json, kDefaults, 1, method != "greedy", config.mixture);
         },
 };
@@ -136,17 +124,13 @@ constinit const Family deepSeek3{
     .architecture = "DeepseekV3",
     .names = kDeepSeekNames,
     .tied = false,
+    .aliases = "kimi_k2",
     .fields = {.fixed = R"(scoring_func="sigmoid" topk_method="noaux_tc")", .base = &kDeepSeekFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
           readLlamaSizes(json, config, {.positions = 4096, .headDim = 1});
-          readLatent(json, config);
-          readRotatedPart(json, json.flag("rope_interleave", true), config);
-          constexpr MixtureDefaults kDefaults{256, 8, 2048, 1, 8, 4, 3, 2.5};
-          readDeepSeekMixture(json, kDefaults, config);
-          readGroups(json, kDefaults, 2, true, config.mixture);
-          config.mixture.sigmoid = config.mixture.corrected = true;
-          config.mixture.sumsToOne = json.flag("norm_topk_prob", true);
+          readLatent(json, json.flag("rope_interleave", true), config);
+          readCorrected(json, {256, 8, 2048, 1, 8, 4, 3, 2.5}, true, config);
         },
 };
 

@@ -123,7 +123,10 @@ void readLlamaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDe
                        ? json.size("head_dim", defaults.headDim)
                        : evenShare(json, "hidden_size", config.modelDim, "num_attention_heads", config.heads);
   config.maxPositions = json.size("max_position_embeddings", defaults.positions, 1, kMaxPositions);
-  config.activation = readActivation(json, "hidden_act", "silu");
+  const bool bends = config.family && !config.family->names.curve.empty();
+  config.activation = bends && json.text("hidden_act", "xielu") == "xielu"
+                          ? Activation::xielu
+                          : readActivation(json, "hidden_act", "silu");
   config.epsilon = json.positive("rms_norm_eps", defaults.epsilon);
   if (defaults.attentionBias)
     config.qkvBias = config.outputBias = json.flag("attention_bias", *defaults.attentionBias);
@@ -141,7 +144,8 @@ Activation readActivation(const ConfigReader& json, std::string_view key, std::s
       {"quick_gelu", Activation::quickGelu},
       {"silu", Activation::silu},
       {"swish", Activation::silu},
-      {"relu", Activation::relu}};
+      {"relu", Activation::relu},
+      {"relu2", Activation::reluSquared}};
   const std::string name = json.text(key, defaultValue);
   std::string known;
   for (const auto& [each, activation] : kNames) {
@@ -190,7 +194,7 @@ Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double t
   } else if (type == "dynamic") {
     rotation.dynamic = {rope.positive("factor"), theta};
     rotation.longBeyond = config.maxPositions;
-  } else if (type != "default") {
+  } else if (type != "default" && (type != "mrope" || !rope.isList("mrope_section"))) {
     rope.refuse(key, quotedText(type), "one of default, linear, dynamic, llama3, longrope, yarn");
   }
   return rotation;
@@ -280,10 +284,11 @@ void readQwenWindows(const ConfigReader& json, ModelConfig& config, bool (*picks
 
 void readMixture(const ConfigReader& json, const MixtureKeys& keys, ModelConfig& config) {
   Mixture& mixture = config.mixture;
-  mixture.experts = json.size(keys.experts, keys.count);
-  mixture.used = json.size("num_experts_per_tok", std::min(keys.used, mixture.experts), 1, mixture.experts);
-  mixture.innerDim =
-      json.size(keys.innerDim, keys.defaultDim > 0 ? std::optional(keys.defaultDim) : std::nullopt);
+  const auto unlessZero = [](Index value) { return value > 0 ? std::optional(value) : std::nullopt; };
+  mixture.experts = json.size(keys.experts, unlessZero(keys.count));
+  mixture.used =
+      json.size("num_experts_per_tok", unlessZero(std::min(keys.used, mixture.experts)), 1, mixture.experts);
+  mixture.innerDim = json.size(keys.innerDim, unlessZero(keys.defaultDim));
   for (LayerKind& layer : config.layers) layer.mixture = true;
 }
 

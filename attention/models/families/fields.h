@@ -11,6 +11,33 @@ namespace headscope::attention::families {
 
 inline constexpr std::string_view kTransformerPrefixes[] = {"transformer.", ""};
 
+/// The names that GPT-2 and its descendants share.
+inline constexpr TensorNames kGptNames{.embedding = "wte",
+                                       .positions = "wpe",
+                                       .layer = "h.N.",
+                                       .qkv = "attn.c_attn",
+                                       .o = "attn.c_proj",
+                                       .up = "mlp.c_fc",
+                                       .down = "mlp.c_proj",
+                                       .attentionNorm = "ln_1",
+                                       .mlpNorm = "ln_2",
+                                       .finalNorm = "ln_f",
+                                       .head = "lm_head"};
+
+/// The names that OPT and its descendants share.
+inline constexpr TensorNames kOptNames{.embedding = "embed_tokens",
+                                       .layer = "layers.N.",
+                                       .q = "self_attn.q_proj",
+                                       .k = "self_attn.k_proj",
+                                       .v = "self_attn.v_proj",
+                                       .o = "self_attn.out_proj",
+                                       .up = "fc1",
+                                       .down = "fc2",
+                                       .attentionNorm = "self_attn_layer_norm",
+                                       .mlpNorm = "final_layer_norm",
+                                       .finalNorm = "layer_norm",
+                                       .head = "lm_head"};
+
 /// Adds norms of each head's queries and keys.
 constexpr TensorNames withHeadNorms(TensorNames names) {
   names.qNorm = "self_attn.q_norm";
@@ -23,6 +50,41 @@ constexpr TensorNames withExperts(TensorNames names) {
   names.expertUp = "mlp.experts.E.up_proj";
   names.expertDown = "mlp.experts.E.down_proj";
   names.expertGate = "mlp.experts.E.gate_proj";
+  return names;
+}
+
+/// Adds experts of DeepSeek V3's kind: a correction of the router's scores, and experts for every token.
+constexpr TensorNames withRoutedExperts(TensorNames names) {
+  names = withExperts(names);
+  names.routerCorrection = "mlp.gate.e_score_correction_bias";
+  names.sharedUp = "mlp.shared_experts.up_proj";
+  names.sharedDown = "mlp.shared_experts.down_proj";
+  names.sharedGate = "mlp.shared_experts.gate_proj";
+  return names;
+}
+/// Adds Mixtral's experts, instead of the MLP.
+constexpr TensorNames withSparseExperts(TensorNames names) {
+  names.up = names.down = names.gate = {};
+  names.router = "block_sparse_moe.gate";
+  names.expertGate = "block_sparse_moe.experts.E.w1";
+  names.expertDown = "block_sparse_moe.experts.E.w2";
+  names.expertUp = "block_sparse_moe.experts.E.w3";
+  return names;
+}
+/// Has only the MLP's up and down.
+constexpr TensorNames withoutGate(TensorNames names) {
+  names.gate = {};
+  return names;
+}
+/// Latent attention, and the norms of its latents.
+constexpr TensorNames withLatents(TensorNames names) {
+  names.k = names.v = {};
+  names.queryDown = "self_attn.q_a_proj";
+  names.queryDownNorm = "self_attn.q_a_layernorm";
+  names.queryUp = "self_attn.q_b_proj";
+  names.latentDown = "self_attn.kv_a_proj_with_mqa";
+  names.latentNorm = "self_attn.kv_a_layernorm";
+  names.latentUp = "self_attn.kv_b_proj";
   return names;
 }
 
@@ -61,7 +123,8 @@ void readSizes(const ConfigReader& json, const SizeFields& fields, ModelConfig& 
 /// Sets `count` layers, each with scale 1/√headDim.
 void addLayers(ModelConfig& config, Index count);
 
-/// Reads gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, quick_gelu, silu, swish or relu; an error lists these.
+/// Reads gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, quick_gelu, silu, swish, relu or relu2; an error lists
+/// these.
 Activation readActivation(const ConfigReader& json, std::string_view key, std::string_view defaultValue);
 
 /// Defaults for readRotation(), which reads rope_scaling or else rope_parameters, as transformers does, and
@@ -75,6 +138,8 @@ struct RopeDefaults {
 void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelConfig& config);
 /// Makes the JSON object `rope` the file's rope_parameters if it has neither these nor rope_scaling.
 void addRope(const ConfigReader& json, std::string_view rope);
+/// Reads the windows of EXAONE 4; if it has any, the layers without one aren't rotated.
+void readExaoneWindows(const ConfigReader& json, ModelConfig& config);
 /// Reads Llama's sizes and a rotation for all layers.
 void readLlama(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults,
                const RopeDefaults& rope = {});
@@ -89,10 +154,42 @@ Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double t
 /// The fields that describe a file's experts, and the values if they are missing.
 struct MixtureKeys {
   std::string_view experts = "num_experts", innerDim = "moe_intermediate_size";
-  Index count, used, defaultDim = 0;  ///< defaultDim 0: the file must give it
+  Index count, used, defaultDim = 0;  ///< 0: the file must give it
 };
 /// Fills config.mixture and makes all layers use it.
 void readMixture(const ConfigReader& json, const MixtureKeys& keys, ModelConfig& config);
+
+/// Values for missing fields of DeepSeek's mixtures, from the configuration classes; 0: the file must have
+/// the field.
+struct RoutedDefaults {
+  Index experts, used, innerDim, shared, groups, groupsUsed, dense;
+  double shareScale;
+  std::string_view expertsKey = "n_routed_experts", sharedKey = "n_shared_experts",
+                   scaleKey = "routed_scaling_factor";
+};
+/// Reads which layers are mixtures, and their experts.
+void readRouted(const ConfigReader& json, const RoutedDefaults& defaults, ModelConfig& config);
+/// Reads groups of experts, whose scores are the sums of their `groupBest` best, if it is `grouped`.
+void readGroups(const ConfigReader& json, const RoutedDefaults& defaults, Index groupBest, bool grouped,
+                Mixture& mixture);
+/// Reads DeepSeek V3's mixture: σ as score, corrected scores and groups.
+void readCorrected(const ConfigReader& json, const RoutedDefaults& defaults, bool sumsToOne,
+                   ModelConfig& config);
+/// The sizes of latent attention that a configuration class assumes; queryRank 0: null.
+struct LatentDefaults {
+  Index rank = 512, queryRank = 1536, rope = 64, value = 128, plain = 128;
+};
+/// Reads latent attention and the rotation of a head's last qk_rope_head_dim dimensions.
+void readLatent(const ConfigReader& json, bool interleaved, ModelConfig& config,
+                const LatentDefaults& defaults = {});
+/// The fields of DeepSeek and its descendants.
+extern const ConfigFields kDeepSeekFields;
+
+/// Reads GPT-J's rotation of a head's first rotary_dim dimensions.
+void readGptRotation(const ConfigReader& json, ModelConfig& config);
+
+/// Reads Granite's factors on embeddings, scores, layer outputs and logits.
+void readGraniteFactors(const ConfigReader& json, ModelConfig& config);
 
 /// Reads sliding_window, at least `low`; nothing if it is null.
 std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue, Index low = 1);

@@ -35,7 +35,7 @@ void readGemmaActivation(const ConfigReader& json, ModelConfig& config) {
 void readGemmaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults) {
   readLlamaSizes(json, config, defaults);
   readGemmaActivation(json, config);
-  config.norm = NormKind::rmsPlusOne;
+  config.normPlusOne = true;
   config.embeddingScale = static_cast<float>(std::sqrt(static_cast<double>(config.modelDim)));
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
   config.causal = !json.flag("use_bidirectional_attention", false);

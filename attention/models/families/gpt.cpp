@@ -11,18 +11,12 @@ constinit const Family gpt2{
     .name = "gpt2",
     .architecture = "GPT2",
     .prefixes = kTransformerPrefixes,
-    .names = {.embedding = "wte",
-              .positions = "wpe",
-              .layer = "h.N.",
-              .qkv = "attn.c_attn",
-              .o = "attn.c_proj",
-              .up = "mlp.c_fc",
-              .down = "mlp.c_proj",
-              .attentionNorm = "ln_1",
-              .mlpNorm = "ln_2",
-              .finalNorm = "ln_f",
-              .head = "lm_head",
-              .inFirst = true},
+    .names =
+        [] {
+          TensorNames names = kGptNames;
+          names.inFirst = true;
+          return names;
+        }(),
     .aliases = "gpt-sw3",
     .fields = {.ignored = "n_ctx reorder_and_upcast_attn summary_type summary_use_proj summary_activation "
                           "summary_proj_to_labels summary_first_dropout summary_last_dropout "
@@ -111,6 +105,17 @@ constinit const Family gptNeo{
 // GPT-J (Wang & Komatsuzaki 2021): attention and MLP read the same LayerNorm of the stream; neighbouring
 // dimensions are rotated together.
 
+void readGptRotation(const ConfigReader& json, ModelConfig& config) {
+  Rotation rotation;
+  rotation.dims = json.size("rotary_dim", 64, 2, config.headDim);
+  if (json.isNull("rotary_dim")) json.refuse("rotary_dim", "null", "a whole number");
+  if (rotation.dims % 2 != 0) json.refuse("rotary_dim", std::to_string(rotation.dims), "an even number");
+  rotation.frequencies = ropeFrequencies(rotation.dims, 10000);
+  rotation.interleaved = true;
+  config.rotations = {rotation};
+  for (LayerKind& layer : config.layers) layer.rotation = 0;
+}
+
 constinit const Family gptJ{
     .name = "gptj",
     .architecture = "GPTJ",
@@ -142,15 +147,7 @@ constinit const Family gptJ{
           config.epsilon = json.positive("layer_norm_epsilon", 1e-5);
           config.order = BlockOrder::parallel;
           config.mlpBias = config.headBias = true;
-          Rotation rotation;
-          rotation.dims = json.size("rotary_dim", 64, 2, config.headDim);
-          if (json.isNull("rotary_dim")) json.refuse("rotary_dim", "null", "a whole number");
-          if (rotation.dims % 2 != 0)
-            json.refuse("rotary_dim", std::to_string(rotation.dims), "an even number");
-          rotation.frequencies = ropeFrequencies(rotation.dims, 10000);
-          rotation.interleaved = true;
-          config.rotations = {rotation};
-          for (LayerKind& layer : config.layers) layer.rotation = 0;
+          readGptRotation(json, config);
         },
 };
 
@@ -245,21 +242,15 @@ constinit const Family opt{
     .name = "opt",
     .architecture = "OPT",
     .prefixes = kOptPrefixes,
-    .names = {.embedding = "embed_tokens",
-              .positions = "embed_positions",
-              .embeddingMap = "project_in",
-              .headMap = "project_out",
-              .layer = "layers.N.",
-              .q = "self_attn.q_proj",
-              .k = "self_attn.k_proj",
-              .v = "self_attn.v_proj",
-              .o = "self_attn.out_proj",
-              .up = "fc1",
-              .down = "fc2",
-              .attentionNorm = "self_attn_layer_norm",
-              .mlpNorm = "final_layer_norm",
-              .finalNorm = "final_layer_norm",
-              .head = "lm_head"},
+    .names =
+        [] {
+          TensorNames names = kOptNames;
+          names.positions = "embed_positions";
+          names.embeddingMap = "project_in";
+          names.headMap = "project_out";
+          names.finalNorm = "final_layer_norm";
+          return names;
+        }(),
     .fields = {.ignored = "activation_dropout init_std", .base = &kSharedFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {

@@ -175,16 +175,7 @@ constinit const Family helium{
 constinit const Family mixtral{
     .name = "mixtral",
     .architecture = "Mixtral",
-    .names =
-        [] {
-          TensorNames names = kLlamaNames;
-          names.up = names.down = names.gate = {};
-          names.router = "block_sparse_moe.gate";
-          names.expertGate = "block_sparse_moe.experts.E.w1";
-          names.expertDown = "block_sparse_moe.experts.E.w2";
-          names.expertUp = "block_sparse_moe.experts.E.w3";
-          return names;
-        }(),
+    .names = withSparseExperts(kLlamaNames),
     .tied = false,
     .fields = {.ignored = "router_jitter_noise", .fixed = "attention_bias=false", .base = &kLlamaFields},
     .read =
@@ -245,6 +236,14 @@ constinit const Family smollm3{
 
 // Granite 3 (Granite Team 2024): Llama with factors on embeddings, scores, layer outputs and logits.
 
+void readGraniteFactors(const ConfigReader& json, ModelConfig& config) {
+  config.embeddingScale = static_cast<float>(json.positive("embedding_multiplier", 1));
+  config.residualScale = static_cast<float>(json.positive("residual_multiplier", 1));
+  config.logitScale = static_cast<float>(1 / json.positive("logits_scaling", 1));
+  for (LayerKind& layer : config.layers)
+    layer.scale = static_cast<float>(json.positive("attention_multiplier", 1));
+}
+
 constinit const Family granite{
     .name = "granite",
     .architecture = "Granite",
@@ -253,11 +252,7 @@ constinit const Family granite{
         [](const ConfigReader& json, ModelConfig& config) {
           readLlama(json, config, {.positions = 2048, .attentionBias = false});
           config.mlpBias = json.flag("mlp_bias", false);
-          config.embeddingScale = static_cast<float>(json.positive("embedding_multiplier", 1));
-          config.residualScale = static_cast<float>(json.positive("residual_multiplier", 1));
-          config.logitScale = static_cast<float>(1 / json.positive("logits_scaling", 1));
-          for (LayerKind& layer : config.layers)
-            layer.scale = static_cast<float>(json.positive("attention_multiplier", 1));
+          readGraniteFactors(json, config);
         },
 };
 

@@ -237,6 +237,21 @@ constinit const Family olmo3{
 // EXAONE 4 (LG AI Research 2025): OLMo 2 with norms of each head's queries and keys. If it has a window, the
 // layers without one aren't rotated.
 
+void readExaoneWindows(const ConfigReader& json, ModelConfig& config) {
+  const auto window = readWindow(json, 4096);
+  // Files with a pattern of letters also list the layers, and the list counts.
+  const bool letters = json.has("layer_types") && json.isText("sliding_window_pattern");
+  const std::string kinds = letters ? json.text("sliding_window_pattern", "") : "";
+  if (kinds.find_first_not_of("LG") != std::string::npos)
+    json.refuse("sliding_window_pattern", quotedText(kinds), "a number, or the letters L and G");
+  // transformers 5 writes 0 if there is no window.
+  const Index pattern =
+      letters ? 1 : std::max<Index>(json.size("sliding_window_pattern", 4, window ? 1 : 0, kMaxLayers), 1);
+  readWindows(json, window, allButEvery, pattern, config);
+  for (LayerKind& layer : config.layers)
+    if (window && !layer.window) layer.rotation.reset();
+}
+
 constinit const Family exaone4{
     .name = "exaone4",
     .architecture = "Exaone4",
@@ -248,16 +263,7 @@ constinit const Family exaone4{
           readLlama(json, config, {.positions = 2048, .kvHeads = 32, .epsilon = 1e-5});
           config.order = BlockOrder::around;
           config.qkNorm = QkNorm::head;
-          const auto window = readWindow(json, 4096);
-          // Files with a pattern of letters also list the layers, and the list counts.
-          const bool letters = json.has("layer_types") && json.isText("sliding_window_pattern");
-          const std::string kinds = letters ? json.text("sliding_window_pattern", "") : "";
-          if (kinds.find_first_not_of("LG") != std::string::npos)
-            json.refuse("sliding_window_pattern", quotedText(kinds), "a number, or the letters L and G");
-          const Index pattern = letters ? 1 : json.size("sliding_window_pattern", 4, 1, kMaxLayers);
-          readWindows(json, window, allButEvery, pattern, config);
-          for (LayerKind& layer : config.layers)
-            if (window && !layer.window) layer.rotation.reset();
+          readExaoneWindows(json, config);
         },
 };
 

@@ -132,7 +132,7 @@ const GgufFamily* ggufFamily(std::string_view architecture, bool mixture) {
 
 void fitToTensors(const GgufSource& source, ModelConfig& config) {
   const auto has = [&](const char* name) { return source.tensors.contains(name); };
-  if (config.norm == NormKind::rmsPlusOne) config.norm = NormKind::rms;
+  config.normPlusOne = false;
   config.qkvBias = has("blk.0.attn_q.bias") || has("blk.0.attn_qkv.bias");
   config.outputBias = has("blk.0.attn_output.bias");
   config.mlpBias = has("blk.0.ffn_up.bias");

@@ -78,6 +78,21 @@ TEST(ModelCommand, MatchesGoldenFiles) {
   }
 }
 
+TEST(ModelCommand, ListsFamilies) {
+  const Outcome lines = runHeadscope({"model", "--families"});
+  EXPECT_EQ(lines.exitCode, 0) << lines.errors;
+  for (const char* line :
+       {"\nmixtral                  decoder with experts\n", "\ngpt-sw3                  as gpt2\n",
+        "\nllava                    the text part, as the family that text_config names\n"})
+    EXPECT_THAT(lines.output, testing::HasSubstr(line));
+  const auto list = nlohmann::json::parse(runHeadscope({"model", "--families", "--json"}).output);
+  EXPECT_EQ(list.at(0),
+            nlohmann::json({{"model_type", "gpt2"}, {"computes", "decoder"}, {"aliases", {"gpt-sw3"}}}));
+  const Outcome without = runHeadscope({"model"});
+  EXPECT_NE(without.exitCode, 0);
+  EXPECT_THAT(without.errors, testing::HasSubstr("FOLDER is required"));
+}
+
 TEST(ModelCommand, WritesSelectedLayersAndArrays) {
   const test::TemporaryFolder folder;
   const auto out = (folder / "out.safetensors").string();

@@ -91,7 +91,7 @@ TEST_F(RenderPicture, DrawsEveryModelView) {
 TEST_F(RenderPicture, FiguresHaveNoControls) {
   ASSERT_EQ(render({"--what", "page", "--page", "lessons"}, "lessons.svg").exitCode, 0);
   const std::string lessons = fileText(folder_ / "lessons.svg");
-  EXPECT_THAT(lessons, testing::AllOf(HasSubstr("Scaled dot-product"), testing::Not(HasSubstr("Start")),
+  EXPECT_THAT(lessons, testing::AllOf(HasSubstr("Scaled dot product"), testing::Not(HasSubstr("Start")),
                                       testing::Not(HasSubstr("Search"))));
 }
 

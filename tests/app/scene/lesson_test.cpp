@@ -79,7 +79,7 @@ TEST(Lesson, ReadsEveryField) {
   EXPECT_EQ(window.scene.cursor.focus, 1);
   EXPECT_EQ(window.scene.cursor.cell.head, 1);
   EXPECT_EQ(window.scene.cursor.cell.query, 11);
-  EXPECT_EQ(window.look, (LessonLook{"heads", LookAt::row, 1, 11, -1, "", 1}));
+  EXPECT_EQ(window.look, (LessonLook{"heads", LookPicture::none, LookAt::row, 1, 11, -1, "", 1}));
   EXPECT_EQ(window.compare, "open");
   EXPECT_THAT(window.tries, ElementsAre("mask.window", "model.sharpness"));
   EXPECT_EQ(window.notes, "slowly");

@@ -176,6 +176,8 @@ TEST(FusedRows, FindsRowsOfEachPart) {
               testing::ElementsAre(RowRange{0, 6}, RowRange{12, 6}));
   EXPECT_THAT(rowsOf(FusedPart::v, FusedRows::heads, 4, 2, 3),
               testing::ElementsAre(RowRange{9, 3}, RowRange{21, 3}));
+  EXPECT_THAT(rowsOf(FusedPart::v, FusedRows::quarters, 4, 4, 3),
+              testing::ElementsAre(RowRange{3, 3}, RowRange{12, 3}, RowRange{21, 3}, RowRange{30, 3}));
 }
 
 }  // namespace

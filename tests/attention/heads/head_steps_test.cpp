@@ -330,5 +330,35 @@ TEST(ConvexHull, ContainsEveryWeightedMean) {
   }
 }
 
+TEST(ShortestStep, SatisfiesEveryRowAndIsShortest) {
+  Matrix slopes(3, 2);
+  slopes << 1, 0, 0, 2, 1, 1;
+  Vector least(3);
+  least << 1, 2, -5;
+  const std::optional<Vector> step = shortestStep(slopes, least);
+  ASSERT_TRUE(step.has_value());
+  EXPECT_NEAR((*step)[0], 1, 2e-3);
+  EXPECT_NEAR((*step)[1], 1, 2e-3) << "2·1 is enough, and the third row asks for nothing";
+  least << -1, -1, -1;
+  EXPECT_EQ(shortestStep(slopes, least)->norm(), 0) << "what holds already isn't changed";
+  // Both rows are met with equality, which is nearer than meeting either alone would suggest.
+  Matrix skew(2, 2);
+  skew << 1, 0, 1, 1;
+  Vector both(2);
+  both << 1, 3;
+  EXPECT_LT((*shortestStep(skew, both) - Eigen::Vector2f(1.5f, 1.5f)).norm(), 5e-3f);
+}
+
+TEST(ShortestStep, HasNoneWhereRowsContradict) {
+  Matrix slopes(2, 1);
+  slopes << 1, -1;
+  Vector least(2);
+  least << 1, 1;
+  EXPECT_EQ(shortestStep(slopes, least), std::nullopt);
+  slopes << 0, 1;
+  EXPECT_EQ(shortestStep(slopes, least), std::nullopt) << "nothing moves the first row";
+  EXPECT_THROW(shortestStep(slopes, Vector::Zero(3)), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace headscope::attention::test

@@ -51,13 +51,15 @@ TEST(ModelConfig, UnknownFamilySuggestsNearestAndRecording) {
                          " families that Headscope computes.",
                     record = " Its attention can be recorded in Python and shown: see headscope python.";
   EXPECT_EQ(configRefusal(with(llama, "model_type", "\"qwen3_next\"")),
-            "config.json: model_type \"qwen3_next\"" + of + " The nearest by name is qwen3." + record);
+            "config.json: model_type \"qwen3_next\"" + of +
+                " What differs: most of its layers are recurrent, by a gated delta rule." + record);
   EXPECT_EQ(configRefusal(R"({"model_type": "aquila", "hidden_size": 8, "rms_norm_eps": 1e-6, "rope_theta": 1,
                               "num_attention_heads": 2, "mixes": 1})"),
             "config.json: model_type \"aquila\"" + of +
                 " The nearest is llama, which knows 4 of its 5 fields." + record);
   EXPECT_EQ(configRefusal(R"({"model_type": "mamba", "state_size": 16, "conv_kernel": 4, "expand": 2})"),
-            "config.json: model_type \"mamba\"" + of + record);
+            "config.json: model_type \"mamba\"" + of +
+                " What differs: its layers are state spaces and have no attention." + record);
   EXPECT_THAT(configRefusal(R"({"architecture": "vit_base_patch16_224", "num_classes": 1000,
                                 "pretrained_cfg": {"tag": "augreg_in21k"}})"),
               testing::HasSubstr("It is a model of timm"));

@@ -73,6 +73,17 @@ TEST_F(CostOnScreen, ThisLayerOfOpenedModelCountsAsOneLayer) {
   EXPECT_EQ(figures().cost.weights, bytes) << "counted, not estimated";
 }
 
+TEST_F(CostOnScreen, OwnLayerIsAlwaysInSight) {
+  EXPECT_TRUE(ui.visible("model.this_layer")) << "another model is chosen";
+  app::uiState().watches = true;
+  ui.session().scene().setup.model.kvHeads = 1;
+  ui.frames(2);
+  EXPECT_TRUE(ui.says("Your layer  8 heads, 1 kv head"));
+  ui.click("model.this_layer");
+  EXPECT_EQ(cost().model, app::kThisLayer);
+  EXPECT_EQ(figures().cost.perToken, 2u * 1 * 32 * 2);
+}
+
 TEST_F(CostOnScreen, ThisLayerCanBeUsedAsModel) {
   pick("model.this_layer", "this layer");
   EXPECT_EQ(figures().cost.perToken, 2u * 2 * 32 * 2);

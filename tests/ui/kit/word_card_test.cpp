@@ -146,6 +146,29 @@ TEST_F(WordCard, MixtureMakesAHeadReadAnotherWordAndBackRestoresIt) {
   expectOnlyWordChanged(7);
 }
 
+TEST_F(WordCard, HeadIsMadeToReadAChosenWord) {
+  open();
+  const app::Scene before = ui.scene();
+  ui.session().scene().cursor.cell.head = kSameToken;
+  ui.draw();
+  for (const char* key : {"1", "5"}) {
+    ui.choose("word.reads", key);
+    ui.session().settle();
+    ui.wait(0.6);
+    expectOnlyWordChanged(7);
+    EXPECT_GT(ui.sequence().attention.weights.at(kSameToken, 7, std::stoll(key)), 0.5f) << "key " << key;
+  }
+  ui.click("word.back").wait(0.6);
+  EXPECT_TRUE(ui.scene().setup == before.setup);
+  ui.session().scene().cursor.cell.head = kPrevious;
+  ui.draw();
+  ui.choose("word.reads", "1");
+  ui.session().settle();
+  ui.draw();
+  EXPECT_TRUE(ui.scene().setup == before.setup) << "it reads places";
+  EXPECT_THAT(ui.heads().word.card.problem, testing::HasSubstr("places. Try head"));
+}
+
 TEST_F(WordCard, DotDraggedOntoAnotherWordCopiesItInOneStep) {
   open();
   const app::Scene before = ui.scene();

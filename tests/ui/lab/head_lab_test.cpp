@@ -41,6 +41,18 @@ class SmallLab : public LabOnScreen {
   SmallLab() : LabOnScreen(1280, 720) {}
 };
 
+TEST_F(SmallLab, SaysBelowTheTabsWhatEachIsFor) {
+  for (const app::head_lab_page::TabRow& row : app::head_lab_page::tabTable()) {
+    ui.session().scene().cursor.lab.tab = row.key;
+    ui.draw();
+    EXPECT_TRUE(ui.has("lab.about")) << row.key;
+    EXPECT_LE(app::textWidth(ui.view().fonts->text, row.about), ui.find("lab.about").GetWidth()) << row.about;
+  }
+  ui.view().present = true;
+  ui.draw();
+  EXPECT_FALSE(ui.has("lab.about")) << "the stage has a sentence of its own";
+}
+
 /// A page that is left releases its pictures only after they have been drawn.
 TEST_F(LabOnScreen, ResetReturnsToOpeningScene) {
   for (const char* tab : {"weights", "embeddings", "ablation", "detectors", "views"}) {

@@ -23,17 +23,18 @@ using app::Key;
 
 TEST_F(Lessons, PageUpRetracesPageDownThroughLesson) {
   open("sinks");
-  std::vector<std::pair<app::Index, bool>> way;
+  const auto here = [&] { return std::tuple(at().step, at().answered, page().here.ended); };
+  std::vector<std::tuple<app::Index, bool, bool>> way;
   while (page().here.lesson && way.size() < 100) {
-    way.emplace_back(at().step, at().answered);
+    way.push_back(here());
     next();
   }
   EXPECT_FALSE(page().here.lesson) << "behind the last step is the list";
   ASSERT_GT(way.size(), 8u);
-  open("sinks", way.back().first);
-  if (way.back().second) next();
+  open("sinks", std::get<0>(way.back()));
+  while (!page().here.ended) next();
   for (std::size_t i = way.size(); i-- > 0;) {
-    EXPECT_EQ(std::pair(at().step, at().answered), way[i]) << i;
+    EXPECT_EQ(here(), way[i]) << i;
     back();
   }
   EXPECT_EQ(at().step, 0);
@@ -60,6 +61,15 @@ TEST_F(Lessons, HidesMistakeUntilQuestionIsAnswered) {
   EXPECT_NE(shown(), attention::Mistake::upperTriangle) << "the picture gives the answer away";
   next();
   EXPECT_EQ(shown(), attention::Mistake::upperTriangle);
+}
+
+TEST_F(Lessons, PagesKeyReturnsToTheList) {
+  open("sinks", 1);
+  ui.key(static_cast<Key>('9')).frames(2);
+  EXPECT_EQ(page().here.lesson, nullptr);
+  EXPECT_TRUE(ui.has("lesson.card.sinks"));
+  open("sinks", 1);
+  EXPECT_NE(page().here.lesson, nullptr) << "what leads to a lesson still does";
 }
 
 TEST_F(Lessons, WronglyAnsweredQuestionsCanBeRepeated) {
@@ -181,7 +191,7 @@ TEST_F(SmallLessons, TitlesStayWhileTextScrolls) {
   std::string seen;
   for (const app::DrawnText& text : app::uiState().texts)
     if (text.clip.Contains(text.area)) seen += text.text + "\n";
-  EXPECT_THAT(seen, HasSubstr("Not\nA:\n")) << "it has scrolled to the answer";
+  EXPECT_THAT(seen, HasSubstr("A\nis\nwrong.\n")) << "it has scrolled to the answer";
   EXPECT_THAT(seen, HasSubstr(page().here.lesson->title + "\n"));
   EXPECT_THAT(seen, HasSubstr("Take\nthe\nfirst\ntoken\naway\n"));
 }

@@ -26,6 +26,14 @@ class ModelHeads : public testing::Test {
     ui.key(static_cast<app::Key>('7')).drop({path.string()});
     ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   }
+  /// Opens a pair of texts of the bundled model, and waits for its patches.
+  void openPair(const std::string& skill) {
+    ui.request("model.pair." + skill);
+    const auto whole = [](const auto& grid) { return grid && grid->done == grid->of && grid->of > 0; };
+    for (int i = 0; i < 200 && !(page().pair && whole(page().headGrid) && whole(page().tokenGrid)); ++i)
+      ui.draw();
+    ASSERT_TRUE(page().pair && page().pair->b) << page().pair.problem();
+  }
   const std::vector<Index>& written() { return ui.scene().setup.subject.written; }
   /// The heads of B or B − A if they are shown.
   const app::model_page::Layers* compared() { return app::model_page::shownCompared(ui.scene(), page()); }

@@ -7,16 +7,7 @@
 namespace headscope::test {
 namespace {
 
-class ModelPairs : public ModelHeads {
- protected:
-  void openPair(const std::string& skill) {
-    ui.request("model.pair." + skill);
-    const auto whole = [](const auto& grid) { return grid && grid->done == grid->of && grid->of > 0; };
-    for (int i = 0; i < 200 && !(page().pair && whole(page().headGrid) && whole(page().tokenGrid)); ++i)
-      ui.draw();
-    ASSERT_TRUE(page().pair && page().pair->b) << page().pair.problem();
-  }
-};
+class ModelPairs : public ModelHeads {};
 
 TEST_F(ModelPairs, BundledPairFillsGridsAndClickAddsPatch) {
   openPair("got");

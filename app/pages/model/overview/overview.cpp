@@ -52,6 +52,16 @@ void moveAbout(View& view, OverviewZoom& zoom, const OverviewPlan& plan, const C
                        plan.scroll.y + into(tile.Min.y, tile.Max.y, plan.map.Min.y, plan.map.Max.y));
 }
 
+}  // namespace
+
+void paintProgress(const View& view, const ImRect& area, float share) {
+  Canvas(*ImGui::GetWindowDrawList())
+      .AddRectFilled(area.Min, ImVec2(area.Min.x + area.GetWidth() * share, area.Min.y + view.px(2)),
+                     view.theme->secondary);
+}
+
+namespace {
+
 /// The progress of a slow pass, with a button that stops or resumes it.
 void progress(State& page, const ImRect& area) {
   View& view = page.view;
@@ -59,10 +69,7 @@ void progress(State& page, const ImRect& area) {
   const Index layers = page.model.config->layerCount();
   const bool slow = page.study.busySeconds() > 0.3 && run.arrived < layers;
   if (!slow && !run.stopped) return;
-  const float share = static_cast<float>(run.arrived) / static_cast<float>(layers);
-  Canvas(*ImGui::GetWindowDrawList())
-      .AddRectFilled(area.Min, ImVec2(area.Min.x + area.GetWidth() * share, area.Min.y + view.px(2)),
-                     view.theme->secondary);
+  paintProgress(view, area, static_cast<float>(run.arrived) / static_cast<float>(layers));
   track("model.progress", area.Min, ImVec2(area.Max.x, area.Min.y + view.px(2)));
   const std::string label =
       run.stopped ? fmt::format("Paused after {} of {}. Resume", run.arrived, countedText(layers, "layer"))
@@ -82,7 +89,7 @@ void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, 
   const LayerSummary* const layer = page.studied(at);
   if (!layer) return;
   const Index rows = layer->weights.rows(), cols = layer->weights.cols();
-  const HeatTile map{tile, 0, 0, static_cast<float>(rows), static_cast<float>(cols), h};
+  const HeatTile map = tileOf(*layer, tile, h);
   // The narrow gaps between small thumbnails count as part of them.
   ImVec2 pointer = ImGui::GetIO().MousePos;
   if (plan.gap <= view.px(2)) pointer = ImMin(pointer, tile.Max - ImVec2(0.5f, 0.5f));
@@ -231,8 +238,8 @@ OverviewPlan planMap(const View& view, const ShownModel& model, const OverviewZo
     map.Max.y -= view.px(footer);
     return planOverview(view, model, zoom, map);
   };
-  const OverviewPlan headed = between(72, 20);
-  return headed.score ? headed : between(36, 0);
+  const OverviewPlan headed = between(100, 20);
+  return headed.score ? headed : between(64, 0);
 }
 
 namespace {

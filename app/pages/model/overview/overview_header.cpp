@@ -10,14 +10,13 @@ namespace headscope::app::model_page {
 
 // The header above the thumbnails: a headline, filters by behaviour, the order of heads, and the colours.
 
-namespace {
-
-/// "one", "two", … "twelve", then digits.
 std::string numberWord(Index number) {
   constexpr std::array kWords{"no",    "one",   "two",  "three", "four",   "five",  "six",
                               "seven", "eight", "nine", "ten",   "eleven", "twelve"};
   return number < std::ssize(kWords) ? kWords[static_cast<std::size_t>(number)] : std::to_string(number);
 }
+
+namespace {
 
 /// The end of a sentence about what one head, or several, do.
 struct Doing {
@@ -214,6 +213,14 @@ std::vector<Behaviour> behavioursOf(const Layers& layers, float threshold) {
 void overviewHeader(Board& board, Scene& scene, State& page, bool headed) {
   page.named.clear();
   if (headed) board.controls([&scene, &page](ControlLine& bar) { headline(bar, scene, page); }, 0);
+  if (!page.picture())
+    board
+        .words(
+            {"Each square is one head reading the text: in a word’s row, the bright columns are the words it "
+             "looks at.",
+             "Each square is one head: in a word’s row, bright columns are the words it looks at."})
+        .inWindow()
+        .apart(6);
   board.controls([&scene, &page](ControlLine& bar) { filters(bar, scene, page); }, 2);
 }
 
@@ -276,10 +283,8 @@ void magnifier(const Scene& scene, State& page, const OverviewPlan& plan, Index 
       if (place < 0 || place >= plan.heads) continue;
       const Index head = order[static_cast<std::size_t>(place)];
       const ImRect area = box.tile(row, col);
-      const auto& weights = page.layer(at)->weights;
-      const HeatTile tile{area, 0, 0, static_cast<float>(weights.rows()), static_cast<float>(weights.cols()),
-                          head};
-      HeatmapTile picture = pictureOf(tile, page.pictures.magnified.factor, shownRange(scene, page));
+      HeatmapTile picture = pictureOf(tileOf(*page.layer(at), area, head), page.pictures.magnified.factor,
+                                      shownRange(scene, page));
       page.pictures.magnified.wanted.push_back({at, head});
       const auto there = std::find(page.pictures.magnified.heads.begin(), page.pictures.magnified.heads.end(),
                                    page.pictures.magnified.wanted.back());

@@ -51,6 +51,11 @@ struct OverviewPlan {
            tile.Min.y < map.Max.y;
   }
 };
+/// The place of a head's whole picture.
+inline HeatTile tileOf(const LayerSummary& layer, const ImRect& area, Index head) {
+  return {area, 0, 0, static_cast<float>(layer.weights.rows()), static_cast<float>(layer.weights.cols()),
+          head};
+}
 /// Lays out the overview in `inner`, below a header. Thumbnails with space for words (`score`) have a
 /// headline in it, and the meaning of their numbers below.
 OverviewPlan planMap(const View& view, const ShownModel& model, const OverviewZoom& zoom,

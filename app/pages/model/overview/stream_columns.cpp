@@ -112,7 +112,16 @@ void paintGuess(State& page, ImVec2 at, float right, Index stop, bool chosen, bo
                         view.theme->text, 0, std::max(1.0f, view.px(1)));
 }
 
-void columnTitle(View& view, const char* name, float x, float y, const char* text, const char* help) {
+/// "next after “key”": what the predictions at the stops are of.
+std::string guessTitle(const Scene& scene, const State& page, const Columns& columns) {
+  if (page.model.classifies() || !page.ready()) return "prediction so far";
+  ImFont* const font = page.view.fonts->small;
+  const std::string start = page.model.config->causal ? "next after “" : "word at “";
+  const float room = columns.right - columns.guess - textWidth(font, start + "”");
+  return start + fitted(font, page.token(scene.cursor.cell.query), room) + "”";
+}
+
+void columnTitle(View& view, const char* name, float x, float y, const std::string& text, const char* help) {
   Canvas list = *ImGui::GetWindowDrawList();
   const float width = paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, text);
   ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(8)));
@@ -129,7 +138,7 @@ void besideRows(Scene& scene, State& page, const OverviewPlan& plan) {
   columnTitle(view, "model.entropy", columns.entropy, head, "entropy", kEntropyHelp);
   columnTitle(view, "model.adds", columns.adds, head, "adds", kAddsHelp);
   if (page.model.predicts())
-    columnTitle(view, "model.lens", columns.guess, head, "prediction so far", kLensHelp);
+    columnTitle(view, "model.lens", columns.guess, head, guessTitle(scene, page, columns), kLensHelp);
   const auto layers = static_cast<Index>(page.layers.size());
   const auto middle = [&](Index at) { return plan.tile(at, 0).GetCenter().y; };
   list.AddLine(ImVec2(columns.stop, head), ImVec2(columns.stop, std::min(middle(layers - 1), plan.map.Max.y)),
@@ -215,7 +224,7 @@ void underRows(Scene& scene, State& page, const OverviewPlan& plan) {
                            view.theme->secondary);
       const float nameWidth = textWidth(view.fonts->small, part.name);
       columnTitle(view, fmt::format("model.{}.{}", part.name, at).c_str(), barStart - view.px(8) - nameWidth,
-                  y, part.name.c_str(), part.help);
+                  y, part.name, part.help);
       end = barStart - nameWidth - view.px(26);
     }
     stopMark(scene, page.view, page.layers, ImVec2(line, y), at + 1, plan.rowPitch);

@@ -144,8 +144,7 @@ void paintOffThumbnail(const View& view, const ImRect& tile) {
 void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer, Index query, Index key,
                 bool causal, bool hovered) {
   Canvas list = *ImGui::GetWindowDrawList();
-  const HeatTile map{
-      tile, 0, 0, static_cast<float>(layer.weights.rows()), static_cast<float>(layer.weights.cols()), 0};
+  const HeatTile map = tileOf(layer, tile, 0);
   const auto x = [&](Index at) { return map.x(static_cast<float>(at)); };
   const auto y = [&](Index at) { return map.y(static_cast<float>(at)); };
   const bool large = tile.GetWidth() >= view.px(104);  // small ones have spots at their edges
@@ -191,10 +190,8 @@ void paintOverHead(const State& page, const Overlay& overlay, Index at, Index h,
     paintPlace(view, tile, layer, cell.query, cell.key, causal, false);
   }
   if (overlay.plan.sinks && layer.sinkShares.size() > 0) {
-    const auto rows = static_cast<float>(layer.weights.rows()),
-               cols = static_cast<float>(layer.weights.cols());
     paintSinkBars(
-        view, list, {tile, 0, 0, rows, cols, at * overlay.plan.heads + h}, layer.weights.rows(),
+        view, list, tileOf(layer, tile, at * overlay.plan.heads + h), layer.weights.rows(),
         [&](Index row) { return layer.sinkShares(h, row); }, SinkBars::slim);
   }
   if (std::find(page.named.begin(), page.named.end(),
@@ -241,14 +238,12 @@ void drawRow(const Scene& scene, State& page, const OverviewPlan& plan, Index at
   const auto row = static_cast<std::size_t>(at);
   if (page.picture()) return;  // drawn with its marks
   if (row >= page.pictures.rows.size() || page.pictures.rows[row].textures.empty() || !page.layer(at)) return;
-  const auto rows = static_cast<float>(page.layer(at)->weights.rows()),
-             cols = static_cast<float>(page.layer(at)->weights.cols());
   const std::vector<Index> order = headOrder(scene, page, at);
   std::vector<HeatmapTile> tiles;
   for (Index column = 0; column < plan.heads; ++column) {
     const ImRect area = plan.tile(at, column);
     if (!plan.inSight(area)) continue;
-    const HeatTile tile{area, 0, 0, rows, cols, order[static_cast<std::size_t>(column)]};
+    const HeatTile tile = tileOf(*page.layer(at), area, order[static_cast<std::size_t>(column)]);
     HeatmapTile picture = pictureOf(tile, page.pictures.rows[row].factor, shownRange(scene, page));
     picture.view.layer = static_cast<int>(tile.head);
     picture.view.clip = {std::max(area.Min.x, plan.map.Min.x), std::max(area.Min.y, plan.map.Min.y),
@@ -315,19 +310,13 @@ std::vector<Index> headOrder(const Scene& scene, const State& page, Index at) {
   const auto detectors = attention::allDetectors();
   const auto found = std::find_if(detectors.begin(), detectors.end(),
                                   [&](const attention::Detector* d) { return d->title == name; });
-  if (scene.cursor.model.byScore && showsDifference(scene, page)) {
-    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-      return attention::descends(layer.heads[static_cast<std::size_t>(a)].differs,
-                                 layer.heads[static_cast<std::size_t>(b)].differs);
-    });
-    return order;
-  }
-  if (!scene.cursor.model.byScore || found == detectors.end()) return order;
-  const std::string_view key = (*found)->name;
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-    return attention::descends(layer.heads[static_cast<std::size_t>(a)].profile[key].raw,
-                               layer.heads[static_cast<std::size_t>(b)].profile[key].raw);
-  });
+  const bool difference = showsDifference(scene, page);
+  if (!scene.cursor.model.byScore || (!difference && found == detectors.end())) return order;
+  const auto score = [&](Index at_) {
+    const HeadSummary& head = layer.heads[static_cast<std::size_t>(at_)];
+    return difference ? head.differs : head.profile[(*found)->name].raw;
+  };
+  std::ranges::stable_sort(order, attention::descends<float>, score);
   return order;
 }
 

@@ -100,6 +100,7 @@ constinit const Family xlmRoberta = [] {
   Family family = kRoberta;
   family.name = "xlm-roberta";
   family.architecture = "XLMRoberta";
+  family.aliases = "camembert";
   return family;
 }();
 

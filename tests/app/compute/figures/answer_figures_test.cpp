@@ -1,27 +1,22 @@
-// Figures that explain a model's answer: all heads, patches, attribution, the logit lens.
+// Figures that explain a model's answer.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/compute/figures/drawing.h"
-#include "app/compute/figures/picture_formats.h"
 #include "app/compute/figures/study_figures.h"
 
 namespace headscope::app {
 namespace {
 
-TEST(AnswerFigures, OnlyGridWithScaleShowsFullNote) {
-  GridFigure figure;
-  figure.title = "Output of each head";
-  figure.note = "Share of the logit difference restored";
-  figure.rows = figure.columns = {"0", "1"};
-  figure.values = attention::Matrix::Constant(2, 2, 0.5f);
-  const auto says = [&](const GridFigure& one) {
-    return svgText(gridDrawing(one, 500, 400, drawingColors(true))).find(one.note) != std::string::npos;
-  };
-  EXPECT_TRUE(says(figure));
-  figure.scale = false;
-  EXPECT_FALSE(says(figure));
+/// The table of words is in the order of the enumeration.
+TEST(AnswerFigures, EveryPieceHasItsWords) {
+  using attention::Piece;
+  EXPECT_STREQ(wordsOf(Piece::stream).one, "stream");
+  EXPECT_STREQ(wordsOf(Piece::queries).one, "Q");
+  EXPECT_STREQ(wordsOf(Piece::keys).eachHead, "Keys of each KV head");
+  EXPECT_STREQ(wordsOf(Piece::values).eachLayer, "Values of each layer");
+  EXPECT_STREQ(wordsOf(Piece::pattern).one, "pattern");
+  EXPECT_STREQ(wordsOf(Piece::head).ofTokens, "Attention");
+  EXPECT_STREQ(wordsOf(Piece::mlp).one, "MLP");
 }
 
 }  // namespace

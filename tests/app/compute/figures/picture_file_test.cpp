@@ -100,7 +100,8 @@ TEST(PictureFile, TextIsAlignedToItsPosition) {
 
 TEST(PictureFile, TouchingCellsHaveSharpEdges) {
   Drawing drawing = someDrawing();
-  Cells cells{{20.3, 20.6, 35, 35}, attention::Matrix::Identity(5, 5), drawnStyle(drawingColors(false), 0)};
+  Cells cells{{20.3, 20.6, 35, 35}, attention::Matrix::Identity(5, 5), {}};
+  cells.style.gap = 0;
   drawing.shapes = {cells};
   const auto image = pixelImage(drawing, 400, 200);
   ASSERT_TRUE(image.ok()) << image.error().message;

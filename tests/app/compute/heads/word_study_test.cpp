@@ -2,8 +2,10 @@
 
 #include "app/compute/heads/word_study.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "app/compute/heads/word_aim.h"
 #include "app/scene/model_fit.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
@@ -89,6 +91,53 @@ TEST(WordStudy, CountsTheWeightsThatAVectorChanges) {
   const auto shorter = std::make_shared<const Snapshot>(computed(scene.setup));
   EXPECT_TRUE(studyChanges({before, shorter, 0, 0}).cells.empty());
   EXPECT_TRUE(studyChanges({before, now, 0, 3}).cells.empty());
+}
+
+/// The vector that it finds does in the whole computation what it promises, whatever the scores consist of.
+TEST(WordAim, HeadReadsTheChosenWord) {
+  Resources resources(test::kRoomy);
+  for (const PositionKind position :
+       {PositionKind::none, PositionKind::sinusoidal, PositionKind::rope, PositionKind::alibi})
+    for (const WeightSource weights : {WeightSource::random, WeightSource::planted})
+      for (const float softcap : {0.0f, 20.0f}) {
+        // A rotated key of another place never matches as well as the word's own.
+        if (position == PositionKind::rope && weights == WeightSource::planted) continue;
+        SCOPED_TRACE(fmt::format("position {}, weights {}, soft-cap {}", static_cast<int>(position),
+                                 static_cast<int>(weights), softcap));
+        Scene scene = openingScene();
+        scene.setup.weights.source = weights;
+        scene.setup.weights.gain = 1;
+        scene.setup.model.position = position;
+        scene.setup.model.softcap = softcap;
+        const auto study = wordsOf(scene);
+        const auto before = std::make_shared<const Snapshot>(computed(scene.setup));
+        const Index head = weights == WeightSource::planted ? 6 : 3, key = 1;
+        const auto aim = aimWord({before, 0, head, 7, key, study->wordAt, study->wordCount}, resources, {});
+        ASSERT_TRUE(aim.ok()) << aim.error().message;
+        attention::Table table = study->table;
+        table.values.row(7) += aim->change;
+        takeOwnTable(scene, table);
+        const Snapshot now = computed(scene.setup);
+        const auto row = now.sequences[0].attention.weights[head].row(7);
+        EXPECT_NEAR(row[key], aim->share, 2e-3);
+        EXPECT_EQ(strongestKey(row, 12), key);
+        EXPECT_GT(aim->share, 0.5f);
+        EXPECT_TRUE(aim->change.head(study->wordAt).isZero()) << "places stay";
+      }
+}
+
+TEST(WordAim, SaysWhyNoVectorDoesIt) {
+  Resources resources(test::kRoomy);
+  Scene scene = openingScene();
+  const auto study = wordsOf(scene);
+  const auto snapshot = std::make_shared<const Snapshot>(computed(scene.setup));
+  const auto problem = [&](Index head, Index query, Index key) {
+    const auto aim = aimWord({snapshot, 0, head, query, key, study->wordAt, study->wordCount}, resources, {});
+    return aim.ok() ? std::string("none") : aim.error().message;
+  };
+  EXPECT_EQ(problem(0, 7, 1), "Head 0 doesn't look at the words but at their places. Try head 6.");
+  EXPECT_EQ(problem(6, 3, 9), "The mask hides this word.");
+  EXPECT_EQ(problem(6, 0, 0), "It sees no other word, so this one has all of its weight.");
 }
 
 }  // namespace

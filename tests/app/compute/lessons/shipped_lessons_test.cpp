@@ -81,6 +81,60 @@ TEST_P(ShippedLesson, TextsAreShort) {
   }
 }
 
+/// A step's text is still shown next to the result, once the question is answered.
+TEST_P(ShippedLesson, TextsOfQuestionsDontAnnounceTheirResult) {
+  Resources resources(defaultLimits());
+  LessonRunner runner(*lesson, resources);
+  for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
+    if (!lesson->steps[at].question) continue;
+    const auto study = runner.study(at);
+    ASSERT_TRUE(study) << study.error().message;
+    for (const char* announcement : {"Next,", "Next ", "next.", " next [", "next:"})
+      EXPECT_EQ((*study)->text.find(announcement), std::string::npos)
+          << lesson->steps[at].id << ": " << announcement;
+  }
+}
+
+TEST_P(ShippedLesson, MarksStandInTheWords) {
+  Resources resources(defaultLimits());
+  LessonRunner runner(*lesson, resources);
+  for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
+    const auto study = runner.study(at);
+    ASSERT_TRUE(study) << study.error().message;
+    std::string words = (*study)->text;
+    for (const OptionStudy& option : (*study)->options) words += option.why;
+    EXPECT_EQ(words.find("](mark)") != std::string::npos, lesson->steps[at].look.mark > 0)
+        << lesson->steps[at].id;
+  }
+}
+
+/// A selected key is read, or the step is about its being hidden or unread.
+TEST_P(ShippedLesson, SelectedKeysAreRead) {
+  Resources resources(defaultLimits());
+  LessonRunner runner(*lesson, resources);
+  for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
+    const LessonStep& step = lesson->steps[at];
+    const Cursor& cursor = step.scene.cursor;
+    if (cursor.page != "heads" || !cursor.keyChosen || step.look.mark > 0 ||
+        step.look.picture != LookPicture::none)
+      continue;
+    const auto study = runner.study(at);
+    ASSERT_TRUE(study) << study.error().message;
+    const SequenceSnapshot& line = *shownSequence(step.scene, (*study)->snapshot.get());
+    EXPECT_GT(line.probabilities()[cursor.cell.head](cursor.cell.query, cursor.cell.key), 0.005f) << step.id;
+  }
+}
+
+TEST_P(ShippedLesson, EndSaysInTwoSentencesWhatWasLearned) {
+  Resources resources(defaultLimits());
+  LessonRunner runner(*lesson, resources);
+  const auto study = runner.study(lesson->steps.size() - 1);
+  ASSERT_TRUE(study) << study.error().message;
+  EXPECT_GE(wordCount((*study)->learned), 15u);
+  EXPECT_LE(wordCount((*study)->learned), 45u);
+  EXPECT_EQ(std::count((*study)->learned.begin(), (*study)->learned.end(), '.'), 2);
+}
+
 TEST_P(ShippedLesson, HasFiveToTenStepsWithQuestions) {
   EXPECT_GE(lesson->steps.size(), 5u);
   EXPECT_LE(lesson->steps.size(), 10u);

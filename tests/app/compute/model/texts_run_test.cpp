@@ -111,12 +111,6 @@ TEST(StudyFigures, SortsShowsAndFindsHeads) {
   const GridFigure map = studyMap(study, "up");
   EXPECT_TRUE(map.aroundZero);
   EXPECT_FLOAT_EQ(map.high, 2);
-  // Looking up the place where a row is drawn finds that row.
-  const Drawing drawing = tableDrawing(table, 400, 300, drawingColors(true));
-  for (const Shape& shape : drawing.shapes)
-    if (const auto* text = std::get_if<TextRun>(&shape); text && text->text == "1.1") {
-      EXPECT_EQ(tableAt(table, 400, 300, text->x, text->y).row, 2u);
-    }
 }
 
 }  // namespace

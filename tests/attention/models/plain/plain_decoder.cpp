@@ -43,10 +43,11 @@ Wide headsNormed(const PlainDecoder& m, MadeUpTensors& t, const std::string& nam
   const Index size = headDimOf(m), heads = x.cols() / size;
   const bool own = m.tableOfNorms || m.listOfNorms;
   const double center = m.plusOne ? 0 : 1;
-  Wide weights(heads, size);
+  Wide weights = Wide::Ones(heads, size);
   if (m.tableOfNorms) weights = t.matrix(name + ".weight", heads, size, 0.3, center);
-  if (!own) weights = t.row(name + ".weight", size, 0.3, center).replicate(heads, 1);
-  const Wide bias = !own && m.layerNorm ? t.row(name + ".bias", size, 0.3) : Wide(Wide::Zero(1, size));
+  if (!own && m.normed) weights = t.row(name + ".weight", size, 0.3, center).replicate(heads, 1);
+  const Wide bias =
+      !own && m.normed && m.layerNorm ? t.row(name + ".bias", size, 0.3) : Wide(Wide::Zero(1, size));
   Wide y = x;
   for (Index h = 0; h < heads; ++h) {
     if (m.listOfNorms)
@@ -104,6 +105,16 @@ struct Projected {
 /// Splits the output of a fused map.
 Projected split(const PlainDecoder& m, const Wide& all) {
   const Index size = headDimOf(m), query = m.heads * size, key = m.kvHeads * size;
+  if (m.quarters) {
+    Projected parts{Wide(all.rows(), query), Wide(all.rows(), query), Wide(all.rows(), query)};
+    const Index part = query / 4;
+    for (Index i = 0; i < 4; ++i) {
+      parts.q.middleCols(i * part, part) = all.middleCols(3 * i * part, part);
+      parts.v.middleCols(i * part, part) = all.middleCols((3 * i + 1) * part, part);
+      parts.k.middleCols(i * part, part) = all.middleCols((3 * i + 2) * part, part);
+    }
+    return parts;
+  }
   if (!m.headByHead) return {all.leftCols(query), all.middleCols(query, key), all.rightCols(key)};
   const Index n = all.rows(), share = m.heads / m.kvHeads;
   Projected parts{Wide(n, query), Wide(n, key), Wide(n, key)};
@@ -127,10 +138,16 @@ Projected queriesKeysValues(const PlainDecoder& m, MadeUpTensors& t, const std::
     p = {normed(m, t, at, n.qNorm, mapped(m, t, at + n.q, x, query, m.qkvBias)),
          normed(m, t, at, n.kNorm, mapped(m, t, at + n.k, x, key, m.qkvBias)),
          mapped(m, t, at + n.v, x, key, m.qkvBias)};
-  if (m.headNorms) {
-    p.q = headsNormed(m, t, at + "self_attn.q_" + n.headNorm, p.q);
-    p.k = headsNormed(m, t, at + "self_attn.k_" + n.headNorm, p.k);
-  }
+  const auto normHeads = [&] {
+    const auto named = [&](std::string pattern, const char* which) {
+      const std::size_t mark = pattern.find('*');
+      return mark == pattern.npos ? at + "self_attn." + which[0] + std::string("_") + pattern
+                                  : at + pattern.replace(mark, 1, which);
+    };
+    p.q = headsNormed(m, t, named(n.headNorm, "query"), p.q);
+    p.k = headsNormed(m, t, named(n.headNorm, "key"), p.k);
+  };
+  if (m.headNorms && !m.rotatedFirst) normHeads();
   if (m.clip > 0)
     for (Wide* const each : {&p.q, &p.k, &p.v}) *each = each->cwiseMax(-m.clip).cwiseMin(m.clip);
   if (of(m.rope.on, layer) > 0) {
@@ -140,6 +157,7 @@ Projected queriesKeysValues(const PlainDecoder& m, MadeUpTensors& t, const std::
     p.q = rope(p.q, m.heads, turns, amplitude, m.rope.neighbours);
     p.k = rope(p.k, m.kvHeads, turns, amplitude, m.rope.neighbours);
   }
+  if (m.headNorms && m.rotatedFirst) normHeads();
   for (Index i = 0; i < x.rows(); ++i)
     p.q.row(i) *= 1 + m.growth * std::log(1 + std::floor(static_cast<double>(i) / m.grownFrom));
   return p;
@@ -189,10 +207,16 @@ Wide attention(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, I
   return mapped(m, t, at + m.names.o, y, m.width, m.outputBias);
 }
 
-Wide gated(const PlainDecoder& m, MadeUpTensors& t, const std::string& gate, const std::string& up,
-           const std::string& down, Index inner, const Wide& x) {
-  const Wide gates = linear(t, gate, x, inner, m.mlpBias).unaryExpr(activation(m.act));
-  return linear(t, down, gates.cwiseProduct(linear(t, up, x, inner, m.mlpBias)), m.width, m.mlpBias);
+/// xIELU (Huang & Schlag 2024, equation 7).
+std::function<double(double)> xielu(MadeUpTensors& t, const std::string& name) {
+  const auto number = [&](const char* of, double center) { return t.row(name + of, 1, 0.3, center)(0, 0); };
+  const auto softplus = [](double x) { return std::log(1 + std::exp(x)); };
+  const double right = softplus(number(".alpha_p", 0.8)), negative = softplus(number(".alpha_n", 0.8)),
+               beta = number(".beta", 0.5), limit = number(".eps", -0.1);
+  return [=](double x) {
+    return x > 0 ? right * x * x + beta * x
+                 : (beta + negative) * (std::exp(std::min(x, limit)) - 1 - x) + beta * x;
+  };
 }
 
 Wide mlp(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, const Wide& x) {
@@ -200,92 +224,13 @@ Wide mlp(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, const W
   if (!n.gate.empty()) return gated(m, t, at + n.gate, at + n.up, at + n.down, m.inner, x);
   Wide inner;
   if (n.gateUp.empty()) {
-    inner = mapped(m, t, at + n.up, x, m.inner, m.mlpBias).unaryExpr(activation(m.act));
+    inner = mapped(m, t, at + n.up, x, m.inner, m.mlpBias)
+                .unaryExpr(n.curve.empty() ? activation(m.act) : xielu(t, at + n.curve));
   } else {
     const Wide both = mapped(m, t, at + n.gateUp, x, 2 * m.inner, m.mlpBias);
     inner = both.leftCols(m.inner).unaryExpr(activation(m.act)).cwiseProduct(both.rightCols(m.inner));
   }
   return mapped(m, t, at + n.down, inner, m.width, m.mlpBias);
-}
-
-/// The indices of the `count` largest values in a row.
-std::vector<Index> bestOf(const Wide& values, Index row, Index count) {
-  std::vector<Index> order;
-  for (Index i = 0; i < values.cols(); ++i) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Index a, Index b) { return values(row, a) > values(row, b); });
-  order.resize(static_cast<std::size_t>(count));
-  return order;
-}
-
-/// The share of each expert in each token, [n, experts]: 0 for all but the best.
-Wide sharesOf(const PlainExperts& e, MadeUpTensors& t, const std::string& at, const Wide& x, bool bias) {
-  const Wide scores = linear(t, at + e.router, x, e.count, bias);
-  Wide all = scores.array().exp();
-  if (e.corrected) all = (1 + (-scores.array()).exp()).inverse();
-  if (!e.corrected) all = all.array().colwise() / all.array().rowwise().sum().eval();
-  Wide choice = all;
-  if (e.corrected) choice = plus(choice, t.row(at + e.router + ".e_score_correction_bias", e.count, 0.5));
-  Wide shares = Wide::Zero(x.rows(), e.count);
-  for (Index i = 0; i < x.rows(); ++i) {
-    if (e.grouped) {
-      Wide groups(1, 3);
-      for (Index g = 0; g < 3; ++g)
-        groups(0, g) = e.corrected ? choice(i, 2 * g) + choice(i, 2 * g + 1)
-                                   : std::max(choice(i, 2 * g), choice(i, 2 * g + 1));
-      const Index worst = bestOf(groups, 0, 3)[2];
-      choice(i, 2 * worst) = choice(i, 2 * worst + 1) = -1e9;
-    }
-    for (const Index best : bestOf(choice, i, e.used)) shares(i, best) = all(i, best);
-    if (e.sumsToOne) shares.row(i) /= shares.row(i).sum();
-  }
-  return e.factor * shares;
-}
-
-/// gpt-oss: biases are large enough here to reach the limits of 7.
-Wide interleavedExperts(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, const Wide& x) {
-  const Index width = x.cols(), inner = m.experts.inner, count = m.experts.count;
-  const Wide shares = sharesOf(m.experts, t, at, x, true);
-  const auto stack = [&](const std::string& name, Index in, Index out) {
-    return t.cube(at + "mlp.experts." + name, count, in, out, 1 / std::sqrt(static_cast<double>(in)));
-  };
-  const Wide gateUp = stack("gate_up_proj", width, 2 * inner), down = stack("down_proj", inner, width);
-  const Wide gateUpBias = t.matrix(at + "mlp.experts.gate_up_proj_bias", count, 2 * inner, 2);
-  const Wide downBias = t.matrix(at + "mlp.experts.down_proj_bias", count, width, 0.3);
-  Wide y = Wide::Zero(x.rows(), width);
-  for (Index i = 0; i < x.rows(); ++i)
-    for (Index e = 0; e < count; ++e) {
-      const Wide both = x.row(i) * gateUp.middleRows(e * width, width) + gateUpBias.row(e);
-      Wide middle(1, inner);
-      for (Index f = 0; f < inner; ++f) {
-        const double gate = std::min(both(0, 2 * f), 7.0);
-        const double up = std::max(-7.0, std::min(both(0, 2 * f + 1), 7.0));
-        middle(0, f) = (up + 1) * gate / (1 + std::exp(-1.702 * gate));
-      }
-      y.row(i) += shares(i, e) * (middle * down.middleRows(e * inner, inner) + downBias.row(e));
-    }
-  return y;
-}
-
-Wide mixture(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, const Wide& x) {
-  const PlainExperts& e = m.experts;
-  if (e.interleaved) return interleavedExperts(m, t, at, x);
-  const Wide shares = sharesOf(e, t, at, x, false);
-  Wide y = Wide::Zero(x.rows(), m.width);
-  for (Index expert = 0; expert < e.count; ++expert) {
-    const auto name = [&](std::string pattern) {
-      return at + pattern.replace(pattern.find('E'), 1, std::to_string(expert));
-    };
-    y += shares.col(expert).asDiagonal() * gated(m, t, name(e.gate), name(e.up), name(e.down), e.inner, x);
-  }
-  if (e.shared == 0) return y;
-  const std::string shared = at + e.sharedName;
-  const Wide common =
-      gated(m, t, shared + "gate_proj", shared + "up_proj", shared + "down_proj", e.shared, x);
-  if (!e.gatesShared) return y + common;
-  const Wide scores = linear(t, at + "mlp.shared_expert_gate", x, 1, false);
-  const Wide gates = (1 + (-scores.array()).exp()).inverse();
-  return y + gates.col(0).asDiagonal() * common;
 }
 
 Wide embeddedTokens(const PlainDecoder& m, MadeUpTensors& t, const Wide& table,
@@ -299,6 +244,13 @@ Wide embeddedTokens(const PlainDecoder& m, MadeUpTensors& t, const Wide& table,
     for (const Index id : ids) rows.push_back(id == m.pad ? m.firstPosition - 1 : next++);
     x += pick(t.matrix(n.prefix + n.positions + ".weight", m.positionRows, x.cols(), 0.5), rows);
   }
+  for (Index i = 0; m.sinusoids && i < x.rows(); ++i)
+    for (Index c = 0; c < x.cols() / 2; ++c) {
+      const double half = static_cast<double>(x.cols()) / 2, row = static_cast<double>(m.firstPosition + i);
+      const double angle = row * std::exp(-std::log(10000.0) * static_cast<double>(c) / (half - 1));
+      x(i, c) += std::sin(angle);
+      x(i, c + x.cols() / 2) += std::cos(angle);
+    }
   if (m.types > 0) x = plus(x, t.matrix(n.prefix + n.types + ".weight", m.types, x.cols(), 0.5).topRows(1));
   x = normed(m, t, n.prefix, n.embeddingNorm, x);
   return n.mapAfter.empty() ? x : linear(t, n.prefix + n.mapAfter, x, m.width);

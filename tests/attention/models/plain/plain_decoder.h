@@ -15,6 +15,7 @@ struct PlainNames {
   std::string mapBefore = {}, mapAfter = {}, mapOut = {};
   std::string q = "self_attn.q_proj", k = "self_attn.k_proj", v = "self_attn.v_proj", o = "self_attn.o_proj";
   std::string gate = {}, up = "mlp.up_proj", down = "mlp.down_proj";
+  std::string curve = {};  ///< prefix of xIELU's numbers, instead of `act`
   /// Fused maps instead of q, k and v, or gate and up: stored one after the other, or kv head by kv head.
   std::string qkv = {}, gateUp = {};
   /// Norms of what the parts read, of what they give, and of the stream after them.
@@ -57,6 +58,10 @@ struct PlainExperts {
   /// DeepSeek V3's σ and corrected scores; 2 of 3 groups, there by their best two; a factor of the shares.
   bool corrected = false, grouped = false;
   double factor = 1;
+  bool softmax = false;  ///< corrected scores are those of a softmax
+  std::string correction = {};
+  double jitter = 0;     ///< SparseMixer's
+  bool stacked = false;  ///< Granite: one tensor for all experts' gates and ups, and one for the shared MLP's
 };
 
 /// A transformer as a row of plain_models.json: embeddings, positions, layers of attention and MLP, a head.
@@ -76,7 +81,10 @@ struct PlainDecoder {
   bool parallel = false, ownMlpNorm = false, tied = true, causal = true, predicts = true;
   bool qkvBias = false, outputBias = false, mlpBias = false, headBias = false, transposed = false;
   bool headByHead = false, sinks = false, firstNorm = true;
-  bool headNorms = false;  ///< queries and keys of each head are normed
+  bool rotatedFirst = false;  ///< these norms follow the rotation
+  bool sinusoids = false;     ///< positions are sines and cosines
+  bool quarters = false;      ///< CodeGen's order of queries, values and keys
+  bool headNorms = false;     ///< queries and keys of each head are normed
   /// Heads have their own weights: the rows of a table, or tensors in a list.
   bool tableOfNorms = false, listOfNorms = false;
   bool alibi = false;
@@ -89,6 +97,12 @@ struct PlainDecoder {
   PlainRope rope = {};
   PlainExperts experts = {};
 };
+
+/// down(act(gate x) ⊙ up x) with the maps of these full names.
+Wide gated(const PlainDecoder& m, MadeUpTensors& t, const std::string& gate, const std::string& up,
+           const std::string& down, Index inner, const Wide& x);
+/// What the layer whose names begin with `at` adds by its experts.
+Wide mixture(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, const Wide& x);
 
 PlainOutcome run(const PlainDecoder& m, MadeUpTensors& t, const std::vector<Index>& ids);
 

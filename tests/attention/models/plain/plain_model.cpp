@@ -94,6 +94,7 @@ std::function<double(double)> activation(const std::string& name) {
          return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
        }},
       {"relu", [](double x) { return std::max(x, 0.0); }},
+      {"relu2", [](double x) { return x > 0 ? x * x : 0; }},
       {"quickGelu", [](double x) { return x / (1 + std::exp(-1.702 * x)); }}};
   return kActivations.at(name);
 }

@@ -10,7 +10,7 @@ namespace headscope::attention::test {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PlainNames, prefix, layer, embedding, finalNorm, positions,
                                                 types, embeddingNorm, mapBefore, mapAfter, mapOut, q, k, v, o,
-                                                gate, up, down, qkv, gateUp, before, beforeMlp, after,
+                                                gate, up, down, curve, qkv, gateUp, before, beforeMlp, after,
                                                 afterMlp, joined, joinedMlp, qNorm, kNorm, headNorm, weight,
                                                 bias, head, headDense, headDenseNorm, headDenseBias)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PlainYarn, factor, original, fast, slow, whole, growth,
@@ -19,16 +19,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PlainRope, dims, neighbours, on,
                                                 longer, original, yarn)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PlainExperts, count, used, inner, shared, sumsToOne,
                                                 gatesShared, on, router, gate, up, down, sharedName,
-                                                interleaved, corrected, grouped, factor)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PlainDecoder, width, heads, kvHeads, headDim, inner,
-                                                vocabulary, layers, embedded, positionRows, firstPosition,
-                                                pad, types, epsilon, scale, residual, embed, logits, cap,
-                                                clip, scaleDivisor, window, growth, grownFrom, act, layerNorm,
-                                                normBias, normed, plusOne, parallel, ownMlpNorm, tied, causal,
-                                                predicts, qkvBias, outputBias, mlpBias, headBias, transposed,
-                                                headByHead, sinks, firstNorm, headNorms, tableOfNorms,
-                                                listOfNorms, alibi, slopeMost, slopeFactor, normedStream,
-                                                latent, queryRank, names, rope, experts)
+                                                interleaved, corrected, grouped, factor, softmax, correction,
+                                                jitter, stacked)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
+    PlainDecoder, width, heads, kvHeads, headDim, inner, vocabulary, layers, embedded, positionRows,
+    firstPosition, pad, types, epsilon, scale, residual, embed, logits, cap, clip, scaleDivisor, window,
+    growth, grownFrom, act, layerNorm, normBias, normed, plusOne, parallel, ownMlpNorm, tied, causal,
+    predicts, qkvBias, outputBias, mlpBias, headBias, transposed, headByHead, sinks, firstNorm, headNorms,
+    tableOfNorms, listOfNorms, alibi, slopeMost, slopeFactor, normedStream, latent, queryRank, rotatedFirst,
+    sinusoids, quarters, names, rope, experts)
 
 void requireKnown(const nlohmann::json& part, const nlohmann::json& known, const std::string& at) {
   if (!part.is_object() || !known.is_object()) return;

@@ -1,0 +1,98 @@
+// How a text becomes numbers: everything stays inside the drawing, in type that a hall can read.
+
+#include "app/compute/figures/token_figures.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/app/compute/figures/drawing_texts.h"
+
+namespace headscope::app {
+namespace {
+
+using test::textsOf;
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
+
+/// "The dog saw the cat . The", with ids 6, 9, 1, 3, 8, 0, 6 of ten.
+TokenFigure figureOf() {
+  TokenFigure figure;
+  figure.text = {{"The", 6}, {"dog", 9}, {"saw", 1}, {"the", 3}, {"cat", 8}, {".", 0}, {"The", 6}};
+  figure.compared = {0, 6, 3};
+  figure.example = 1;
+  figure.vocabulary = 10;
+  figure.entries = {{"a", 2}, {"the", 3}, {"of", 4}, {"an", 5}, {"The", 6}, {"on", 7}};
+  figure.examples = {{"cat", 8}, {"dog", 9}};
+  figure.rows = attention::Matrix::Zero(6, 8);
+  figure.rows(1, 5) = -0.5f;
+  figure.rows(4, 2) = 0.25f;
+  figure.table = attention::Matrix::Zero(10, 8);
+  for (Index i = 0; i < 8; ++i)
+    figure.pairs.push_back({i, i + 8, 1.0 / static_cast<double>(i + 1), {0.5, 1.5}});
+  return figure;
+}
+
+void expectInside(const Drawing& drawing) {
+  constexpr double kLeastType = 12, kRound = 0.5;
+  for (const Shape& shape : drawing.shapes) {
+    if (const auto* text = std::get_if<TextRun>(&shape)) {
+      const double wide = drawnWidth(text->text, text->size, text->mono);
+      const double left = text->anchor == Anchor::start ? text->x
+                          : text->anchor == Anchor::end ? text->x - wide
+                                                        : text->x - wide / 2;
+      EXPECT_GE(text->size, kLeastType) << text->text;
+      EXPECT_GE(left, -kRound) << text->text;
+      EXPECT_LE(left + wide, drawing.width + kRound) << text->text;
+      EXPECT_LE(text->y + text->size / 2, drawing.height + kRound) << text->text;
+    }
+    if (const auto* box = std::get_if<Box>(&shape)) {
+      EXPECT_GE(box->frame.x, -2.5);
+      EXPECT_LE(box->frame.right(), drawing.width + 1);
+      EXPECT_LE(box->frame.bottom(), drawing.height + 1);
+    }
+  }
+}
+
+TEST(TokenFigures, StayInsideAtEverySize) {
+  const TokenFigure figure = figureOf();
+  const DrawingColors& colors = drawingColors(true);
+  for (const auto& [width, height] :
+       {std::pair(525.0, 385.0), std::pair(860.0, 600.0), std::pair(1300.0, 900.0)}) {
+    SCOPED_TRACE(fmt::format("{} × {}", width, height));
+    expectInside(idsDrawing(figure, false, width, height, colors));
+    expectInside(idsDrawing(figure, true, width, height, colors));
+    expectInside(vectorsDrawing(figure, width, height, colors));
+    expectInside(rotationDrawing(figure, width, height, colors));
+  }
+}
+
+TEST(TokenFigures, HiddenIdsAreAskedFor) {
+  const TokenFigure figure = figureOf();
+  const auto hidden = textsOf(idsDrawing(figure, true, 860, 600, drawingColors(true)));
+  EXPECT_EQ(std::ranges::count(hidden, "?"), 3);
+  EXPECT_THAT(hidden, Each(Not(testing::AnyOf("3", "6"))));
+  EXPECT_EQ(std::ranges::count(hidden, "dog"), 2) << "the example stands in the text and in the list";
+  const auto answered = textsOf(idsDrawing(figure, false, 860, 600, drawingColors(true)));
+  EXPECT_EQ(std::ranges::count(answered, "6"), 3) << "two tokens and one row";
+  EXPECT_EQ(std::ranges::count(answered, "3"), 2);
+  EXPECT_THAT(answered, Not(Contains("?")));
+}
+
+TEST(TokenFigures, VectorsSayHowFarRowsDiffer) {
+  const auto texts = textsOf(vectorsDrawing(figureOf(), 860, 600, drawingColors(true)));
+  EXPECT_THAT(texts, Contains("the same row: all 8 differences are 0"));
+  EXPECT_THAT(texts, Contains("another row: numbers differ by up to 0.500"));
+  EXPECT_THAT(texts, Contains("The 6"));
+}
+
+TEST(TokenFigures, ClocksSayHowFarHandsTurn) {
+  const auto texts = textsOf(rotationDrawing(figureOf(), 860, 600, drawingColors(true)));
+  EXPECT_THAT(texts, Contains("numbers 0 and 8"));
+  EXPECT_THAT(texts, Contains(HasSubstr("57.3°"))) << "one radian";
+}
+
+}  // namespace
+}  // namespace headscope::app

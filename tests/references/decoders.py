@@ -1,0 +1,86 @@
+"""Decoders beside transformers: attention of all layers and heads, hidden states, logits, cached greedy generation."""
+
+import json
+
+import torch
+import transformers
+
+import library
+from decoder_cases import CASES
+
+LENGTHS = (1, 7, 40, 100)
+GENERATED = 12
+
+
+def auto_class(config):
+    """The class that has the language model's head."""
+    for auto in (transformers.AutoModelForCausalLM, transformers.AutoModelForImageTextToText):
+        if type(config) in auto._model_mapping:
+            return auto
+    raise library.Failure(f"transformers has no decoder for {config.model_type}")
+
+
+def opened(folder, case):
+    auto = auto_class(transformers.AutoConfig.from_pretrained(folder))
+    how = "eager" if case.attends else "sdpa"
+    return auto.from_pretrained(folder, attn_implementation=how, dtype=torch.float32).eval()
+
+
+def check_pass(model, folder, case, ids, generate):
+    """The largest differences of one text."""
+    with torch.no_grad():
+        out = model(torch.tensor([ids]), output_attentions=case.attends, output_hidden_states=True)
+    ours, _ = library.headscope_arrays(folder, ids, generate)
+    figures = {"logits": library.difference("logits", ours["logits"], out.logits[0])}
+    # The last hidden state of transformers is normed.
+    theirs = torch.stack([hidden[0] for hidden in out.hidden_states[:-1]])
+    figures["hidden"] = library.difference("hidden", ours["hidden"][:-1], theirs)
+    if case.attends:
+        theirs = torch.stack([weights[0] for weights in out.attentions])
+        figures["attention"] = library.difference("attention", ours["attention"], theirs)
+    if generate:
+        with torch.no_grad():
+            text = model.generate(torch.tensor([ids]), max_new_tokens=generate, do_sample=False, use_cache=True)
+        if text[0, len(ids):].tolist() != ours["generated_ids"].tolist():
+            raise library.Failure(f"generated {ours['generated_ids'].tolist()}, expected {text[0, len(ids):].tolist()}")
+    return figures
+
+
+def check(case, folder):
+    """The largest differences over all lengths and forms of config.json."""
+    torch.manual_seed(7)
+    config = library.config_of(case.type, case.config)
+    made = auto_class(config).from_config(config, attn_implementation="eager", dtype=torch.float32)
+    library.randomise(made, seed=11)
+    made.save_pretrained(folder)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    written = json.loads((folder / "config.json").read_text())
+    ids = torch.randint(3, library.SIZES["vocab_size"] - 1, (LENGTHS[-1],), generator=torch.Generator().manual_seed(5))
+    forms = {"v5": written, "minimal": library.minimal(config, written), "old": library.old(written)}
+    worst = {}
+    for form, fields in forms.items():
+        if fields is None or form in case.without:
+            continue
+        (folder / "config.json").write_text(json.dumps(fields))
+        model = opened(folder, case)
+        for length in LENGTHS if form == "v5" else LENGTHS[-1:]:
+            try:
+                figures = check_pass(model, folder, case, ids[:length].tolist(), GENERATED if length in (7, 100) else 0)
+            except library.Failure as error:
+                raise library.Failure(f"{form}, {length} tokens: {error}") from error
+            for name, value in figures.items():
+                worst[name] = max(worst.get(name, 0), value)
+    return worst
+
+
+def without_row():
+    """The decoders that the program lists and no case compares."""
+    listed = [row["model_type"] for row in library.headscope("model", "--families", "--json")
+              if row["computes"].startswith(("decoder", "text part")) and "reads" not in row["computes"]]
+    compared = {case.type for case in CASES}
+    compared |= {case.config["text_config"][0] for case in CASES if "text_config" in case.config}
+    return [name for name in listed if name not in compared]
+
+
+if __name__ == "__main__":
+    library.run_cases(CASES, check, without_row)
