@@ -68,25 +68,17 @@ std::string commands(const Program& program) {
 
 /// Lists model types by what is computed of them, in the order in which the table first has each kind.
 std::string families() {
-  std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
-  const auto add = [&](std::string kind, std::string_view name) {
-    auto found = std::ranges::find(kinds, kind, &decltype(kinds)::value_type::first);
-    if (found == kinds.end()) found = kinds.insert(kinds.end(), {std::move(kind), {}});
-    found->second.emplace_back(name);
-  };
-  for (const attention::Family* family : attention::familyTable()) {
-    const std::string kind(attention::computedPart(*family));
-    add(kind, family->name);
-    attention::forEachField(family->aliases,
-                            [&](std::string_view name, std::string_view) { add(kind, name); });
+  std::vector<std::pair<std::string_view, std::vector<std::string>>> kinds;
+  for (const attention::ModelType& type : attention::modelTypes()) {
+    auto found = std::ranges::find(kinds, type.computes, &decltype(kinds)::value_type::first);
+    if (found == kinds.end()) found = kinds.insert(kinds.end(), {type.computes, {}});
+    found->second.emplace_back(type.name);
   }
-  for (const attention::Multimodal& each : attention::multimodalTable())
-    add("text part of a multimodal model", each.name);
   std::string table = "| what is computed | model_type |\n|---|---|\n";
   for (auto& [kind, names] : kinds) {
     std::ranges::sort(names);
     std::ranges::transform(names, names.begin(), code);
-    table += row({kind, fmt::format("{}", fmt::join(names, ", "))});
+    table += row({std::string(kind), fmt::format("{}", fmt::join(names, ", "))});
   }
   return table;
 }

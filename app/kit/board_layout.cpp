@@ -189,17 +189,19 @@ void place(Parts& parts, float top, float height, float spread) {
 
 float layBoard(Parts& parts, float top, float height, const BoardRules& rules) {
   float width = 0;
-  bool named = false;
+  bool named = false, pictured = false;
   forShown(parts, [&](BoardPart& part) {
     if (part.aligned && !part.columns.empty()) align(part);
     width = std::max(width, part.right - part.left);
-    named = named || holds(part, rules.named);
+    const bool is = holds(part, rules.named);
+    named = named || is;
+    pictured = pictured || (is && pictures(part));
   });
   const std::string_view stays = named ? rules.named : std::string_view{};
   const auto tooHigh = [&] {
     const float needed = sum(parts).least;
     return needed > height + 0.5f ||
-           (named && needed - namedHeight(parts, rules.named) > kPosterOthers * height);
+           (pictured && needed - namedHeight(parts, rules.named) > kPosterOthers * height);
   };
   while (rules.poster && tooHigh() && hideNext(parts, stays, false)) continue;
   while (rules.poster && wordArea(parts) > kPosterWords * width * height && hideNext(parts, stays, true))

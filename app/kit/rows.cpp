@@ -73,26 +73,27 @@ void Rows::section(const std::string& title, const Button& button) {
 bool Rows::fold(const std::string& title, const std::string& inside, bool opens) {
   standApart(view_);
   std::set<std::string>& unfolded = uiState().unfolded;
-  if (opens || !view_.reveal.name.empty()) unfolded.insert(title);
+  // What Search leads to may be in here, if it isn't on the screen.
+  if (opens || view_.reveal.frames > 0) unfolded.insert(title);
+  const bool open = uiState().unfolds || unfolded.contains(title);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const bool was = uiState().unfolds || unfolded.contains(title);
-  sectionTitle(view_, title, was ? "" : inside + "    ");
-  const ImVec2 next = ImGui::GetCursorScreenPos();
+  sectionTitle(view_, title);
+  const ImVec2 next = ImGui::GetCursorScreenPos(), size = ImGui::GetItemRectSize();
   ImGui::SetCursorScreenPos(at);
-  const float high = ImGui::GetItemRectSize().y;
-  if (hitArea("fold." + title, ImVec2(width(), high)) && !unfolded.erase(title)) unfolded.insert(title);
+  if (hitArea("fold." + title, size) && !unfolded.erase(title)) unfolded.insert(title);
   const std::uint32_t ink = ImGui::IsItemHovered() ? theme().text : theme().faint;
-  // ▾ open, ▸ closed.
-  const float x = at.x + width() - view_.px(5), y = at.y + high / 2, size = view_.px(4);
   Canvas list = *ImGui::GetWindowDrawList();
-  if (was)
-    list.AddTriangleFilled(ImVec2(x - size, y - size / 2), ImVec2(x + size, y - size / 2),
-                           ImVec2(x, y + size / 2), ink);
-  else
-    list.AddTriangleFilled(ImVec2(x - size / 2, y - size), ImVec2(x - size / 2, y + size),
-                           ImVec2(x + size / 2, y), ink);
+  const float half = view_.px(4), y = at.y + size.y / 2;
+  const ImVec2 side = open ? ImVec2(half, 0) : ImVec2(0, half);  // ▾ or ▸
+  const ImVec2 tip = open ? ImVec2(0, half / 2) : ImVec2(half / 2, 0);
+  const ImVec2 middle(at.x + size.x - half, y);
+  list.AddTriangleFilled(middle - side - tip, middle + side - tip, middle + tip, ink);
+  const float taken = textWidth(view_.fonts->smallBold, title) * 1.3f, room = size.x - taken - view_.px(18);
+  if (!open)
+    paintText(list, view_.fonts->small, ImVec2(middle.x - view_.px(10), y), theme().faint,
+              fitted(view_.fonts->small, inside, room), Align::right);
   ImGui::SetCursorScreenPos(next);
-  return was;
+  return open;
 }
 
 ImRect Rows::area(const std::string& name, float height) {

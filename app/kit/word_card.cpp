@@ -152,14 +152,8 @@ void readingPart(ControlLine& line, const WordCardSubject& subject, WordCardEdit
   const WordReading& reading = subject.reading;
   if (subject.fixed() || reading.keys.size() < 2) return;
   if (reading.busy) return line.words(fmt::format("Looking for a vector for head {}…", reading.head));
-  std::vector<Choice> words;
-  int chosen = 0;
-  for (const Index key : reading.keys) {
-    if (key == reading.key) chosen = static_cast<int>(words.size());
-    words.push_back(
-        {fmt::format("{} {}", key, subject.names[static_cast<std::size_t>(key)]), "", std::to_string(key)});
-  }
-  if (line.list("word.reads", words, chosen,
+  int chosen = reading.chosen;
+  if (line.list("word.reads", reading.choices, chosen,
                 "Choose another word: the vector changes as little as needed for the head to read that one."))
     edit.aimed = reading.keys[static_cast<std::size_t>(chosen)];
   line.words(fmt::format("Make head {} read", reading.head));

@@ -8,15 +8,18 @@
 
 #include "app/compute/heads/word_study.h"
 #include "app/kit/word_mix.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/view.h"
 
 namespace headscope::app {
 
 /// What a head reads at the word, which can be made another word.
 struct WordReading {
-  Index head = 0, key = -1;  ///< the key with the largest weight; −1 = none
-  std::vector<Index> keys;   ///< that the word sees
-  bool busy = false;         ///< a vector for another key is being sought
+  Index head = 0;
+  std::vector<Index> keys;      ///< that the word sees
+  std::vector<Choice> choices;  ///< the same, in words
+  int chosen = 0;               ///< the key with the largest weight
+  bool busy = false;            ///< a vector for another key is being sought
 };
 
 /// What the card of a word shows: its vector, the words near it, and all words on a plane.
@@ -27,8 +30,8 @@ struct WordCardSubject {
   std::shared_ptr<const void> version;  ///< another one for other values
   Index word = 0;                       ///< a row
   const Eigen::RowVectorXf& before;     ///< [dim] the word's vector when its card was opened
-  float x = -1;           ///< the middle of the word above the card, in pixels; −1 = not drawn
-  WordReading reading{};  ///< of the selected head
+  const WordReading& reading;           ///< of the selected head
+  float x = -1;  ///< the middle of the word above the card, in pixels; −1 = not drawn
 
   auto now() const { return values.row(word); }
   bool changed() const { return now() != before; }

@@ -10,7 +10,6 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/json_tree.h"
 #include "attention/formats/merged_file.h"
-#include "attention/text/ascii.h"
 
 namespace headscope::app {
 
@@ -110,16 +109,6 @@ std::span<const PreferenceRow> preferenceRows() {
        SwitchSetting{&Preferences::diagnostics}},
   }};
   return kRows;
-}
-
-std::string stateText(const PreferenceRow& row, const Preferences& preferences) {
-  if (const auto* on = std::get_if<SwitchSetting>(&row.kind)) return preferences.*on->value ? "on" : "off";
-  if (const auto* choice = std::get_if<ChoiceSetting>(&row.kind))
-    return attention::lowerCase(preferences.*choice->value ? choice->on : choice->off);
-  if (const auto* factor = std::get_if<FactorSetting>(&row.kind))
-    return fmt::format("{:.0f} %", 100 * preferences.*factor->value);
-  const auto& list = std::get<ListSetting>(row.kind);
-  return list.choices[preferences.*list.value].label;
 }
 
 float nextStep(const FactorSetting& setting, float value, int by) {

@@ -73,8 +73,6 @@ struct PreferenceRow {
   SettingKind kind;
 };
 std::span<const PreferenceRow> preferenceRows();
-/// What a setting is at, for menus: "on", "dark", "125 %".
-std::string stateText(const PreferenceRow& row, const Preferences& preferences);
 /// Returns the step after or before the value; the last or first step if there is none.
 float nextStep(const FactorSetting& setting, float value, int by);
 /// Returns the manual's table of settings, in Markdown.

@@ -149,18 +149,16 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   const std::size_t shownAt = pages().at(own().scene().cursor.page);
   if (!layout.presents)
     topBar(view, layout, window, actions_, pages().rows(), pages().tabs(own().scene(), shownAt), shownAt);
-  Page* const drawn = drawPages(page, stage, layout);
-  stageDrawn_ = drawn == stage;
-  stage = drawn;
+  stage = drawPages(page, stage, layout);
   if (!view.figure) offer_.draw(layout, width);
   if (layout.presents && !view.figure)
     captionLine(view, layout, view.preferences.captions ? page.headline(own().scene()) : "",
                 !view.preferences.captions    ? std::vector<CaptionPart>()
                 : stage && page.stagesViews() ? stage->caption(scene())
                                               : page.caption(own().scene()),
-                stage ? stage->legend(scene()) : page.legend(own().scene()), status().notFinite);
+                stage ? stage->legend(scene()) : page.legend(own().scene()), status(stage).notFinite);
   else if (!view.figure)
-    statusLine(view, layout, window, status());
+    statusLine(view, layout, window, status(stage));
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
   menu_.draw(view, actions_);
   paintPointerMessage(view);
@@ -226,11 +224,11 @@ void Session::makeRoom() {
   services_.view.redraw();  // in the next frame, the pages see that the layer is gone
 }
 
-/// The status of the page that shows what is being worked on. If it is staged, adds that the window's own
-/// scene is kept. A figure being drawn takes precedence over computations.
-PageStatus Session::status() const {
-  const Page& page = stageDrawn_ ? workspace_.activePage() : workspace_.shown();
-  PageStatus status = page.status(scene());
+/// The status of the page that shows what is being worked on: `stage`, or the window's own if that is null.
+/// If it is staged, adds that the window's own scene is kept. A figure being drawn takes precedence over
+/// computations.
+PageStatus Session::status(const Page* stage) const {
+  PageStatus status = (stage ? *stage : workspace_.shown()).status(scene());
   if (const auto& wish = services_.view.figureWanted) {
     status.busySeconds = services_.view.time - wish->since;
     const std::string page =
@@ -240,8 +238,7 @@ PageStatus Session::status() const {
   }
   if (workspace_.onStage() && !workspace_.shown().stagesViews())
     status.facts.push_back("Your own scene, " + own().name() + ", is kept");
-  const std::string& shown = stageDrawn_ ? scene().cursor.page : own().scene().cursor.page;
-  if (status.hint.empty()) status.hint = pages().info(shown).hint;
+  if (status.hint.empty()) status.hint = pages().info((stage ? scene() : own().scene()).cursor.page).hint;
   return status;
 }
 

@@ -100,7 +100,7 @@ class Session {
   void ask();
   void makeRoom();
   void drawFrame(const FrameInput& input, float width, float height);
-  PageStatus status() const;
+  PageStatus status(const Page* stage) const;
   Layout windowLayout(float width, float height);
   bool showsStrip(const Page& page, bool inLesson);
   /// Returns the staged page, or null if the page left it no room and shows something else in its place.
@@ -141,7 +141,6 @@ class Session {
   ViewFade fade_;
   Exports exports_;
   ContextMenu menu_;         ///< opened by a right click
-  bool stageDrawn_ = true;   ///< false while the page shows something else in place of its stage
   bool layerShown_ = false;  ///< the page shown requests the layer
   double drawSeconds_ = 0;
   std::tuple<std::string, std::string, Index, Index> cameUp_;  ///< page, lesson, its step, view of the talk

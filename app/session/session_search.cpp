@@ -1,8 +1,10 @@
 #include "app/platform/track.h"
 #include "app/platform/ui_state.h"
+#include "app/scene/text/number_text.h"
 #include "app/session/session.h"
 #include "app/shell/main_menu.h"
 #include "app/shell/manual_reader.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::app {
 
@@ -58,7 +60,7 @@ void Session::openMenu() {
     const auto row = std::ranges::find_if(rows, [&](const PreferenceRow& each) {
       return action == each.action || action == each.action + std::string(".larger");
     });
-    return row == rows.end() ? "" : stateText(*row, view.preferences);
+    return row == rows.end() ? "" : attention::lowerCase(settingText(*row, view.preferences));
   };
   services_.view.dialog = std::make_shared<MainMenu>(
       actions_, files_,

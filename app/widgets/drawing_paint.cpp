@@ -80,7 +80,6 @@ struct Painter {
   void operator()(const Area&) const {}
   void operator()(const Clip&) const {}
   void operator()(const Cells&) const {}
-  void operator()(const Swatch&) const {}
 };
 
 }  // namespace
@@ -91,19 +90,10 @@ void paintDrawing(const View& view, Canvas list, const Drawing& drawing, ImVec2 
 }
 
 DrawingColors drawingColors(const Theme& theme) {
-  DrawingColors colors{unpacked(theme.background),
-                       unpacked(theme.panel),
-                       unpacked(theme.raised),
-                       unpacked(theme.line),
-                       unpacked(theme.text),
-                       unpacked(theme.secondary),
-                       unpacked(theme.faint),
-                       unpacked(theme.query),
-                       unpacked(theme.key),
-                       unpacked(theme.value),
-                       {}};
-  for (std::size_t i = 0; i < colors.groups.size(); ++i) colors.groups[i] = unpacked(theme.groups[i]);
-  return colors;
+  return {unpacked(theme.background), unpacked(theme.panel), unpacked(theme.raised),
+          unpacked(theme.line),       unpacked(theme.text),  unpacked(theme.secondary),
+          unpacked(theme.faint),      unpacked(theme.query), unpacked(theme.key),
+          unpacked(theme.value)};
 }
 
 namespace {

@@ -9,7 +9,7 @@ namespace headscope::app {
 /// Returns the theme's colours for drawings on screen.
 DrawingColors drawingColors(const Theme& theme);
 /// Paints a drawing of text, boxes, lines and colour scales with its top left corner at `at`; one unit of the
-/// drawing is a layout unit. Skips cells and samples of cells, which the heatmap shader draws.
+/// drawing is a layout unit. Skips cells, which the heatmap shader draws.
 void paintDrawing(const View& view, Canvas list, const Drawing& drawing, ImVec2 at);
 
 /// Converts a recorded frame, drawn by `heatmaps`, to a drawing: letters become text, lines stay lines, and

@@ -39,9 +39,9 @@ Plane planeOfDimensions(Index dim, Index first, Index second);
 /// Returns the points' coordinates along both directions, relative to the plane's mean: [n, 2].
 Matrix onPlane(const Plane& plane, const Eigen::Ref<const Matrix>& points);
 
-/// Returns the shortest vector d [dims] with slopes·d ≥ least in all rows, slopes [n, dims] and least [n]:
-/// Hildreth's method (1957), one row at a time. Empty if a row of zeros asks for more than 0, if the rows
-/// contradict each other, or once `stop` is requested.
+/// Returns the shortest vector d [dims] with slopes·d ≥ least in all rows to within 0.001, slopes [n, dims]
+/// and least [n]: Hildreth's method (1957), one row at a time. Empty if a row of zeros asks for more than 0,
+/// if 2000 sweeps don't reach it, as where rows contradict each other, or once `stop` is requested.
 std::optional<Vector> shortestStep(const Matrix& slopes, const Vector& least, std::stop_token stop = {});
 
 /// Returns the cosine similarity of each pair of heads, Σ A·B / (‖A‖·‖B‖) over all cells: [heads, heads],

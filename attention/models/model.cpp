@@ -72,7 +72,7 @@ Result<Model> Model::openFolder(const std::filesystem::path& folder, std::string
 
   const Family& family = *config->family;
   TensorNaming naming = namingOf(family);
-  naming.multimodal = !config->wrapper.empty();
+  naming.multimodal = config->wrapper;
   auto checkpoint = Checkpoint::open(folder, naming);
   if (!checkpoint) return checkpoint.error();
   auto model = of(std::move(*checkpoint), std::move(*config), naming);

@@ -30,7 +30,7 @@ def check_pass(model, folder, case, ids, generate):
     """The largest differences of one text."""
     with torch.no_grad():
         out = model(torch.tensor([ids]), output_attentions=case.attends, output_hidden_states=True)
-    ours, _ = library.headscope_arrays(folder, ids, generate)
+    ours = library.headscope_arrays(folder, ids, generate)
     figures = {"logits": library.difference("logits", ours["logits"], out.logits[0])}
     # The last hidden state of transformers is normed.
     theirs = torch.stack([hidden[0] for hidden in out.hidden_states[:-1]])

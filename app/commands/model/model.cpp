@@ -163,6 +163,8 @@ void checkMemory(const attention::Model& model, Index tokens, const PassRequest&
 }
 
 int runModel(const ModelOptions& options) {
+  if (options.families && !options.folder.empty())
+    refuse("--families lists all families and takes no FOLDER");
   if (options.families) return options.json ? print(familiesJson(), Printed::json) : print(familiesTable());
   if (options.folder.empty()) refuse("FOLDER is required");
   checkOptions(options);

@@ -310,30 +310,17 @@ std::string modelJson(const attention::Model& model, const ModelReport& run) {
 
 std::string familiesTable() {
   std::string text;
-  const auto add = [&](std::string_view name, std::string_view computed) {
-    text += fmt::format("{:24} {}\n", name, computed);
-  };
-  for (const attention::Family* family : attention::familyTable()) {
-    add(family->name, attention::computedPart(*family));
-    attention::forEachField(family->aliases, [&](std::string_view name, std::string_view) {
-      add(name, fmt::format("as {}", family->name));
-    });
-  }
-  for (const attention::Multimodal& each : attention::multimodalTable())
-    add(each.name, "the text part, as the family that text_config names");
+  for (const auto& [name, computes, as] : attention::modelTypes())
+    text += fmt::format("{:24} {}{}\n", name, computes, as.empty() ? "" : fmt::format(", as {}", as));
   return text;
 }
 
 std::string familiesJson() {
   auto list = nlohmann::ordered_json::array();
-  for (const attention::Family* family : attention::familyTable()) {
-    auto& row = list.emplace_back(
-        nlohmann::ordered_json{{"model_type", family->name}, {"computes", attention::computedPart(*family)}});
-    attention::forEachField(family->aliases,
-                            [&](std::string_view name, std::string_view) { row["aliases"].push_back(name); });
+  for (const auto& [name, computes, as] : attention::modelTypes()) {
+    auto& row = list.emplace_back(nlohmann::ordered_json{{"model_type", name}, {"computes", computes}});
+    if (!as.empty()) row["as"] = as;
   }
-  for (const attention::Multimodal& each : attention::multimodalTable())
-    list.push_back({{"model_type", each.name}, {"computes", "text part"}, {"text", each.text}});
   return list.dump(2) + "\n";
 }
 

@@ -279,13 +279,6 @@ class CairoPainter {
     paint(image, ramp.frame);
   }
 
-  void paint(const Swatch& swatch) {
-    if (swatch.value != render::kMaskedCell && swatch.value != render::kDeadCell)
-      return fill(swatch.frame, cellColor(swatch.style, swatch.value));
-    rectangle(swatch.frame);
-    hatch(swatch.style, swatch.value);
-  }
-
   cairo_t* const cairo_;
   PictureFonts& fonts_;
   const double dotsPerUnit_;

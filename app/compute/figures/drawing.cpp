@@ -50,7 +50,7 @@ void place(Area& area, const Placing& to) {
 void place(Clip& clip, const Placing& to) {
   if (clip.frame) to.frame(*clip.frame);
 }
-/// Places cells and samples of their colours.
+/// Places cells and colour scales.
 template <typename Styled>
 void place(Styled& shape, const Placing& to) {
   to.frame(shape.frame);
@@ -122,46 +122,11 @@ using render::Color;
 
 namespace {
 
-constexpr Color colorOf(std::uint32_t hex) {
-  const auto part = [hex](int shift) { return static_cast<float>((hex >> shift) & 0xFF) / 255; };
-  return {part(16), part(8), part(0), 1};
-}
-
 // The width of a column relative to the font size: exact for JetBrains Mono and DejaVu Sans Mono, an average
 // for Inter.
 constexpr double kMonoColumn = 0.6, kSansColumn = 0.53;
 
 }  // namespace
-
-const DrawingColors& drawingColors(bool dark) {
-  static const DrawingColors light{
-      colorOf(0xffffff),
-      colorOf(0xf6f7f9),
-      colorOf(0xeceff3),
-      colorOf(0xd9dee5),
-      colorOf(0x12161c),
-      colorOf(0x4d5866),
-      colorOf(0x616c79),
-      colorOf(0xad5400),
-      colorOf(0x0b6bc2),
-      colorOf(0x17753f),
-      {colorOf(0x6b3fd4), colorOf(0x086b61), colorOf(0x7a5800), colorOf(0xa52a55), colorOf(0x3355b8),
-       colorOf(0x4a6b0a), colorOf(0x95502a), colorOf(0x5b5b68)}};
-  static const DrawingColors darkOnes{
-      colorOf(0x0d1015),
-      colorOf(0x141920),
-      colorOf(0x1b222b),
-      colorOf(0x262f3a),
-      colorOf(0xe8ecf1),
-      colorOf(0x93a0af),
-      colorOf(0x7d8997),
-      colorOf(0xff9f45),
-      colorOf(0x4cb8ff),
-      colorOf(0x5fd38d),
-      {colorOf(0xb48cff), colorOf(0x4fd6c8), colorOf(0xf2c14e), colorOf(0xff8fb1), colorOf(0x9fb8ff),
-       colorOf(0xb5d86a), colorOf(0xe3a27f), colorOf(0xc9c9d4)}};
-  return dark ? darkOnes : light;
-}
 
 render::HeatmapStyle drawnStyle(const DrawingColors& colors, double gap) {
   render::HeatmapStyle style;

@@ -88,14 +88,7 @@ struct Ramp {
   bool upwards = true;
 };
 
-/// A sample of the look of cells without a value.
-struct Swatch {
-  Frame frame;
-  render::HeatmapStyle style;
-  float value = render::kMaskedCell;
-};
-
-using Shape = std::variant<TextRun, Box, Line, Polyline, Area, Clip, Cells, Ramp, Swatch>;
+using Shape = std::variant<TextRun, Box, Line, Polyline, Area, Clip, Cells, Ramp>;
 
 struct Drawing {
   std::string title;  ///< for readers who can't see it
@@ -121,10 +114,7 @@ render::Color mixedColor(const render::Color& a, const render::Color& b, float t
 /// Colours by meaning, the same as in the window.
 struct DrawingColors {
   render::Color background, panel, raised, line, text, secondary, faint, query, key, value;
-  std::array<render::Color, 8> groups;  ///< KV groups, cyclically
 };
-/// Returns the colours for print, or for dark slides.
-const DrawingColors& drawingColors(bool dark);
 /// Returns a heatmap style with colours for masked cells and dead rows, and the gap.
 render::HeatmapStyle drawnStyle(const DrawingColors& colors, double gap);
 /// Returns the width of a line of text in units: exact in the monospaced font, approximate in the other.

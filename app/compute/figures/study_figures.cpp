@@ -17,7 +17,7 @@ std::string differenceTitle(const PairStudy& pair, const WordOf& word) {
   return title;
 }
 
-const PieceWords& wordsOf(Piece piece) {
+const PieceWords& pieceWords(Piece piece) {
   static constexpr PieceWords kWords[] = {
       {"stream", "Stream", "Stream", "Residual stream before each layer",
        "Residual stream before each layer"},
@@ -35,7 +35,7 @@ GridFigure patchFigure(const PatchGridQuestion& question, const PatchGrid& grid,
   const PairStudy& pair = *question.sides.pair;
   const bool tokens = question.columnsAreTokens();
   GridFigure figure;
-  figure.title = tokens ? wordsOf(question.piece).eachLayer : wordsOf(question.piece).eachHead;
+  figure.title = tokens ? pieceWords(question.piece).eachLayer : pieceWords(question.piece).eachHead;
   if (question.path)
     figure.title += fmt::format(", along paths from head {}.{}", question.path->layer, question.path->head);
   figure.title += question.sides.intoA ? ", B into A" : ", A into B";

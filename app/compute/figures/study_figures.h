@@ -48,7 +48,7 @@ std::string differenceTitle(const PairStudy& pair, const WordOf& word);
 struct PieceWords {
   const char *one, *ofHeads, *ofTokens, *eachHead, *eachLayer;
 };
-const PieceWords& wordsOf(attention::Piece piece);
+const PieceWords& pieceWords(attention::Piece piece);
 
 // The values of each head over many texts, as a table, a map and a scatter plot.
 

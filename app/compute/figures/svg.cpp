@@ -220,11 +220,6 @@ class SvgWriter {
     out_ += "</linearGradient></defs>\n" + rectangle(ramp.frame, "fill=\"url(#" + id + ")\"");
   }
 
-  void write(const Swatch& swatch) {
-    const std::string colour = paint(swatch.style, swatch.value);
-    out_ += rectangle(swatch.frame, colour);
-  }
-
   const bool rectangles_;
   std::string out_;
   std::set<std::string> defined_;  ///< ids of patterns and gradients

@@ -37,14 +37,8 @@ std::string idText(const TokenFigure::Entry& entry) {
   return fmt::format("{}", entry.id);
 }
 
-/// The text as boxes with a word and its id.
-struct Chips {
-  double bottom = 0;
-  std::vector<Frame> frames;  ///< of each token
-};
-
-/// Places the text in one line if type of some size fits, else in several lines of the smallest.
-Chips placeChips(const TokenFigure& figure, double width, double& size) {
+/// Places the text's tokens in one line if type of some size fits, else in several lines of the smallest.
+std::vector<Frame> placeChips(const TokenFigure& figure, double width, double& size) {
   const auto chipWidth = [&](const TokenFigure::Entry& token) {
     return std::max(drawnWidth(token.word, size, true), drawnWidth(idText(token), size, true)) + 7;
   };
@@ -56,7 +50,7 @@ Chips placeChips(const TokenFigure& figure, double width, double& size) {
     if (needed <= width + kGap) break;
   }
   const double high = 2.6 * size + 8;
-  Chips chips;
+  std::vector<Frame> chips;
   double x = 0, y = 0;
   for (const auto& token : figure.text) {
     const double wide = std::min(chipWidth(token), width);
@@ -64,18 +58,19 @@ Chips placeChips(const TokenFigure& figure, double width, double& size) {
       x = 0;
       y += high + kGap;
     }
-    chips.frames.push_back({x, y, wide, high});
+    chips.push_back({x, y, wide, high});
     x += wide + kGap;
   }
-  chips.bottom = y + high;
   return chips;
 }
 
-Chips addChips(Drawing& drawing, const TokenFigure& figure, bool hidden, const DrawingColors& colors) {
+/// Adds each token as a box with its word and id. Returns the boxes.
+std::vector<Frame> addChips(Drawing& drawing, const TokenFigure& figure, bool hidden,
+                            const DrawingColors& colors) {
   double size = 0;
-  Chips chips = placeChips(figure, drawing.width, size);
+  std::vector<Frame> chips = placeChips(figure, drawing.width, size);
   for (std::size_t i = 0; i < figure.text.size(); ++i) {
-    const Frame& frame = chips.frames[i];
+    const Frame& frame = chips[i];
     const auto position = static_cast<Index>(i);
     const bool lit = isCompared(figure, position);
     const render::Color& ink = lit && !hidden ? inkOf(figure, figure.text[i].id, colors)
@@ -135,8 +130,9 @@ double eachEntry(const std::vector<TokenFigure::Entry>& entries, double y, doubl
   return y;
 }
 
-bool isSelected(const TokenFigure& figure, Index id) {
-  return std::ranges::any_of(figure.compared, [&](Index at) { return figure.at(at).id == id; });
+/// Whether a token at one of the positions has this id.
+bool haveId(const TokenFigure& figure, std::span<const Index> positions, Index id) {
+  return std::ranges::any_of(positions, [&](Index at) { return figure.at(at).id == id; });
 }
 
 void addScaleBelow(Drawing& drawing, const render::HeatmapStyle& style, const DrawingColors& colors) {
@@ -161,14 +157,12 @@ attention::Vector TokenFigure::rowOf(Index position) const {
 Drawing idsDrawing(const TokenFigure& figure, bool hidden, double width, double height,
                    const DrawingColors& colors) {
   Drawing drawing = emptyDrawing("The text's tokens and their ids", width, height, colors);
-  const Chips chips = addChips(drawing, figure, hidden, colors);
+  const std::vector<Frame> chips = addChips(drawing, figure, hidden, colors);
   const std::vector<TokenFigure::Entry>& entries = hidden ? figure.examples : figure.entries;
   std::vector<Index> followed = figure.compared;
   if (hidden) followed.assign(figure.example < 0 ? 0 : 1, figure.example);
-  const auto follows = [&](Index id) {
-    return std::ranges::any_of(followed, [&](Index at) { return figure.at(at).id == id; });
-  };
-  const double top = chips.bottom + std::min(72.0, height * 0.16), left = width / 2 - 8, from = top + 18;
+  const double top = chips.back().bottom() + std::min(72.0, height * 0.16), left = width / 2 - 8,
+               from = top + 18;
   drawing.shapes.push_back(
       TextRun{fmt::format("The vocabulary: {} tokens, each with its id", figure.vocabulary), width / 2, top,
               14, colors.secondary, Anchor::middle});
@@ -178,7 +172,7 @@ Drawing idsDrawing(const TokenFigure& figure, bool hidden, double width, double 
   std::vector<double> heights(entries.size());
   eachEntry(entries, from, high, [&](std::size_t i, double y) {
     const TokenFigure::Entry& entry = entries[i];
-    const bool selected = follows(entry.id);
+    const bool selected = haveId(figure, followed, entry.id);
     const render::Color& ink = !selected ? colors.secondary
                                : hidden  ? colors.text
                                          : inkOf(figure, entry.id, colors);
@@ -189,10 +183,10 @@ Drawing idsDrawing(const TokenFigure& figure, bool hidden, double width, double 
   });
   // From each token down to its line; those right of the list reach it from the right. Lines would cross
   // a second line of text.
-  if (chips.frames.back().y > 0) return drawing;
+  if (chips.back().y > 0) return drawing;
   for (const Index position : followed) {
     const TokenFigure::Entry& token = figure.at(position);
-    const Frame& chip = chips.frames[asSize(position)];
+    const Frame& chip = chips[asSize(position)];
     const auto line = std::ranges::find(entries, token.id, &TokenFigure::Entry::id) - entries.begin();
     const double x = chip.x + chip.width / 2, y = heights[asSize(line)];
     const double end = x < width / 2 ? left - 76 : left + 96;
@@ -220,7 +214,7 @@ void addTable(Drawing& drawing, const TokenFigure& figure, const Frame& frame, d
                                    frame.x, frame.y - 9, kLeastType, colors.secondary});
   for (std::size_t i = 0; i < figure.entries.size(); ++i) {
     const Index id = figure.entries[i].id;
-    if (!isSelected(figure, id)) continue;
+    if (!haveId(figure, figure.compared, id)) continue;
     const double y =
         frame.y + frame.height * (static_cast<double>(id) + 0.5) / static_cast<double>(figure.vocabulary);
     drawing.shapes.push_back(Box{{frame.x - 2, y - 2, frame.width + 4, 4}, inkOf(figure, id, colors), 1.2});
@@ -245,17 +239,17 @@ Difference differenceOf(const TokenFigure& figure, Index a, Index b) {
 
 Drawing vectorsDrawing(const TokenFigure& figure, double width, double height, const DrawingColors& colors) {
   Drawing drawing = emptyDrawing("Rows of the embedding table", width, height, colors);
-  const Chips chips = addChips(drawing, figure, false, colors);
+  const std::vector<Frame> chips = addChips(drawing, figure, false, colors);
   const render::HeatmapStyle style = numberStyleOf(figure, colors);
   const double names = 104, tableWide = std::clamp(width * 0.13, 60.0, 120.0);
   const double left = tableWide + 24 + names, wide = width - left;
-  const double top = chips.bottom + 34, bottom = height - 26;
+  const double top = chips.back().bottom() + 34, bottom = height - 26;
   const auto lines = static_cast<double>(figure.entries.size()) + 1;
   const double high = std::clamp((bottom - top) * 0.3 / lines, 13.0, 22.0);
   std::vector<double> heights(figure.entries.size());
   double y = eachEntry(figure.entries, top, high, [&](std::size_t i, double middle) {
     const TokenFigure::Entry& entry = figure.entries[i];
-    const bool selected = isSelected(figure, entry.id);
+    const bool selected = haveId(figure, figure.compared, entry.id);
     const render::Color& ink = selected ? inkOf(figure, entry.id, colors) : colors.secondary;
     const Frame frame{left, middle - high / 2 + 0.5, wide, high - 1};
     drawing.shapes.push_back(TextRun{entry.word + " " + idText(entry), left - 8, middle, kLeastType, ink,
@@ -325,10 +319,35 @@ void addTurn(Drawing& drawing, double x, double y, double radius, double from, d
   drawing.shapes.push_back(std::move(way));
 }
 
+constexpr double kClockWords = 2 * kLeastType + 10;  ///< height of the words below a clock
+
+/// A grid of clocks that are as large as possible.
+struct ClockPlan {
+  Index columns = 1, lines = 1, clocks = 1;
+  double wide = 0, high = 0;  ///< of one with its words
+};
+
+/// The last clocks, which turn slowest, leave if none of all could be read.
+ClockPlan planClocks(Index clocks, double width, double height) {
+  constexpr double kWords = 125, kLeast = 60, kMargin = 12;  // width of the words; diameter; around a clock
+  for (;; --clocks) {
+    ClockPlan best;
+    double most = -1;
+    for (Index columns = 1; columns <= clocks; ++columns) {
+      const Index lines = (clocks + columns - 1) / columns;
+      const double wide = width / static_cast<double>(columns), high = height / static_cast<double>(lines);
+      const double diameter = std::min(wide - kMargin, high - kClockWords - kMargin);
+      if ((columns > 1 && wide < kWords) || diameter <= most) continue;
+      most = diameter;
+      best = {columns, lines, clocks, wide, std::min(high, wide + kClockWords)};
+    }
+    if (most >= kLeast || clocks == 1) return best;
+  }
+}
+
 void addClock(Drawing& drawing, const TokenFigure& figure, const TokenFigure::Pair& pair, const Frame& frame,
               const DrawingColors& colors) {
-  const double lines = 2 * kLeastType + 10,
-               radius = std::min(frame.width / 2 - 6, (frame.height - lines) / 2 - 4);
+  const double radius = std::min(frame.width / 2 - 6, (frame.height - kClockWords) / 2 - 4);
   const double x = frame.x + frame.width / 2, y = frame.y + radius + 4;
   Polyline circle{{}, colors.line, 1.5};
   constexpr int kSides = 48;
@@ -353,8 +372,8 @@ void addClock(Drawing& drawing, const TokenFigure& figure, const TokenFigure::Pa
 
 Drawing rotationDrawing(const TokenFigure& figure, double width, double height, const DrawingColors& colors) {
   Drawing drawing = emptyDrawing("A query turns with its position", width, height, colors);
-  const Chips chips = addChips(drawing, figure, false, colors);
-  double y = chips.bottom + 20, x = 0;
+  const std::vector<Frame> chips = addChips(drawing, figure, false, colors);
+  double y = chips.back().bottom() + 20, x = 0;
   const auto hand = [&](Index position, const render::Color& color) {
     const std::string words = fmt::format("query of “{}” at position {}", figure.at(position).word, position);
     addHand(drawing, x, y, 26, 0, color);
@@ -364,15 +383,12 @@ Drawing rotationDrawing(const TokenFigure& figure, double width, double height, 
   hand(figure.compared.front(), colors.text);
   hand(figure.compared.back(), colors.query);
   y += 14;
-  const auto pairs = static_cast<Index>(figure.pairs.size());
-  const Index columns = std::max<Index>(1, std::min<Index>(pairs, static_cast<Index>(width / 125)));
-  const Index lines = (pairs + columns - 1) / std::max<Index>(columns, 1);
-  const double wide = width / static_cast<double>(columns),
-               high = (height - y) / static_cast<double>(std::max<Index>(lines, 1));
-  for (Index i = 0; i < pairs; ++i)
+  const ClockPlan plan = planClocks(static_cast<Index>(figure.pairs.size()), width, height - y);
+  y += std::max(0.0, (height - y - plan.high * static_cast<double>(plan.lines)) / 2);
+  for (Index i = 0; i < plan.clocks; ++i)
     addClock(drawing, figure, figure.pairs[asSize(i)],
-             {wide * static_cast<double>(i % columns), y + high * static_cast<double>(i / columns), wide,
-              high - 4},
+             {plan.wide * static_cast<double>(i % plan.columns),
+              y + plan.high * static_cast<double>(i / plan.columns), plan.wide, plan.high - 4},
              colors);
   return drawing;
 }

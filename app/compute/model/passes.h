@@ -13,10 +13,10 @@ double logSumExp(const Eigen::Ref<const Eigen::RowVectorXf>& row);
 /// softmax of every row, in place.
 void toProbabilities(attention::Matrix& logits);
 
-/// Calls `each` with the logits of the stream's rows from `first` on, [rows, vocabulary], part by part: those
-/// of all rows would be the largest matrix by far for a large vocabulary. Returns "stopped" if `stop` is
-/// requested.
+/// The logits of a stream's rows from `first` on: [rows, vocabulary].
 using LogitPart = std::function<void(Index first, attention::Matrix& logits)>;
+/// Calls `each` with the stream's logits part by part: those of all rows would be the largest matrix by far
+/// for a large vocabulary. Returns "stopped" if `stop` is requested.
 attention::Status forLogits(const attention::Model& model, const attention::Matrix& stream,
                             const std::stop_token& stop, const LogitPart& each);
 

@@ -16,9 +16,13 @@ struct ModelRow {
   attention::ModelShape shape;
 };
 
+/// The layer that the person made on Heads.
+ModelRow layerRow(const Scene& scene) {
+  return {kThisLayer, scene.setup.subject.opened ? "One layer" : "Your layer", shapeOfLayer(scene.setup)};
+}
+
 std::vector<ModelRow> allRows(const Scene& scene, const State& page) {
-  std::vector<ModelRow> rows{
-      {kThisLayer, scene.setup.subject.opened ? "One layer" : "Your layer", shapeOfLayer(scene.setup)}};
+  std::vector<ModelRow> rows{layerRow(scene)};
   Scene opened = {};
   opened.cost.model = kOpenedModel;
   opened.setup.subject = scene.setup.subject;
@@ -68,7 +72,7 @@ std::string shapeHelp(const attention::ModelShape& shape) {
                      shape.modelDim, context, shape.source);
 }
 
-/// "Your layer  8 heads, 1 kv head": what the person made on Heads, visible whatever is chosen.
+/// "Your layer  8 heads, 1 kv head"
 std::string layerLabel(const ModelRow& own) {
   const attention::ModelShape& shape = own.shape;
   return own.label + "  " + countedText(shape.heads, "head") +
@@ -77,7 +81,7 @@ std::string layerLabel(const ModelRow& own) {
 
 void modelSection(Rows& rows, Scene& scene, State& page) {
   rows.section("MODEL", "KV cache per token");
-  const ModelRow own = allRows(scene, page).front();
+  const ModelRow own = layerRow(scene);  // visible whatever is chosen
   if (rows.option("model.this_layer", layerLabel(own), perTokenText(own.shape, scene.cost.format),
                   scene.cost.config.empty() && scene.cost.model == kThisLayer, shapeHelp(own.shape)))
     chooseModel(scene, kThisLayer);

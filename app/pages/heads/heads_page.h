@@ -78,6 +78,8 @@ struct WordPart {
   Shown<ChangeQuestion, HeadChanges> changes;
   Shown<AimQuestion, WordAim> aim;
   std::optional<AimQuestion> aimed;  ///< the word that a head is to read, until its vector is found
+  WordReading reading;               ///< of the cell that `readAt` names, in that snapshot
+  std::tuple<std::shared_ptr<const Snapshot>, Index, Index, Index> readAt;  ///< sequence, head, word
   WordCardState card;
   std::weak_ptr<Document> document;  ///< whose word it is: a stage shows others
   bool compares = false;             ///< the vector is edited, and nothing else since then

@@ -83,17 +83,25 @@ void putBack(Scene& scene, State& page, const WordStudy& study) {
   scene.setup.input.table = before.input.table;
 }
 
-/// What the selected head reads at the word.
-WordReading readingOf(const Scene& scene, const State& page, Index word) {
-  WordReading reading;
-  const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
-  if (!sequence || sequence->queryLength != sequence->keyLength || word >= sequence->queryLength)
-    return reading;
-  reading.head = scene.cursor.cell.head;
+/// What the selected head reads at the word; gathered again only if that may have changed.
+const WordReading& readingOf(const Scene& scene, State& page, Index word) {
+  WordReading& reading = page.word.reading;
   reading.busy = page.word.aimed.has_value();
-  for (Index key = 0; key < sequence->keyLength; ++key)
-    if (visible(sequence->mask, reading.head, word, key)) reading.keys.push_back(key);
-  reading.key = strongestKey(sequence->probabilities()[reading.head].row(word), sequence->keyLength);
+  const Index head = scene.cursor.cell.head;
+  std::tuple at(page.snapshot, scene.cursor.sequence, head, word);
+  if (page.word.readAt == at) return reading;
+  page.word.readAt = std::move(at);
+  reading = {head, {}, {}, 0, reading.busy};
+  const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
+  if (!sequence || isCross(scene.setup) || word >= sequence->queryLength) return reading;
+  const Index most = strongestKey(sequence->probabilities()[head].row(word), sequence->keyLength);
+  for (Index key = 0; key < sequence->keyLength; ++key) {
+    if (!visible(sequence->mask, head, word, key)) continue;
+    if (key == most) reading.chosen = static_cast<int>(reading.keys.size());
+    reading.keys.push_back(key);
+    reading.choices.push_back({fmt::format("{} {}", key, sequence->keys[static_cast<std::size_t>(key)].text),
+                               "", std::to_string(key)});
+  }
   return reading;
 }
 
@@ -104,10 +112,7 @@ void takeAim(Scene& scene, State& page, const WordStudy& study) {
   const AimQuestion question = *std::exchange(word.aimed, std::nullopt);
   if (question.snapshot != page.snapshot || question.query != word.before.word) return;
   const WordAim* aim = word.aim.of(question);
-  if (!aim) {
-    word.card.problem = word.aim.problem(question);
-    return;
-  }
+  if (!aim) return void(word.card.problem = word.aim.problem(question));
   WordCardEdit edit;
   edit.vector = tableNow(scene, study).values.row(question.query) + aim->change;
   setVector(scene, page, study, edit);
@@ -159,8 +164,8 @@ void drawCard(Scene& scene, State& page, const ImRect& area) {
                                 typed ? std::shared_ptr<const void>(scene.setup.input.table.pointer()) : kept,
                                 at,
                                 word.before.vector,
-                                x,
-                                readingOf(scene, page, at)};
+                                readingOf(scene, page, at),
+                                x};
   apply(scene, page, *study, current, wordCard(page.view, word.card, subject, area));
 }
 
@@ -210,6 +215,7 @@ void closeWord(State& page) {
   word.changes.forget();
   word.aim.forget();
   word.aimed.reset();
+  word.readAt = {};
 }
 
 std::optional<Index> changedCells(const State& page, Index head) {

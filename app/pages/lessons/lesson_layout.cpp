@@ -38,14 +38,15 @@ float wordsHeight(const State& page, float width) {
 /// The share of the width that the words need beside the picture, from 28 to 40 %: with the comparison below
 /// them if there is one and it fits, too.
 float wordsShare(const State& page, const ImRect& area, float pad) {
-  constexpr float kLeast = 0.28f, kMost = 0.4f;
-  const auto fits = [&](float share, float extra) {
-    return wordsHeight(page, area.GetWidth() * share - pad) + extra <= area.GetHeight();
-  };
-  for (const float extra : {comparable(page) ? comparisonBelowHeight(page.view) : 0.0f, 0.0f})
-    for (int step = 0; step <= 6; ++step)
-      if (const float share = kLeast + 0.02f * static_cast<float>(step); fits(share, extra)) return share;
-  return kMost;
+  const float below = comparable(page) ? comparisonBelowHeight(page.view) : 0;
+  std::optional<float> alone;
+  for (int percent = 28; percent <= 40; percent += 2) {
+    const float share = static_cast<float>(percent) / 100;
+    const float left = area.GetHeight() - wordsHeight(page, area.GetWidth() * share - pad);
+    if (left >= below) return share;
+    if (left >= 0 && !alone) alone = share;
+  }
+  return alone.value_or(0.4f);
 }
 
 }  // namespace
@@ -66,10 +67,10 @@ ImRect wordsArea(const State& page, const ImRect& area) {
   if (square) {
     words.Min.x = std::round(area.Max.x - area.GetWidth() * wordsShare(page, area, pad));
   } else {
-    const float needed = wordsHeight(page, area.GetWidth() - pad) / area.GetHeight();
+    const float least = area.GetHeight() * 0.2f, most = area.GetHeight() * 0.36f;
     const bool asks = page.here.lesson && page.at().question;
-    words.Min.y =
-        std::round(area.Max.y - area.GetHeight() * (asks ? 0.36f : std::clamp(needed, 0.2f, 0.36f)));
+    words.Min.y = std::round(
+        area.Max.y - (asks ? most : std::clamp(wordsHeight(page, area.GetWidth() - pad), least, most)));
   }
   return words;
 }

@@ -189,10 +189,8 @@ void nextLesson(Rows& rows, State& page, float room) {
 
 void lessonEnd(Rows& rows, State& page, const RichFonts& fonts) {
   rows.rich(fonts, richOrPlain(page.here.study->learned));
-  LessonList all = page.list;
-  all.search.clear();
   std::vector<std::size_t> path;
-  for (const PathPart& part : pathParts(all))
+  for (const PathPart& part : pathParts(*page.list.library))
     path.insert(path.end(), part.lessons.begin(), part.lessons.end());
   const auto& lessons = page.list.library->lessons;
   const auto here =

@@ -22,8 +22,9 @@ struct PathPart {
   std::vector<std::size_t> lessons;
   bool ends = false;  ///< comes after all other parts of the program's lessons
 };
-/// The lessons that contain the search, in parts, which are ordered by their first lesson of all.
-std::vector<PathPart> pathParts(const LessonList& list);
+/// The lessons whose title, summary or part contains the search, in parts, which are ordered by their first
+/// lesson of all.
+std::vector<PathPart> pathParts(const LessonLibrary& library, const std::string& search = "");
 
 /// Where the cards of a path stand.
 struct PathPlan {

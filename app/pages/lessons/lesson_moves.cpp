@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include "app/pages/lessons/lessons_page.h"
-#include "app/platform/track.h"
 
 namespace headscope::app::lessons_page {
 
@@ -19,7 +18,8 @@ void saveProgress(PageServices& services, const State& page) {
   });
 }
 
-void goTo(LessonCursor& at, Index step) {
+void goTo(State& page, LessonCursor& at, Index step) {
+  page.here.ended = false;
   at.step = step;
   at.guess = -1;
   at.answered = false;
@@ -44,7 +44,7 @@ void moveOn(PageServices& services, State& page, LessonCursor& at) {
     return;
   }
   if (page.asking()) return answer(services, page, at);
-  if (at.step < lastStep(page)) return goTo(at, at.step + 1);
+  if (at.step < lastStep(page)) return goTo(page, at, at.step + 1);
   if (!page.here.ended && !page.here.lesson->learned.empty()) {
     page.here.ended = true;
     return;
@@ -66,7 +66,7 @@ void moveBack(State& page, LessonCursor& at) {
     return;
   }
   if (at.step == 0) return;
-  goTo(at, at.step - 1);
+  goTo(page, at, at.step - 1);
   at.answered = page.here.lesson->steps[asSize(at.step)].question.has_value();
 }
 
@@ -89,7 +89,7 @@ void openAsked(State& page, LessonCursor& at) {
     const auto& steps = entry->lesson->steps;
     const auto step = std::find_if(steps.begin(), steps.end(),
                                    [&](const LessonStep& each) { return each.id == known->second.last; });
-    if (step != steps.end()) goTo(at, step - steps.begin());
+    if (step != steps.end()) goTo(page, at, step - steps.begin());
   }
   page.asked.fromStart = false;
 }
@@ -170,7 +170,7 @@ void addAnswers(ActionList& to, State& page) {
 
 void applyMoves(PageServices& services, State& page, LessonCursor& at) {
   openAsked(page, at);
-  if (const auto step = std::exchange(page.asked.step, std::nullopt)) goTo(at, *step);
+  if (const auto step = std::exchange(page.asked.step, std::nullopt)) goTo(page, at, *step);
   if (const auto option = std::exchange(page.asked.option, std::nullopt); option && page.asking()) {
     at.guess = *option;
     // In a lecture, hands are counted first, and the answer is shown once everyone has voted.
@@ -181,8 +181,8 @@ void applyMoves(PageServices& services, State& page, LessonCursor& at) {
   if (!move || !page.here.lesson) return;
   if (*move == Move::next) moveOn(services, page, at);
   if (*move == Move::back) moveBack(page, at);
-  if (*move == Move::first) goTo(at, 0);
-  if (*move == Move::last) goTo(at, lastStep(page));
+  if (*move == Move::first) goTo(page, at, 0);
+  if (*move == Move::last) goTo(page, at, lastStep(page));
 }
 
 void remember(PageServices& services, State& page) {

@@ -3,7 +3,6 @@
 #include "app/pages/lessons/lessons_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/heat_parts.h"
-#include "attention/core/extremes.h"
 
 namespace headscope::app::lessons_page {
 

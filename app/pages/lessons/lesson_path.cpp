@@ -143,10 +143,10 @@ void paintCover(const State& page, std::size_t at, const ImRect& room) {
   paintCells(view, list, squareCells(room, picture.rows(), picture.cols()), picture, style);
 }
 
-std::vector<PathPart> pathParts(const LessonList& list) {
+std::vector<PathPart> pathParts(const LessonLibrary& library, const std::string& searched) {
   std::vector<PathPart> parts;
-  const auto& lessons = list.library->lessons;
-  const std::string search = attention::foldCase(list.search);
+  const auto& lessons = library.lessons;
+  const std::string search = attention::foldCase(searched);
   for (std::size_t i = 0; i < lessons.size(); ++i) {
     const Lesson& lesson = *lessons[i].lesson;
     const std::string heading = lesson.part.empty() ? "Your lessons" : lesson.part;
@@ -207,7 +207,7 @@ PathPlan layPath(std::span<const PathPart> parts, const ImRect& area, int column
 
 float lessonPath(State& page, const ImRect& area) {
   View& view = page.view;
-  const std::vector<PathPart> parts = pathParts(page.list);
+  const std::vector<PathPart> parts = pathParts(*page.list.library, page.list.search);
   if (parts.empty()) return area.Min.y;
   const bool present = view.present;
   const float stem = area.Min.x + view.px(6);

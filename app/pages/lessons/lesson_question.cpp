@@ -89,10 +89,6 @@ void optionLine(Rows& rows, State& page, std::size_t at) {
               plan.right ? theme.text : theme.secondary, plan.verdict);
 }
 
-}  // namespace
-
-namespace {
-
 /// Why the answer is right, and why the person's is wrong.
 std::vector<std::string> reasons(const State& page) {
   const auto& options = page.here.study->options;

@@ -301,8 +301,16 @@ std::vector<CaptionPart> Page::caption(const Scene&) const {
   const Theme& theme = *services_.view.theme;
   if (!page_.here.lesson) return {{"Choose a lesson", theme.text}};
   return {{page_.here.lesson->title, theme.text},
-          {fmt::format("   step {} of {}", page_.here.step + 1, page_.here.lesson->steps.size()),
+          {fmt::format("   step {} of {}{}", page_.here.step + 1, page_.here.lesson->steps.size(),
+                       showsBefore() ? "   ·   the picture changes with the answer" : ""),
            theme.secondary}};
+}
+
+/// Whether the words may already speak of a scene that is shown only with the answer.
+bool Page::showsBefore() const {
+  if (!page_.asking() || page_.pictured()) return false;
+  const LessonStep& step = page_.at();
+  return !sameDocument(sceneBefore(*page_.here.lesson, step), step.scene);
 }
 
 std::string Page::notes(const Scene&) const {

@@ -100,7 +100,6 @@ struct State {
   bool asking() const { return here.lesson && at().question && !here.answered; }
   /// Whether to show the explanation alone. While presenting, it is a separate move before the question.
   bool explains() const { return view.present && asking() && !here.put && here.guess < 0; }
-  bool onLastStep() const { return here.lesson && asSize(here.step) + 1 == here.lesson->steps.size(); }
   /// Whether the step shows its own picture in place of its page.
   bool pictured() const { return here.lesson && at().look.picture != LookPicture::none; }
 };
@@ -121,7 +120,7 @@ RichFonts readingFonts(const View& view, std::uint32_t color);
 float comparisonWidth(const View& view, const ImRect& area);
 /// The area for the text: left; while presenting, right of maps, which are square, and below wide pages.
 ImRect wordsArea(const State& page, const ImRect& area);
-/// The rest of `area`.
+/// What wordsArea() leaves of `area`.
 ImRect besideWords(const State& page, const ImRect& area);
 
 /// Draws all lessons along their path, the talks and, on the left, what to do next. `own` is the window's
@@ -154,7 +153,7 @@ void comparison(State& page, const ImRect& area);
 bool comparable(const State& page);
 /// Whether it is compared in a separate column.
 bool compares(const State& page);
-/// Draws the step's own picture, or that it is being computed.
+/// Draws the step's own picture in `area`; nothing until it is computed.
 void lessonPicture(const State& page, const ImRect& area);
 /// Draws the numbered mark where the text refers to, if visible; `area` is everything between the bars.
 void lookMark(const State& page, const ImRect& area);
@@ -271,6 +270,7 @@ class Page : public app::Page {
   void takeLibrary(const std::shared_ptr<const Library>& found);
   void takeTalks(const std::shared_ptr<const FinishedTalks>& talks);
   bool takeStudy();
+  bool showsBefore() const;
   void place(LessonCursor& at);
   void setStage(const Placed& now);
   void clearStage();

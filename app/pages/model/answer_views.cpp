@@ -36,7 +36,8 @@ void answerChoice(ControlLine& bar, Scene& scene, State& page, bool other) {
 }
 
 /// The logit difference after each text, as many as fit.
-void differences(ControlLine& bar, const View& view, const PairStudy& pair, ImFont* font) {
+void differences(ControlLine& bar, const View& view, const PairStudy& pair) {
+  ImFont* const font = view.fonts->hero;
   const auto figure = [&](const char* name, const RecordedText& text, const char* tracked) {
     const std::string words = logitText(text.difference);
     const float named = *name ? textWidth(view.fonts->text, name) + view.px(8) : 0;
@@ -61,7 +62,7 @@ void differenceLine(ControlLine& bar, Scene& scene, State& page) {
   bar.words("− logit of ", theme.faint, view.fonts->small);
   answerChoice(bar, scene, page, true);
   bar.space(10);
-  differences(bar, view, *page.pair, view.fonts->hero);
+  differences(bar, view, *page.pair);
 }
 
 /// A text of the pair on one line, the words that the other text lacks in full light, and its logit
@@ -144,22 +145,20 @@ void lensOf(Board& board, const Scene& scene, State& page, const Shown<LensQuest
   else
     figureNote(board, {figure.note, "Colour: how sure the model is."},
                gridLegend(figure, gridStyle(scene, figure)));
-  const std::string title = figure.title;
-  const auto say = [&page, &lens, names = std::pair(figure.rows, figure.columns)](Index row, Index column,
-                                                                                  bool) {
+  const auto say = [&page, &lens](const GridFigure& of, Index row, Index column) {
     const Index answer = lens.request().pair->answers.id;
     tooltip(page.view,
-            fmt::format("{}, after “{}”: {} {}\n“{}” {}, logit difference {}", names.first[asSize(row)],
-                        names.second[asSize(column)], page.word(lens->top(row, column)),
+            fmt::format("{}, after “{}”: {} {}\n“{}” {}, logit difference {}", of.rows[asSize(row)],
+                        of.columns[asSize(column)], page.word(lens->top(row, column)),
                         probabilityText(lens->probability(row, column)), page.word(answer),
                         probabilityText(lens->answer(row, column)),
                         logitText(double{lens->difference(row, column)})));
   };
   board.picture(std::string("answer.") + name, {50 + 14 * rows, 200, 1},
-                [&page, name, title, rows, columns, say, style = gridStyle(scene, figure),
-                 figure = std::move(figure)](const ImRect& area) {
-                  paintGrid(page.view, name, figure, style, area, say);
-                  fitView(page.view, area, title, 120 + 76 * columns, 70 + 48 * rows);
+                [&scene, &page, name, rows, columns, say, figure = std::move(figure)](const ImRect& area) {
+                  paintGrid(page.view, name, figure, gridStyle(scene, figure), area,
+                            [&](Index row, Index column, bool) { say(figure, row, column); });
+                  fitView(page.view, area, figure.title, 120 + 76 * columns, 70 + 48 * rows);
                 });
   if (lens.request().ofB) board.leaves(2);
 }

@@ -21,6 +21,8 @@ void answerView(Board& board, Scene& scene, State& page);
 void patchView(Board& board, Scene& scene, State& page);
 /// Measurements of every head on many texts.
 void studyView(Board& board, Scene& scene, State& page);
+/// The chosen column's mean of every head, or the first column's if the texts lack the chosen one.
+GridFigure shownMap(const Scene& scene, const TextsStudy& study);
 std::vector<CaptionPart> studyCaption(const Scene& scene, const View& view, const StudyState& texts);
 /// Left panel: text B, and example pairs of texts.
 void pairSection(Rows& rows, Scene& scene, State& page);
@@ -38,7 +40,7 @@ using AtCell = std::function<void(Index row, Index column, bool clicked)>;
 /// Paints a grid's cells with names on both axes, all as large as fits; tests know its cells as `name`.
 void paintGrid(View& view, const char* name, const GridFigure& figure, const CellStyle& style,
                const ImRect& area, const AtCell& at);
-/// The colours of a grid, and what they mean.
+/// The colours of a grid, and a legend for them.
 CellStyle gridStyle(const Scene& scene, const GridFigure& figure);
 FigureLegend gridLegend(const GridFigure& figure, const CellStyle& style);
 /// Paints the longest bars that fit, the others as one, and their sum. A hovered bar says what it is.

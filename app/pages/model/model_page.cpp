@@ -308,13 +308,13 @@ FigureLegend Page::legend(const Scene& scene) const {
   const ModelCursor& cursor = scene.cursor.model;
   if (cursor.view == ModelView::heads)
     return {"weight", shownColours(scene, page_), shownLabels(scene, page_)};
-  if (cursor.view == ModelView::patch && page_.headGrid)
+  if (cursor.view == ModelView::patch && page_.headGrid.newest() && !scene.compare.other.empty())
     return of(patchFigure(page_.headGrid.request(), *page_.headGrid, {}));
-  if (cursor.view == ModelView::lens && page_.lens)
+  if (cursor.view == ModelView::lens && page_.lens.newest())
     return of(lensFigure(page_.lens.request(), *page_.lens, [](Index) { return std::string(); }));
   const auto& study = page_.texts.progress.study;
   if (cursor.view == ModelView::study && cursor.study.shape == StudyShape::map && study)
-    return of(studyMap(*study, cursor.study.column));
+    return of(shownMap(scene, *study));
   return {};
 }
 

@@ -21,7 +21,7 @@ void pieceChoice(ControlLine& bar, const char* name, std::span<const Piece> piec
                  Piece& piece, float units) {
   std::vector<Choice> choices;
   for (const Piece each : pieces) {
-    const char* const label = byToken ? app::wordsOf(each).ofTokens : app::wordsOf(each).ofHeads;
+    const char* const label = byToken ? pieceWords(each).ofTokens : pieceWords(each).ofHeads;
     choices.push_back({label, "", label});
   }
   auto chosen = std::ranges::find(pieces, piece) - pieces.begin();
@@ -109,7 +109,7 @@ void patchGrid(Board& board, Scene& scene, State& page, const char* name,
 
 /// "pattern 3.1", "stream 2 at “Ben”".
 std::string patchWords(const PatchSides& sides, const KeptPatch& patch) {
-  std::string words = fmt::format("{} {}", app::wordsOf(patch.piece).one, patch.layer);
+  std::string words = fmt::format("{} {}", pieceWords(patch.piece).one, patch.layer);
   if (patch.head >= 0) words += fmt::format(".{}", patch.head);
   const RecordedText& into = sides.into();
   if (patch.token >= 0 && patch.token < into.tokens())
@@ -168,7 +168,8 @@ void patchView(Board& board, Scene& scene, State& page) {
   const auto& pair = page.pair;
   if (scene.compare.other.empty() || !pair || !pair->b) {
     board.message("Patching needs a second text",
-                  "Type text B on the left, or choose one of the pairs there.");
+                  page.view.present ? "Leave the stage to type text B."
+                                    : "Type text B on the left, or choose one of the pairs there.");
     return;
   }
   board.controls(

@@ -105,8 +105,10 @@ void paintTable(Scene& scene, View& view, StudyState& texts, const TextsStudy& s
   };
   const Index shown = room(area.GetHeight(), view.present ? 64 : 52, kRow), rows = std::ssize(figure.rows);
   track("study.figure", area.Min, area.Max);
-  if (ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos))
-    texts.first -= static_cast<Index>(2 * ImGui::GetIO().MouseWheel);
+  // A touchpad scrolls by fractions of a step.
+  if (const float wheel = ImGui::GetIO().MouseWheel;
+      wheel != 0 && ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos))
+    texts.first -= wheel > 0 ? 2 : -2;
   texts.first = std::clamp<Index>(texts.first, 0, std::max<Index>(rows - shown, 0));
   TableSpec spec{.name = "study.table",
                  .columns = {{"head", kNames}},
@@ -258,7 +260,7 @@ void figure(Board& board, Scene& scene, State& page, const std::shared_ptr<const
       paintTable(scene, page.view, page.texts, *study, area);
     });
   } else if (shape == StudyShape::map) {
-    GridFigure map = studyMap(*study, column);
+    GridFigure map = shownMap(scene, *study);
     map.kept.push_back(chosenHead(scene));
     const CellStyle style = gridStyle(scene, map);
     board.title(map.title);
@@ -313,6 +315,10 @@ void studyView(Board& board, Scene& scene, State& page) {
               controlsIn("study.texts.box", area, [&] { textList(scene, page, study); });
             })
       .inWindow();
+}
+
+GridFigure shownMap(const Scene& scene, const TextsStudy& study) {
+  return studyMap(study, study.columns.empty() ? "" : upwards(scene, study));
 }
 
 std::vector<CaptionPart> studyCaption(const Scene& scene, const View& view, const StudyState& texts) {

@@ -80,7 +80,7 @@ void put(Canvas list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color,
 }
 
 /// Wraps text between words, and inside words wider than a line (scripts without spaces). For plain text,
-/// Dear ImGui breaks such words.
+/// Dear ImGui breaks such words. Alone, it would also break a line after the point or comma of a number.
 std::string wrappedLines(ImFont* font, std::string_view text, float width) {
   std::string words = wrapped(text, width, [&](std::string_view piece) { return textWidth(font, piece); });
   if (Typesetter::isPlain(font, words)) return words;
@@ -180,7 +180,6 @@ void paintRotated(Canvas list, ImFont* font, ImVec2 at, float degrees, std::uint
 
 float paintParagraph(Canvas list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
                      std::string_view text) {
-  // Dear ImGui would also break a line after the point of a number.
   const std::string lines = wrappedLines(font, text, width);
   const ImVec2 size = sizeOfText(font, lines, width);
   put(list, font, ImVec2(std::round(at.x), std::round(at.y)), size, color, lines, text, width);
@@ -188,8 +187,7 @@ float paintParagraph(Canvas list, ImFont* font, ImVec2 at, float width, std::uin
 }
 
 TextLines linesOf(ImFont* font, std::string_view text, float width) {
-  TextLines all{
-      Typesetter::isPlain(font, text) ? std::string(text) : wrappedLines(font, text, width), {}, width};
+  TextLines all{wrappedLines(font, text, width), {}, width};
   all.size = sizeOfText(font, all.lines, width);
   return all;
 }

@@ -40,10 +40,7 @@ constexpr UnreadTensors kUnread[] = {
     {.families = "whisper",
      .names = "encoder.* model.encoder.*",
      .why = "the audio encoder, whose output is supplied"},
-    {.families = "gemma3 gemma3_text",
-     .names = "*vision_tower.* *multi_modal_projector.*",
-     .why = "the vision part, which isn't loaded"},
-    {.families = "multimodal",
+    {.families = "gemma3 gemma3_text multimodal",
      .names = "*vision_tower.* *vision_model.* *visual.* *image_tower.* *video_tower.* *connector.* "
               "*multi_modal_projector.* *mm_projector.* *vision_projection.* *image_newline",
      .why = "the vision part, which isn't loaded"},
@@ -80,7 +77,7 @@ bool mayStayUnread(const ModelConfig& config, std::string_view name, const Tenso
       std::string(config.family->name) + (config.group == HeadGroup::encoder ? "#encoder" : "");
   return std::ranges::any_of(kUnread, [&](const UnreadTensors& row) {
     const bool has = row.families.empty() || anyWord(row.families, [&](std::string_view each) {
-                       return each == family || (each == "multimodal" && !config.wrapper.empty());
+                       return each == family || (each == "multimodal" && config.wrapper);
                      });
     return has && (row.ofLayers || !ofLayer) && (!row.causalMask || isCausalMask(name, tensor.shape)) &&
            anyWord(row.names, [&](std::string_view pattern) { return matches(name, pattern); });

@@ -53,6 +53,8 @@ std::span<const Family* const> familyTable() {
   return kFamilies;
 }
 
+namespace {
+
 std::string_view computedPart(const Family& family) {
   if (!family.names.patches.empty()) return "vision model";
   if (family.reads) return family.source ? "encoder–decoder" : "decoder that reads an encoder's output";
@@ -60,6 +62,8 @@ std::string_view computedPart(const Family& family) {
   if (!family.names.latentDown.empty()) return "decoder with latent attention";
   return family.names.router.empty() ? "decoder" : "decoder with experts";
 }
+
+}  // namespace
 
 std::span<const Multimodal> multimodalTable() {
   static constexpr Multimodal kTable[] = {{"llava", "llama"},
@@ -80,6 +84,20 @@ std::span<const Multimodal> multimodalTable() {
                                           {"qwen2_5_vl", "qwen2_vl_text"},
                                           {"qwen3_vl", "qwen3_vl_text"}};
   return kTable;
+}
+
+std::vector<ModelType> modelTypes() {
+  std::vector<ModelType> types;
+  for (const Family* family : familyTable()) {
+    const std::string_view computes = computedPart(*family);
+    types.push_back({family->name, computes});
+    forEachField(family->aliases, [&](std::string_view name, std::string_view) {
+      types.push_back({name, computes, family->name});
+    });
+  }
+  for (const Multimodal& each : multimodalTable())
+    types.push_back({each.name, "text part of a multimodal model", each.text});
+  return types;
 }
 
 // The message for a family that isn't computed.

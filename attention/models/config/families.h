@@ -108,6 +108,13 @@ inline constexpr TensorNames kLlamaNames{.embedding = "embed_tokens",
                                          .finalNorm = "norm",
                                          .head = "lm_head"};
 
+/// Returns the names after `change` has replaced some.
+template <class Change>
+constexpr TensorNames changed(TensorNames names, const Change& change) {
+  change(names);
+  return names;
+}
+
 /// The fields that Llama and its descendants share.
 extern const ConfigFields kLlamaFields;
 
@@ -152,10 +159,6 @@ std::span<const Family> ungated(), routed(), mixtures(), llamaDescendants(), gpt
 
 std::span<const Family* const> familyTable();
 
-/// What is computed of a family: "decoder", "decoder with experts", "decoder with latent attention",
-/// "encoder", "encoder–decoder", "decoder that reads an encoder's output" or "vision model".
-std::string_view computedPart(const Family& family);
-
 /// A model that also reads pictures or sounds, and whose text part is a whole decoder, in the object
 /// text_config or, in some old files, beside the others.
 struct Multimodal {
@@ -165,9 +168,20 @@ struct Multimodal {
 };
 std::span<const Multimodal> multimodalTable();
 
+/// A value of config.json's model_type that opens.
+struct ModelType {
+  std::string_view name;
+  /// "decoder", "decoder with experts", "decoder with latent attention", "encoder", "encoder–decoder",
+  /// "decoder that reads an encoder's output", "vision model" or "text part of a multimodal model".
+  std::string_view computes;
+  std::string_view as = {};  ///< the family that it is another name of, or that its text part is by default
+};
+/// All of them, families first, each followed by its other names.
+std::vector<ModelType> modelTypes();
+
 /// The names in the family's Hugging Face checkpoints.
 inline TensorNaming namingOf(const Family& family) {
-  return {family.names, family.prefixes, family.headPrefixes};
+  return {.names = family.names, .prefixes = family.prefixes, .headPrefixes = family.headPrefixes};
 }
 
 /// Returns the paths of the fields that are asked for when `json` is read as the family's config.json.

@@ -108,7 +108,7 @@ constexpr std::string_view kLayerFields =
     "global_attn_every_n_layers hybrid_layer_ids";
 
 /// Layers with windows or chunks, among those that keep all tokens.
-Kinds spanKinds(const ConfigReader& json, const ModelType* type, Index layers, CacheKind attention) {
+Kinds spanKinds(const ConfigReader& json, const CatalogueType* type, Index layers, CacheKind attention) {
   if (json.has("sliding_window_layout")) {
     const std::vector<Index> slides = switches(json, "sliding_window_layout", layers);
     if (slides.empty()) return {};
@@ -247,7 +247,7 @@ Index innerDimOf(const ConfigReader& part, Index modelDim) {
 
 }  // namespace
 
-Index spanOf(const ConfigReader& json, const ModelType* type) {
+Index spanOf(const ConfigReader& json, const CatalogueType* type) {
   if (json.has("attention_chunk_size")) return json.size("attention_chunk_size", {}, 1, kMaxPositions);
   const bool asked = type && type->name.starts_with("qwen");
   if (!json.flag("use_sliding_window", !asked)) return 0;
@@ -264,7 +264,7 @@ Index spanOf(const ConfigReader& json, const ModelType* type) {
   return 0;
 }
 
-std::vector<PlannedLayer> planLayers(const ConfigReader& json, const ModelType* type, Index layers,
+std::vector<PlannedLayer> planLayers(const ConfigReader& json, const CatalogueType* type, Index layers,
                                      bool experts) {
   if (json.has("hybrid_override_pattern") || isType(type, "nemotron_h")) return patternLayers(json, layers);
   const CacheKind attention = json.has("kv_lora_rank") ? CacheKind::latent : CacheKind::full;

@@ -129,24 +129,19 @@ const Family* familyOf(const ConfigReader& json) {
 
 /// The object that describes the model within the file.
 std::string_view nestedOf(const ConfigReader& json, const ModelConfig& config) {
-  if (config.wrapper.empty()) return config.family->nested;
+  if (!config.wrapper) return config.family->nested;
   return json.isObject("text_config") ? "text_config" : "";
-}
-
-const Multimodal* multimodalNamed(std::string_view type) {
-  const auto found = std::ranges::find(multimodalTable(), type, &Multimodal::name);
-  return found == multimodalTable().end() ? nullptr : &*found;
 }
 
 /// Finds the family of all of the file or, for a multimodal model, of its text part.
 void chooseFamily(const ConfigReader& json, ModelConfig& config) {
-  const Multimodal* const found =
-      multimodalNamed(json.isText("model_type") ? json.text("model_type", "") : "");
-  if (!found) {
+  const std::string type = json.isText("model_type") ? json.text("model_type", "") : "";
+  const auto found = std::ranges::find(multimodalTable(), type, &Multimodal::name);
+  if (found == multimodalTable().end()) {
     config.family = familyOf(json);
     return;
   }
-  config.wrapper = found->name;
+  config.wrapper = &*found;
   const ConfigReader text = json.object("text_config");
   config.family = text.has("model_type") ? familyOf(text) : familyNamed(found->text);
   config.notes.push_back(fmt::format(
@@ -254,7 +249,7 @@ void addNotes(const ConfigReader& json, ModelConfig& config) {
                     config.family->name));
   const std::string_view nested = nestedOf(json, config);
   // The rest of a multimodal model's file is about pictures.
-  const std::vector<std::string> unknown = config.wrapper.empty() || nested.empty()
+  const std::vector<std::string> unknown = !config.wrapper || nested.empty()
                                                ? checkFields(json, config.family->fields, nested)
                                                : checkFields(json.object(nested), config.family->fields, {});
   if (!unknown.empty())
@@ -273,11 +268,10 @@ void readFields(const ConfigReader& json, ModelConfig& config) {
   refuseMixtures(json);
   if (!nested.empty()) refuseMixtures(own);
   readSides(own, config);
-  const Multimodal* const whole = multimodalNamed(config.wrapper);
-  const bool tied = whole ? whole->tied : family.tied;
+  const bool tied = config.wrapper ? config.wrapper->tied : family.tied;
   config.tied = json.flag("tie_word_embeddings", own.flag("tie_word_embeddings", tied));
   config.architecture = classOf(json);
-  config.endTokens = json.tokens("eos_token_id");
+  config.endTokens = (json.has("eos_token_id") ? json : own).tokens("eos_token_id");
   addNotes(json, config);
 }
 

@@ -105,7 +105,8 @@ std::string_view applyRules(const GenerationRules& rules, const WrittenText& tex
 /// are followed and which aren't applied. Errors stay in `json`.
 GenerationRules readRules(const ConfigReader& json, const std::string& file, std::vector<std::string>& notes);
 
-struct Family;  // families.h
+struct Family;      // families.h
+struct Multimodal;  // families.h
 
 /// layer: (x − mean)/√(var + ε)·w + b (Ba et al. 2016); rms: x/√(mean x² + ε)·w (Zhang & Sennrich 2019).
 enum class NormKind { layer, rms };
@@ -213,8 +214,8 @@ std::string_view groupName(HeadGroup group);
 /// families.
 struct ModelConfig {
   const Family* family = nullptr;  ///< null for a model that was made or recorded without a family
-  /// The multimodal type whose text part this is, such as "llava"; empty: the model is all of the file.
-  std::string_view wrapper = {};
+  /// The multimodal model whose text part this is; null: the model is all of the file.
+  const Multimodal* wrapper = nullptr;
   Index modelDim = 0, heads = 0, kvHeads = 0, headDim = 0, vocabulary = 0;
   Index innerDim = 0;  ///< of the MLP; 0: none
   Mixture mixture = {};
@@ -246,8 +247,8 @@ struct ModelConfig {
   bool qkvBias = false, outputBias = false, mlpBias = false;
   QkNorm qkNorm = QkNorm::none;
   bool rotatedFirst = false;  ///< queries and keys are rotated before their norms instead of after
-  std::optional<float>
-      clip;  ///< limits q, k and v to ± this, before rotation, after norms if these precede it
+  /// Limits q, k and v to ± this, before rotation, after norms if these precede it.
+  std::optional<float> clip;
   QueryGrowth queryGrowth = {};
   bool alibi = false;                 ///< slope·|i − j| is subtracted from scores (Press et al. 2022)
   std::vector<float> slopes;          ///< see AttentionConfig::slopes

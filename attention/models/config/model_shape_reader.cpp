@@ -27,7 +27,7 @@ const NameList kSharedDims{"shared_expert_intermediate_size", "moe_shared_expert
 class ShapeReader {
  public:
   /// `json` is the text model's part of `root`, or all of it.
-  ShapeReader(const ConfigReader& root, const ConfigReader& json, const ModelType* type)
+  ShapeReader(const ConfigReader& root, const ConfigReader& json, const CatalogueType* type)
       : root_(root), json_(json), type_(type), sizes_(json) {}
 
   ModelShape read() {
@@ -311,7 +311,7 @@ class ShapeReader {
   }
 
   const ConfigReader &root_, &json_;
-  const ModelType* type_;
+  const CatalogueType* type_;
   SizeFinder sizes_;
   ModelShape shape_;
 };
@@ -323,7 +323,7 @@ Result<ModelShape> readModelShape(std::string_view text, const std::string& name
   if (!root) return root.error();
   TextModel part = textPart(*root);
   ConfigReader& json = part.json;
-  const ModelType* type = findModelType(json.text("model_type", root->text("model_type", "")));
+  const CatalogueType* type = findModelType(json.text("model_type", root->text("model_type", "")));
   if (!type) type = findModelType(root->text("model_type", ""));
   if (!json.has("model_type") && json.has("dim") && json.has("n_layers"))
     type = findModelType("llama");  // params.json

@@ -106,7 +106,7 @@ Recurrent rwkv(const ConfigReader& json, Index d) {
 
 }  // namespace
 
-LayerGroup recurrentLayer(const ConfigReader& json, const ModelType* type, Index modelDim) {
+LayerGroup recurrentLayer(const ConfigReader& json, const CatalogueType* type, Index modelDim) {
   static constexpr std::pair<std::string_view, Recurrent (*)(const ConfigReader&, Index)> kKinds[] = {
       {"mamba", mamba},
       {"falcon_mamba", mamba},

@@ -118,9 +118,9 @@ Index SizeFinder::assumed(const char* what, Keys keys, Index usual, Index most) 
   return usual;
 }
 
-const ModelType* findModelType(std::string_view name) {
-  static const std::vector<ModelType> kTypes = [] {
-    std::vector<ModelType> all;
+const CatalogueType* findModelType(std::string_view name) {
+  static const std::vector<CatalogueType> kTypes = [] {
+    std::vector<CatalogueType> all;
     const auto sections = nlohmann::json::parse(catalogueText("model_types"));
     const auto text = [](const nlohmann::json& row, const char* key) {
       return row.contains(key) ? row[key].dump() : "{}";
@@ -131,15 +131,15 @@ const ModelType* findModelType(std::string_view name) {
           all.push_back({type, row.value("traits", ""), text(row, "defaults"), text(row, "sizes")});
     return all;
   }();
-  const auto found = std::ranges::find(kTypes, name, &ModelType::name);
+  const auto found = std::ranges::find(kTypes, name, &CatalogueType::name);
   return found == kTypes.end() ? nullptr : &*found;
 }
 
-bool hasTrait(const ModelType* type, std::string_view trait) {
+bool hasTrait(const CatalogueType* type, std::string_view trait) {
   return type && isListed(type->traits, trait);
 }
 
-bool isType(const ModelType* type, std::string_view names) {
+bool isType(const CatalogueType* type, std::string_view names) {
   return type && isListed(names, type->name);
 }
 

@@ -61,7 +61,7 @@ class Sum {
 };
 
 /// Numbers in the biases and norms of a layer's attention.
-Index smallParts(const ConfigReader& json, const ModelType* type, const LayerGroup& group, Index d) {
+Index smallParts(const ConfigReader& json, const CatalogueType* type, const LayerGroup& group, Index d) {
   const bool all = hasTrait(type, "biases");
   const bool some = all || json.flag("attention_bias", false) || (type && type->name.starts_with("qwen2"));
   const Index rows = (group.heads + 2 * group.kvHeads) * group.headDim + (all ? d : 0);
@@ -69,7 +69,7 @@ Index smallParts(const ConfigReader& json, const ModelType* type, const LayerGro
 }
 
 /// Adds an encoder's pooler, or the d × d map of the head that its class has besides the embedding.
-void addHeadMap(Sum& sum, const ConfigReader& json, const ModelType* type, const ModelShape& shape) {
+void addHeadMap(Sum& sum, const ConfigReader& json, const CatalogueType* type, const ModelShape& shape) {
   const std::string name = classOf(json);
   const bool pooler = hasTrait(type, "pooler");
   const bool labels = name.ends_with("ForTokenClassification") || name.ends_with("ForQuestionAnswering");
@@ -159,7 +159,7 @@ Index pictureTokens(const ConfigReader& root) {
   return vision.size("max_num_tiles", 4) * (side * side + 1);
 }
 
-void addSharedBlocks(const ConfigReader& json, const ModelType* type, ModelShape& shape) {
+void addSharedBlocks(const ConfigReader& json, const CatalogueType* type, ModelShape& shape) {
   Index used = shape.layers, stored = storedLayers(json, type, used);
   if (isType(type, "zamba2")) {
     const std::vector<std::string> kinds = json.texts("layers_block_type");
@@ -181,7 +181,8 @@ void addSharedBlocks(const ConfigReader& json, const ModelType* type, ModelShape
   shape.repeatedParameters = saturatingSum({repeated.attention, repeated.feedForward});
 }
 
-void addNotes(const ConfigReader& root, const ConfigReader& json, const ModelType* type, ModelShape& shape) {
+void addNotes(const ConfigReader& root, const ConfigReader& json, const CatalogueType* type,
+              ModelShape& shape) {
   addPredictingLayers(json, shape);
   for (const LayerGroup& group : shape.groups)
     if (group.kind == CacheKind::shared && !json.flag("use_cla", false))
@@ -205,12 +206,12 @@ void addNotes(const ConfigReader& root, const ConfigReader& json, const ModelTyp
 
 // The parameters of norms, biases, heads and tables.
 
-Index storedLayers(const ConfigReader& json, const ModelType* type, Index layers) {
+Index storedLayers(const ConfigReader& json, const CatalogueType* type, Index layers) {
   if (!hasTrait(type, "repeated")) return layers;
   return std::min(layers, json.size("num_hidden_groups", 1) * json.size("inner_group_num", 1));
 }
 
-Index positionRows(const ConfigReader& json, const ModelType* type, const ModelShape& shape) {
+Index positionRows(const ConfigReader& json, const CatalogueType* type, const ModelShape& shape) {
   if (!hasTrait(type, "positions") || !json.flag("position_biased_input", true) ||
       json.text("position_embedding_type", "") == "rotary")
     return 0;
@@ -222,7 +223,7 @@ Index positionRows(const ConfigReader& json, const ModelType* type, const ModelS
   return pair ? 2 * rows : rows;
 }
 
-std::uint64_t otherParameters(const ConfigReader& json, const ModelType* type, const ModelShape& shape) {
+std::uint64_t otherParameters(const ConfigReader& json, const CatalogueType* type, const ModelShape& shape) {
   const Index d = shape.modelDim;
   const bool biases = hasTrait(type, "biases");
   Sum sum;

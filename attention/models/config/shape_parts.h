@@ -34,7 +34,7 @@ class SizeFinder {
 };
 
 /// What a model_type implies beyond the fields of its config.json.
-struct ModelType {
+struct CatalogueType {
   std::string name;
   /// Words: plain (two feed-forward matrices), tied (the head is the embedding table unless the file says
   /// otherwise), positions (learned), encoder, pooler (its own, or a head's d × d map), dense (such a map,
@@ -49,20 +49,20 @@ struct ModelType {
 };
 
 /// Finds a type in assets/catalogue/model_types.json. Returns null if it isn't known.
-const ModelType* findModelType(std::string_view name);
-bool hasTrait(const ModelType* type, std::string_view trait);
+const CatalogueType* findModelType(std::string_view name);
+bool hasTrait(const CatalogueType* type, std::string_view trait);
 /// Whether it is one of these types, separated by spaces.
-bool isType(const ModelType* type, std::string_view names);
+bool isType(const CatalogueType* type, std::string_view names);
 
 /// The number of layers whose weights are stored: fewer in ALBERT, where several layers use the same.
-Index storedLayers(const ConfigReader& json, const ModelType* type, Index layers);
+Index storedLayers(const ConfigReader& json, const CatalogueType* type, Index layers);
 
 /// Returns the rows of a shape's tables of learned positions. `shape` has its layers.
-Index positionRows(const ConfigReader& json, const ModelType* type, const ModelShape& shape);
+Index positionRows(const ConfigReader& json, const CatalogueType* type, const ModelShape& shape);
 
 /// Returns the parameters of norms, biases, heads and whatever else a type has besides the matrices of its
 /// layers and its embedding. `shape` has its layers and positions.
-std::uint64_t otherParameters(const ConfigReader& json, const ModelType* type, const ModelShape& shape);
+std::uint64_t otherParameters(const ConfigReader& json, const CatalogueType* type, const ModelShape& shape);
 
 /// Reads how the weights of a config.json are stored, from quantization_config or MLX's quantization, else
 /// from torch_dtype, into shape.weights. Reads shape.experts. An unknown method becomes a note. How that note
@@ -84,7 +84,7 @@ struct PlannedLayer {
 /// layer_types, hybrid_override_pattern, block_types, attn_layer_period and _offset, full_attention_interval,
 /// sliding_window_pattern, layer_switch, no_rope_layers and similar fields. Records values it doesn't
 /// understand as an error in `json`'s status.
-std::vector<PlannedLayer> planLayers(const ConfigReader& json, const ModelType* type, Index layers,
+std::vector<PlannedLayer> planLayers(const ConfigReader& json, const CatalogueType* type, Index layers,
                                      bool experts);
 /// Returns the layers of `block_configs`, in which NVIDIA's Nemotron gives each its own sizes (Bercovich et
 /// al. 2024, Puzzle).
@@ -92,10 +92,10 @@ std::vector<PlannedLayer> planBlocks(const ConfigReader& json, Index layers, Ind
 /// Returns the kv heads of each layer where the file lists them; else nothing.
 std::vector<Index> kvHeadsByLayer(const ConfigReader& json, Index layers);
 /// Returns the tokens of the model's windows or chunks; 0: it has none.
-Index spanOf(const ConfigReader& json, const ModelType* type);
+Index spanOf(const ConfigReader& json, const CatalogueType* type);
 
 /// Returns the state and matrices of a recurrent layer. Refuses a type whose recurrent layers aren't known.
-LayerGroup recurrentLayer(const ConfigReader& json, const ModelType* type, Index modelDim);
+LayerGroup recurrentLayer(const ConfigReader& json, const CatalogueType* type, Index modelDim);
 
 /// The model's type as the file gives it, for messages.
 std::string architectureOf(const ConfigReader& json);
@@ -115,10 +115,11 @@ Index pictureTokens(const ConfigReader& root);
 /// Adds Zamba2's blocks of attention and MLP beside some of its layers (Glorioso et al. 2024, section 2), and
 /// sets repeatedParameters: what is stored once and used in several layers, as in ALBERT (Lan et al. 2020,
 /// section 3.1).
-void addSharedBlocks(const ConfigReader& json, const ModelType* type, ModelShape& shape);
+void addSharedBlocks(const ConfigReader& json, const CatalogueType* type, ModelShape& shape);
 
 /// Sets mtpParameters and notes what a reader of the figures has to know.
-void addNotes(const ConfigReader& root, const ConfigReader& json, const ModelType* type, ModelShape& shape);
+void addNotes(const ConfigReader& root, const ConfigReader& json, const CatalogueType* type,
+              ModelShape& shape);
 
 /// The part of a config.json that describes the text model, and what else the file describes.
 struct TextModel {

@@ -35,12 +35,8 @@ constinit const Family bloom{
     .name = "bloom",
     .architecture = "Bloom",
     .prefixes = kTransformerPrefixes,
-    .names =
-        [] {
-          TensorNames names = bloomNames("input_layernorm", "post_attention_layernorm");
-          names.embeddingNorm = "word_embeddings_layernorm";
-          return names;
-        }(),
+    .names = changed(bloomNames("input_layernorm", "post_attention_layernorm"),
+                     [](TensorNames& names) { names.embeddingNorm = "word_embeddings_layernorm"; }),
     .fields = {.ignored = "hidden_dropout slow_but_exact attention_softmax_in_fp32 bias_dropout_fusion "
                           "masked_softmax_fusion offset_alibi skip_bias_add skip_bias_add_qkv",
                .base = &kSharedFields},

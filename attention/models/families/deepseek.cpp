@@ -84,12 +84,11 @@ void readRouted(const ConfigReader& json, const RoutedDefaults& defaults, ModelC
     config.layers[asSize(i)].mixture = i >= dense && i % step == 0;
 }
 
-void readCorrected(const ConfigReader& json, const RoutedDefaults& defaults, bool sumsToOne,
-                   ModelConfig& config) {
+void readCorrected(const ConfigReader& json, const RoutedDefaults& defaults, ModelConfig& config) {
   readRouted(json, defaults, config);
   readGroups(json, defaults, 2, true, config.mixture);
   config.mixture.sigmoid = config.mixture.corrected = true;
-  config.mixture.sumsToOne = json.flag("norm_topk_prob", sumsToOne);
+  config.mixture.sumsToOne = json.flag("norm_topk_prob", defaults.sumsToOne);
 }
 
 constinit const ConfigFields kDeepSeekFields{
@@ -113,7 +112,8 @@ constinit const Family deepSeek2{
           const std::string method = json.text("topk_method", "greedy");
           if (method != "greedy" && method != "group_limited_greedy")
             json.refuse("topk_method", quotedText(method), "greedy or group_limited_greedy");
-          constexpr RoutedDefaults kDefaults{64, 6, 1407, 2, 1, 1, 0, 1};
+          constexpr RoutedDefaults kDefaults{
+              .experts = 64, .used = 6, .innerDim = 1407, .shared = 2, .dense = 0};
           readRouted(json, kDefaults, config);
           readGroups(json, kDefaults, 1, method != "greedy", config.mixture);
         },
@@ -130,7 +130,15 @@ constinit const Family deepSeek3{
         [](const ConfigReader& json, ModelConfig& config) {
           readLlamaSizes(json, config, {.positions = 4096, .headDim = 1});
           readLatent(json, json.flag("rope_interleave", true), config);
-          readCorrected(json, {256, 8, 2048, 1, 8, 4, 3, 2.5}, true, config);
+          readCorrected(json,
+                        {.experts = 256,
+                         .used = 8,
+                         .innerDim = 2048,
+                         .groups = 8,
+                         .groupsUsed = 4,
+                         .dense = 3,
+                         .shareScale = 2.5},
+                        config);
         },
 };
 

@@ -123,10 +123,7 @@ void readLlamaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDe
                        ? json.size("head_dim", defaults.headDim)
                        : evenShare(json, "hidden_size", config.modelDim, "num_attention_heads", config.heads);
   config.maxPositions = json.size("max_position_embeddings", defaults.positions, 1, kMaxPositions);
-  const bool bends = config.family && !config.family->names.curve.empty();
-  config.activation = bends && json.text("hidden_act", "xielu") == "xielu"
-                          ? Activation::xielu
-                          : readActivation(json, "hidden_act", "silu");
+  config.activation = readActivation(json, "hidden_act", defaults.activation);
   config.epsilon = json.positive("rms_norm_eps", defaults.epsilon);
   if (defaults.attentionBias)
     config.qkvBias = config.outputBias = json.flag("attention_bias", *defaults.attentionBias);
@@ -147,6 +144,7 @@ Activation readActivation(const ConfigReader& json, std::string_view key, std::s
       {"relu", Activation::relu},
       {"relu2", Activation::reluSquared}};
   const std::string name = json.text(key, defaultValue);
+  if (name == "xielu" && name == defaultValue) return Activation::xielu;
   std::string known;
   for (const auto& [each, activation] : kNames) {
     if (each == name) return activation;
@@ -200,14 +198,16 @@ Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double t
   return rotation;
 }
 
+ConfigReader ropeOf(const ConfigReader& json) {
+  const ConfigReader scaling = json.object("rope_scaling");
+  return scaling.names().empty() ? json.object("rope_parameters") : scaling;
+}
+
 void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelConfig& config) {
-  const ConfigReader scaling = json.object("rope_scaling"), parameters = json.object("rope_parameters");
-  const bool scaled = !scaling.names().empty();
-  if (scaled && !parameters.names().empty())
+  if (!json.object("rope_scaling").names().empty() && !json.object("rope_parameters").names().empty())
     config.notes.emplace_back(
         "config.json has both rope_scaling and rope_parameters: rope_scaling counts, as in transformers.");
-  const ConfigReader& rope = scaled ? scaling : parameters;
-  config.rotations = {rotationOf(json, rope, json.positive(defaults.thetaKey, defaults.theta),
+  config.rotations = {rotationOf(json, ropeOf(json), json.positive(defaults.thetaKey, defaults.theta),
                                  partialOf(json, defaults), config)};
   for (LayerKind& layer : config.layers) layer.rotation = 0;
 }
@@ -273,11 +273,12 @@ void readWindows(const ConfigReader& json, std::optional<Index> window,
   }
 }
 
-void readQwenWindows(const ConfigReader& json, ModelConfig& config, bool (*picks)(Index layer, Index bound)) {
+void readQwenWindows(const ConfigReader& json, ModelConfig& config, Index maxWindowLayers,
+                     bool (*picks)(Index layer, Index bound)) {
   const bool slides = json.flag("use_sliding_window", false);
   auto window = readWindow(json, 4096, slides ? 1 : 0);  // transformers 5 writes 0 for none
   if (!slides) window.reset();
-  const Index bound = json.size("max_window_layers", 28, 0, kMaxLayers);
+  const Index bound = json.size("max_window_layers", maxWindowLayers, 0, kMaxLayers);
   readWindows(
       json, window, window ? picks : [](Index, Index) { return false; }, bound, config);
 }

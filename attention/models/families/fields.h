@@ -11,20 +11,7 @@ namespace headscope::attention::families {
 
 inline constexpr std::string_view kTransformerPrefixes[] = {"transformer.", ""};
 
-/// The names that GPT-2 and its descendants share.
-inline constexpr TensorNames kGptNames{.embedding = "wte",
-                                       .positions = "wpe",
-                                       .layer = "h.N.",
-                                       .qkv = "attn.c_attn",
-                                       .o = "attn.c_proj",
-                                       .up = "mlp.c_fc",
-                                       .down = "mlp.c_proj",
-                                       .attentionNorm = "ln_1",
-                                       .mlpNorm = "ln_2",
-                                       .finalNorm = "ln_f",
-                                       .head = "lm_head"};
-
-/// The names that OPT and its descendants share.
+/// The names that BART, OPT and its descendants share.
 inline constexpr TensorNames kOptNames{.embedding = "embed_tokens",
                                        .layer = "layers.N.",
                                        .q = "self_attn.q_proj",
@@ -104,6 +91,7 @@ struct LlamaDefaults {
   std::optional<Index> headDim = {};  ///< nothing: an equal share of the width
   double epsilon = 1e-6;
   std::optional<bool> attentionBias = {};  ///< of queries, keys, values and outputs; nothing: not a field
+  std::string_view activation = "silu";
 };
 /// Reads hidden_size, intermediate_size, vocab_size, num_attention_heads, num_key_value_heads, head_dim,
 /// num_hidden_layers, hidden_act, rms_norm_eps, attention_bias and positions; all layers are full with scale
@@ -124,7 +112,7 @@ void readSizes(const ConfigReader& json, const SizeFields& fields, ModelConfig& 
 void addLayers(ModelConfig& config, Index count);
 
 /// Reads gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, quick_gelu, silu, swish, relu or relu2; an error lists
-/// these.
+/// these. Reads xielu, too, if it is the default: its numbers are tensors, which other families lack.
 Activation readActivation(const ConfigReader& json, std::string_view key, std::string_view defaultValue);
 
 /// Defaults for readRotation(), which reads rope_scaling or else rope_parameters, as transformers does, and
@@ -136,6 +124,8 @@ struct RopeDefaults {
   std::string_view partialKey = "partial_rotary_factor";
 };
 void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelConfig& config);
+/// Returns the object rope_scaling or, unless it has fields, rope_parameters.
+ConfigReader ropeOf(const ConfigReader& json);
 /// Makes the JSON object `rope` the file's rope_parameters if it has neither these nor rope_scaling.
 void addRope(const ConfigReader& json, std::string_view rope);
 /// Reads the windows of EXAONE 4; if it has any, the layers without one aren't rotated.
@@ -159,11 +149,12 @@ struct MixtureKeys {
 /// Fills config.mixture and makes all layers use it.
 void readMixture(const ConfigReader& json, const MixtureKeys& keys, ModelConfig& config);
 
-/// Values for missing fields of DeepSeek's mixtures, from the configuration classes; 0: the file must have
-/// the field.
+/// Values for missing fields of DeepSeek's mixtures, from the configuration classes.
 struct RoutedDefaults {
-  Index experts, used, innerDim, shared, groups, groupsUsed, dense;
-  double shareScale;
+  Index experts = 0, used = 0;  ///< 0: the file must have the field
+  Index innerDim, shared = 1, groups = 1, groupsUsed = 1, dense = 1;
+  double shareScale = 1;
+  bool sumsToOne = true;
   std::string_view expertsKey = "n_routed_experts", sharedKey = "n_shared_experts",
                    scaleKey = "routed_scaling_factor";
 };
@@ -173,8 +164,7 @@ void readRouted(const ConfigReader& json, const RoutedDefaults& defaults, ModelC
 void readGroups(const ConfigReader& json, const RoutedDefaults& defaults, Index groupBest, bool grouped,
                 Mixture& mixture);
 /// Reads DeepSeek V3's mixture: σ as score, corrected scores and groups.
-void readCorrected(const ConfigReader& json, const RoutedDefaults& defaults, bool sumsToOne,
-                   ModelConfig& config);
+void readCorrected(const ConfigReader& json, const RoutedDefaults& defaults, ModelConfig& config);
 /// The sizes of latent attention that a configuration class assumes; queryRank 0: null.
 struct LatentDefaults {
   Index rank = 512, queryRank = 1536, rope = 64, value = 128, plain = 128;
@@ -184,9 +174,6 @@ void readLatent(const ConfigReader& json, bool interleaved, ModelConfig& config,
                 const LatentDefaults& defaults = {});
 /// The fields of DeepSeek and its descendants.
 extern const ConfigFields kDeepSeekFields;
-
-/// Reads GPT-J's rotation of a head's first rotary_dim dimensions.
-void readGptRotation(const ConfigReader& json, ModelConfig& config);
 
 /// Reads Granite's factors on embeddings, scores, layer outputs and logits.
 void readGraniteFactors(const ConfigReader& json, ModelConfig& config);
@@ -199,15 +186,19 @@ void readOptionalWindow(const ConfigReader& json, ModelConfig& config);
 /// absent, on those that `defaultValue` picks. Refuses such layers if there is no window.
 void readWindows(const ConfigReader& json, std::optional<Index> window,
                  bool (*defaultValue)(Index layer, Index of), Index of, ModelConfig& config);
-/// For readWindows(): all layers but every `of`-th, or every other one from the first.
+/// For readWindows(): all layers but every `of`-th, every other one from the first, or all from `of` on.
 inline bool allButEvery(Index layer, Index of) {
   return (layer + 1) % of != 0;
 }
 inline bool everyOther(Index layer, Index) {
   return layer % 2 == 0;
 }
+inline bool allFrom(Index layer, Index of) {
+  return layer >= of;
+}
 /// Windows only with use_sliding_window, on the layers that `picks` names by their number and
 /// max_window_layers, unless layer_types says which.
-void readQwenWindows(const ConfigReader& json, ModelConfig& config, bool (*picks)(Index layer, Index bound));
+void readQwenWindows(const ConfigReader& json, ModelConfig& config, Index maxWindowLayers = 28,
+                     bool (*picks)(Index layer, Index bound) = allFrom);
 
 }  // namespace headscope::attention::families

@@ -10,13 +10,11 @@ namespace headscope::attention::families {
 namespace {
 
 /// Gemma 2 and 3: a norm before and after each part.
-constexpr TensorNames kGemmaNames = [] {
-  TensorNames names = kLlamaNames;
+constexpr TensorNames kGemmaNames = changed(kLlamaNames, [](TensorNames& names) {
   names.afterAttentionNorm = "post_attention_layernorm";
   names.mlpNorm = "pre_feedforward_layernorm";
   names.afterMlpNorm = "post_feedforward_layernorm";
-  return names;
-}();
+});
 
 /// Gemma 2 and 3 read only hidden_activation. Gemma's code did so before transformers 4.48 and has read
 /// hidden_act since.
@@ -93,12 +91,7 @@ constinit const Family gemma2{
 constinit const Family vaultGemma{
     .name = "vaultgemma",
     .architecture = "VaultGemma",
-    .names =
-        [] {
-          TensorNames names = kLlamaNames;
-          names.mlpNorm = "pre_feedforward_layernorm";
-          return names;
-        }(),
+    .names = changed(kLlamaNames, [](TensorNames& names) { names.mlpNorm = "pre_feedforward_layernorm"; }),
     .fields = {.fixed = "use_bidirectional_attention=false", .base = &kLlamaFields},
     .read = readCapped,
 };

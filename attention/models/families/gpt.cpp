@@ -5,41 +5,6 @@
 
 namespace headscope::attention::families {
 
-// GPT-2 (Radford et al. 2019): learned positions, LayerNorm before each part, weights as [in, out].
-
-constinit const Family gpt2{
-    .name = "gpt2",
-    .architecture = "GPT2",
-    .prefixes = kTransformerPrefixes,
-    .names =
-        [] {
-          TensorNames names = kGptNames;
-          names.inFirst = true;
-          return names;
-        }(),
-    .aliases = "gpt-sw3",
-    .fields = {.ignored = "n_ctx reorder_and_upcast_attn summary_type summary_use_proj summary_activation "
-                          "summary_proj_to_labels summary_first_dropout summary_last_dropout "
-                          "predict_special_tokens",
-               .fixed = "hidden_size=@n_embd num_attention_heads=@n_head num_hidden_layers=@n_layer "
-                        "max_position_embeddings=@n_positions",
-               .base = &kSharedFields},
-    .read =
-        [](const ConfigReader& json, ModelConfig& config) {
-          readSizes(json, {.width = "n_embd", .heads = "n_head", .layers = "n_layer"}, config);
-          config.innerDim = json.size("n_inner", std::min(4 * config.modelDim, kMaxConfigSize));
-          config.positionRows = config.maxPositions = json.size("n_positions");
-          config.activation = readActivation(json, "activation_function", "gelu_new");
-          config.epsilon = json.positive("layer_norm_epsilon", 1e-5);
-          config.qkvBias = config.outputBias = config.mlpBias = true;
-          if (!json.flag("scale_attn_weights", true))
-            for (LayerKind& layer : config.layers) layer.scale = 1;
-          if (json.flag("scale_attn_by_inverse_layer_idx", false))
-            for (std::size_t i = 0; i < config.layers.size(); ++i)
-              config.layers[i].scale /= static_cast<float>(i + 1);
-        },
-};
-
 // GPT-Neo (Black et al. 2021): GPT-2 with a window on every other layer, and unscaled scores.
 
 namespace {
@@ -102,55 +67,6 @@ constinit const Family gptNeo{
         },
 };
 
-// GPT-J (Wang & Komatsuzaki 2021): attention and MLP read the same LayerNorm of the stream; neighbouring
-// dimensions are rotated together.
-
-void readGptRotation(const ConfigReader& json, ModelConfig& config) {
-  Rotation rotation;
-  rotation.dims = json.size("rotary_dim", 64, 2, config.headDim);
-  if (json.isNull("rotary_dim")) json.refuse("rotary_dim", "null", "a whole number");
-  if (rotation.dims % 2 != 0) json.refuse("rotary_dim", std::to_string(rotation.dims), "an even number");
-  rotation.frequencies = ropeFrequencies(rotation.dims, 10000);
-  rotation.interleaved = true;
-  config.rotations = {rotation};
-  for (LayerKind& layer : config.layers) layer.rotation = 0;
-}
-
-constinit const Family gptJ{
-    .name = "gptj",
-    .architecture = "GPTJ",
-    .prefixes = kTransformerPrefixes,
-    .names = {.embedding = "wte",
-              .layer = "h.N.",
-              .q = "attn.q_proj",
-              .k = "attn.k_proj",
-              .v = "attn.v_proj",
-              .o = "attn.out_proj",
-              .up = "mlp.fc_in",
-              .down = "mlp.fc_out",
-              .attentionNorm = "ln_1",
-              .mlpNorm = "ln_1",
-              .finalNorm = "ln_f",
-              .head = "lm_head"},
-    .tied = false,
-    .fields = {.ignored = "n_ctx rotary summary_type summary_use_proj summary_activation "
-                          "summary_proj_to_labels summary_first_dropout",
-               .fixed = "scale_attn_weights=true hidden_size=@n_embd num_attention_heads=@n_head "
-                        "num_hidden_layers=@n_layer max_position_embeddings=@n_positions",
-               .base = &kSharedFields},
-    .read =
-        [](const ConfigReader& json, ModelConfig& config) {
-          readSizes(json, {.width = "n_embd", .heads = "n_head", .layers = "n_layer"}, config);
-          config.innerDim = json.size("n_inner", std::min(4 * config.modelDim, kMaxConfigSize));
-          config.maxPositions = json.size("n_positions", 2048, 1, kMaxPositions);
-          config.activation = readActivation(json, "activation_function", "gelu_new");
-          config.epsilon = json.positive("layer_norm_epsilon", 1e-5);
-          config.order = BlockOrder::parallel;
-          config.mlpBias = config.headBias = true;
-          readGptRotation(json, config);
-        },
-};
-
 // GPT-NeoX and Pythia (Black et al. 2022; Biderman et al. 2023): part of each head is rotated, and attention
 // and MLP read the same stream.
 
@@ -198,16 +114,14 @@ constinit const Family gptNeox{
 constinit const Family gptOss{
     .name = "gpt_oss",
     .architecture = "GptOss",
-    .names =
-        [] {
-          TensorNames names = kLlamaNames;
-          names.up = names.down = names.gate = {};
-          names.sinks = "self_attn.sinks";
-          names.router = "mlp.router";
-          names.expertGateUp = "mlp.experts.gate_up_proj";
-          names.expertDown = "mlp.experts.down_proj";
-          return names;
-        }(),
+    .names = changed(kLlamaNames,
+                     [](TensorNames& names) {
+                       names.up = names.down = names.gate = {};
+                       names.sinks = "self_attn.sinks";
+                       names.router = "mlp.router";
+                       names.expertGateUp = "mlp.experts.gate_up_proj";
+                       names.expertDown = "mlp.experts.down_proj";
+                     }),
     .tied = false,
     .fields = {.ignored = "initial_context_length",
                .fixed = "swiglu_alpha=1.702 swiglu_limit=7.0 experts_per_token=@num_experts_per_tok",
@@ -242,15 +156,13 @@ constinit const Family opt{
     .name = "opt",
     .architecture = "OPT",
     .prefixes = kOptPrefixes,
-    .names =
-        [] {
-          TensorNames names = kOptNames;
-          names.positions = "embed_positions";
-          names.embeddingMap = "project_in";
-          names.headMap = "project_out";
-          names.finalNorm = "final_layer_norm";
-          return names;
-        }(),
+    .names = changed(kOptNames,
+                     [](TensorNames& names) {
+                       names.positions = "embed_positions";
+                       names.embeddingMap = "project_in";
+                       names.headMap = "project_out";
+                       names.finalNorm = "final_layer_norm";
+                     }),
     .fields = {.ignored = "activation_dropout init_std", .base = &kSharedFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {

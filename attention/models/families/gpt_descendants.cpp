@@ -3,17 +3,30 @@
 #include "attention/formats/quote.h"
 #include "attention/models/families/fields.h"
 
-// Models with the layers of GPT-1, GPT-2, GPT-J and OPT.
+// GPT-1, GPT-2 and GPT-J, and models with their layers or OPT's.
 
 namespace headscope::attention::families {
 namespace {
 
+/// The names that GPTs share.
+constexpr TensorNames kGptNames{.embedding = "wte",
+                                .positions = "wpe",
+                                .layer = "h.N.",
+                                .qkv = "attn.c_attn",
+                                .o = "attn.c_proj",
+                                .up = "mlp.c_fc",
+                                .down = "mlp.c_proj",
+                                .attentionNorm = "ln_1",
+                                .mlpNorm = "ln_2",
+                                .finalNorm = "ln_f",
+                                .head = "lm_head"};
+
 constexpr ConfigFields kGptFields{
     .ignored =
-        "n_ctx attention_softmax_in_fp32 scale_attention_softmax_in_fp32 inference_runner "
-        "pre_allocate_kv_cache max_sequence_length max_batch_size validate_runner_input "
+        "n_ctx reorder_and_upcast_attn attention_softmax_in_fp32 scale_attention_softmax_in_fp32 "
+        "inference_runner pre_allocate_kv_cache max_sequence_length max_batch_size validate_runner_input "
         "summary_type summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout "
-        "predict_special_tokens",
+        "summary_last_dropout predict_special_tokens",
     .fixed =
         "hidden_size=@n_embd num_attention_heads=@n_head num_hidden_layers=@n_layer "
         "max_position_embeddings=@n_positions",
@@ -29,25 +42,47 @@ void readGpt(const ConfigReader& json, std::string_view act, std::string_view ac
   config.qkvBias = config.outputBias = config.mlpBias = true;
 }
 
+void unscale(const ConfigReader& json, ModelConfig& config) {
+  if (!json.flag("scale_attn_weights", true))
+    for (LayerKind& layer : config.layers) layer.scale = 1;
+}
+
+}  // namespace
+
+// GPT-2 (Radford et al. 2019): learned positions, LayerNorm before each part, weights as [in, out].
+constinit const Family gpt2{
+    .name = "gpt2",
+    .architecture = "GPT2",
+    .prefixes = kTransformerPrefixes,
+    .names = changed(kGptNames, [](TensorNames& names) { names.inFirst = true; }),
+    .aliases = "gpt-sw3",
+    .fields = {.base = &kGptFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readGpt(json, "activation_function", "gelu_new", config);
+          config.positionRows = config.maxPositions;
+          unscale(json, config);
+          if (json.flag("scale_attn_by_inverse_layer_idx", false))
+            for (std::size_t i = 0; i < config.layers.size(); ++i)
+              config.layers[i].scale /= static_cast<float>(i + 1);
+        },
+};
+
+namespace {
+
 // StarCoder (Li et al. 2023): GPT-2 with one kv head for all queries.
 constexpr Family kGptBigCode{
     .name = "gpt_bigcode",
     .architecture = "GPTBigCode",
     .prefixes = kTransformerPrefixes,
-    .names =
-        [] {
-          TensorNames names = kGptNames;
-          names.fused = FusedRows::heads;
-          return names;
-        }(),
+    .names = changed(kGptNames, [](TensorNames& names) { names.fused = FusedRows::heads; }),
     .fields = {.ignored = "num_key_value_heads", .base = &kGptFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
           readGpt(json, "activation_function", "gelu_pytorch_tanh", config);
           config.positionRows = config.maxPositions;
           if (json.flag("multi_query", true)) config.kvHeads = 1;
-          if (!json.flag("scale_attn_weights", true))
-            for (LayerKind& layer : config.layers) layer.scale = 1;
+          unscale(json, config);
         },
 };
 
@@ -56,15 +91,13 @@ constexpr Family kOpenAiGpt{
     .name = "openai-gpt",
     .architecture = "OpenAIGPT",
     .prefixes = kTransformerPrefixes,
-    .names =
-        [] {
-          TensorNames names = kGptNames;
-          names.embedding = "tokens_embed";
-          names.positions = "positions_embed";
-          names.finalNorm = {};
-          names.inFirst = true;
-          return names;
-        }(),
+    .names = changed(kGptNames,
+                     [](TensorNames& names) {
+                       names.embedding = "tokens_embed";
+                       names.positions = "positions_embed";
+                       names.finalNorm = {};
+                       names.inFirst = true;
+                     }),
     .fields = kGptFields,
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
@@ -76,35 +109,67 @@ constexpr Family kOpenAiGpt{
         },
 };
 
+constexpr TensorNames kGptJNames = changed(kGptNames, [](TensorNames& names) {
+  names.positions = names.qkv = {};
+  names.q = "attn.q_proj";
+  names.k = "attn.k_proj";
+  names.v = "attn.v_proj";
+  names.o = "attn.out_proj";
+  names.up = "mlp.fc_in";
+  names.down = "mlp.fc_out";
+  names.mlpNorm = names.attentionNorm;
+});
+
+void readGptJ(const ConfigReader& json, ModelConfig& config) {
+  readGpt(json, "activation_function", "gelu_new", config);
+  config.maxPositions = json.size("n_positions", 2048, 1, kMaxPositions);
+  config.qkvBias = config.outputBias = false;
+  config.order = BlockOrder::parallel;
+  config.headBias = true;
+  Rotation rotation;
+  rotation.dims = json.size("rotary_dim", 64, 2, config.headDim);
+  if (json.isNull("rotary_dim")) json.refuse("rotary_dim", "null", "a whole number");
+  if (rotation.dims % 2 != 0) json.refuse("rotary_dim", std::to_string(rotation.dims), "an even number");
+  rotation.frequencies = ropeFrequencies(rotation.dims, 10000);
+  rotation.interleaved = true;
+  config.rotations = {rotation};
+  for (LayerKind& layer : config.layers) layer.rotation = 0;
+}
+
+}  // namespace
+
+// GPT-J (Wang & Komatsuzaki 2021): attention and MLP read the same LayerNorm of the stream; neighbouring
+// dimensions are rotated together.
+constinit const Family gptJ{
+    .name = "gptj",
+    .architecture = "GPTJ",
+    .prefixes = kTransformerPrefixes,
+    .names = kGptJNames,
+    .tied = false,
+    .fields = {.ignored = "rotary", .fixed = "scale_attn_weights=true", .base = &kGptFields},
+    .read = readGptJ,
+};
+
+namespace {
+
 // CodeGen (Nijkamp et al. 2022): GPT-J with fused weights.
 constexpr Family kCodeGen{
     .name = "codegen",
     .architecture = "CodeGen",
     .prefixes = kTransformerPrefixes,
-    .names =
-        [] {
-          TensorNames names = kGptNames;
-          names.positions = {};
-          names.qkv = "attn.qkv_proj";
-          names.fused = FusedRows::quarters;
-          names.o = "attn.out_proj";
-          names.up = "mlp.fc_in";
-          names.down = "mlp.fc_out";
-          names.mlpNorm = names.attentionNorm;
-          return names;
-        }(),
+    .names = changed(kGptJNames,
+                     [](TensorNames& names) {
+                       names.q = names.k = names.v = {};
+                       names.qkv = "attn.qkv_proj";
+                       names.fused = FusedRows::quarters;
+                     }),
     .tied = false,
     .fields = {.ignored = "scale_attn_weights rotary gradient_checkpointing", .base = &kGptFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
-          readGpt(json, "activation_function", "gelu_new", config);
-          config.maxPositions = json.size("n_positions", 2048, 1, kMaxPositions);
-          config.qkvBias = config.outputBias = false;
-          config.order = BlockOrder::parallel;
-          config.headBias = true;
+          readGptJ(json, config);
           if (config.heads % 4 != 0)
             json.refuse("n_head", std::to_string(config.heads), "a multiple of 4, as weights are stored");
-          readGptRotation(json, config);
         },
 };
 
@@ -120,8 +185,9 @@ constexpr Family kXglm{
     .name = "xglm",
     .architecture = "XGLM",
     .names = kOptNames,
-    .fields = {.ignored = "activation_dropout init_std max_position_embeddings hidden_size "
-                          "num_attention_heads num_hidden_layers",
+    .fields = {.ignored = "activation_dropout init_std",
+               .fixed = "hidden_size=@d_model num_attention_heads=@attention_heads "
+                        "num_hidden_layers=@num_layers",
                .base = &kSharedFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
@@ -148,13 +214,11 @@ constexpr Family kBioGpt{
     .name = "biogpt",
     .architecture = "BioGpt",
     .prefixes = kBioGptPrefixes,
-    .names =
-        [] {
-          TensorNames names = kOptNames;
-          names.positions = "embed_positions";
-          names.head = "output_projection";
-          return names;
-        }(),
+    .names = changed(kOptNames,
+                     [](TensorNames& names) {
+                       names.positions = "embed_positions";
+                       names.head = "output_projection";
+                     }),
     .fields = {.ignored = "activation_dropout", .base = &kSharedFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {

@@ -300,22 +300,19 @@ constinit const Family stableLm = stableLmWith(kLlamaNames.mlpNorm);
 constinit const Family starcoder2{
     .name = "starcoder2",
     .architecture = "Starcoder2",
-    .names =
-        [] {
-          TensorNames names = kLlamaNames;
-          names.up = "mlp.c_fc";
-          names.down = "mlp.c_proj";
-          names.gate = {};
-          return names;
-        }(),
+    .names = changed(kLlamaNames,
+                     [](TensorNames& names) {
+                       names.up = "mlp.c_fc";
+                       names.down = "mlp.c_proj";
+                       names.gate = {};
+                     }),
     .fields = {.ignored = "residual_dropout embedding_dropout activation_function layer_norm_epsilon "
                           "attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights",
                .fixed = R"(mlp_type="default" norm_type="layer_norm")",
                .base = &kLlamaFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
-          readLlama(json, config, {.positions = 4096, .kvHeads = 2});
-          config.activation = readActivation(json, "hidden_act", "gelu_pytorch_tanh");
+          readLlama(json, config, {.positions = 4096, .kvHeads = 2, .activation = "gelu_pytorch_tanh"});
           config.epsilon = json.positive("norm_epsilon", 1e-5);
           config.norm = NormKind::layer;
           config.gated = false;

@@ -42,12 +42,10 @@ constexpr Family kExaone{
 };
 
 // HyperCLOVA X (Naver 2025): Granite, which may also have norms after each part.
-constexpr TensorNames kHyperClovaNames = [] {
-  TensorNames names = kLlamaNames;
+constexpr TensorNames kHyperClovaNames = changed(kLlamaNames, [](TensorNames& names) {
   names.afterAttentionNorm = "post_norm1";
   names.afterMlpNorm = "post_norm2";
-  return names;
-}();
+});
 
 void readHyperClova(const ConfigReader& json, ModelConfig& config);
 
@@ -85,9 +83,7 @@ constexpr ConfigFields kQwenFields{
 void readQwenText(const ConfigReader& json, ModelConfig& config) {
   readLlama(json, config, {.positions = 32768, .kvHeads = 8, .epsilon = 1e-5}, {.theta = 1e6});
   config.qkvBias = true;
-  ConfigReader file = json;
-  file.addDefaults(R"({"max_window_layers": 80})");
-  readQwenWindows(json, config, [](Index layer, Index bound) { return layer >= bound; });
+  readQwenWindows(json, config, 80);
 }
 
 constexpr Family kQwen2VlText{

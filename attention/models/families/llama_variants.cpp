@@ -8,12 +8,10 @@ namespace headscope::attention::families {
 namespace {
 
 /// One tensor has the MLP's gate and up.
-constexpr TensorNames kGateUpNames = [] {
-  TensorNames names = kLlamaNames;
+constexpr TensorNames kGateUpNames = changed(kLlamaNames, [](TensorNames& names) {
   names.gate = names.up = {};
   names.gateUp = "mlp.gate_up_proj";
-  return names;
-}();
+});
 
 }  // namespace
 
@@ -40,8 +38,7 @@ constinit const Family phi{
     .tied = false,
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
-          readLlama(json, config, {.positions = 2048}, {.partial = 0.5});
-          config.activation = readActivation(json, "hidden_act", "gelu_new");
+          readLlama(json, config, {.positions = 2048, .activation = "gelu_new"}, {.partial = 0.5});
           config.epsilon = json.positive("layer_norm_eps", 1e-5);
           config.norm = NormKind::layer;
           config.order = BlockOrder::parallel;
@@ -56,13 +53,11 @@ constinit const Family phi{
 constinit const Family phi3{
     .name = "phi3",
     .architecture = "Phi3",
-    .names =
-        [] {
-          TensorNames names = kGateUpNames;
-          names.q = names.k = names.v = {};
-          names.qkv = "self_attn.qkv_proj";
-          return names;
-        }(),
+    .names = changed(kGateUpNames,
+                     [](TensorNames& names) {
+                       names.q = names.k = names.v = {};
+                       names.qkv = "self_attn.qkv_proj";
+                     }),
     .tied = false,
     .fields = {.fixed = "attention_bias=false mlp_bias=false lm_head_bias=false full_attn_mod=1 "
                         "interpolate_factor=1",
@@ -81,11 +76,8 @@ constinit const Family phi3{
 
 namespace {
 
-constexpr TensorNames kCohereNames = [] {
-  TensorNames names = withHeadNorms(kLlamaNames);
-  names.mlpNorm = names.attentionNorm;
-  return names;
-}();
+constexpr TensorNames kCohereNames =
+    changed(withHeadNorms(kLlamaNames), [](TensorNames& names) { names.mlpNorm = names.attentionNorm; });
 
 void readBoth(const ConfigReader& json, double theta, ModelConfig& config) {
   readLlama(json, config, {.positions = 8192, .attentionBias = false}, {.theta = theta});
@@ -154,13 +146,11 @@ constinit const Family glm{
 constinit const Family glm4{
     .name = "glm4",
     .architecture = "Glm4",
-    .names =
-        [] {
-          TensorNames names = kGateUpNames;
-          names.afterAttentionNorm = "post_self_attn_layernorm";
-          names.afterMlpNorm = "post_mlp_layernorm";
-          return names;
-        }(),
+    .names = changed(kGateUpNames,
+                     [](TensorNames& names) {
+                       names.afterAttentionNorm = "post_self_attn_layernorm";
+                       names.afterMlpNorm = "post_mlp_layernorm";
+                     }),
     .tied = false,
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
@@ -192,13 +182,11 @@ constinit const Family olmo{
 
 namespace {
 
-constexpr TensorNames kOlmo2Names = [] {
-  TensorNames names = withHeadNorms(kLlamaNames);
+constexpr TensorNames kOlmo2Names = changed(withHeadNorms(kLlamaNames), [](TensorNames& names) {
   names.attentionNorm = names.mlpNorm = {};
   names.afterAttentionNorm = "post_attention_layernorm";
   names.afterMlpNorm = "post_feedforward_layernorm";
-  return names;
-}();
+});
 
 void readOlmo(const ConfigReader& json, ModelConfig& config) {
   readLlamaSizes(json, config, {.positions = 2048, .epsilon = 1e-5, .attentionBias = false});

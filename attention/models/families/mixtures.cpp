@@ -7,16 +7,14 @@
 namespace headscope::attention::families {
 namespace {
 
-constexpr TensorNames kGraniteNames = [] {
-  TensorNames names = withSparseExperts(kLlamaNames);
+constexpr TensorNames kGraniteNames = changed(withSparseExperts(kLlamaNames), [](TensorNames& names) {
   names.router = "block_sparse_moe.router.layer";
   names.expertGateThenUp = "block_sparse_moe.input_linear";
   names.expertDown = "block_sparse_moe.output_linear";
   names.expertUp = names.expertGate = {};
   names.sharedGateUp = "shared_mlp.input_linear";
   names.sharedDown = "shared_mlp.output_linear";
-  return names;
-}();
+});
 
 void readGraniteMixture(const ConfigReader& json, ModelConfig& config) {
   readLlama(json, config, {.positions = 2048, .attentionBias = false});
@@ -52,20 +50,22 @@ constexpr Family kGraniteMoeShared{
 constexpr Family kMiniMaxM2{
     .name = "minimax_m2",
     .architecture = "MiniMaxM2",
-    .names =
-        [] {
-          TensorNames names = withHeadNorms(withSparseExperts(kLlamaNames));
-          names.routerCorrection = "block_sparse_moe.e_score_correction_bias";
-          return names;
-        }(),
+    .names = changed(
+        withHeadNorms(withSparseExperts(kLlamaNames)),
+        [](TensorNames& names) { names.routerCorrection = "block_sparse_moe.e_score_correction_bias"; }),
     .tied = false,
-    .fields = {.ignored = "router_jitter_noise rotary_dim use_mtp num_mtp_modules mtp_transformer_layers",
+    .fields = {.ignored = "router_jitter_noise use_mtp num_mtp_modules mtp_transformer_layers",
                .fixed = R"(use_qk_norm=true qk_norm_type="per_layer" scoring_func="sigmoid")",
                .base = &kLlamaFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
-          readLlama(json, config, {.positions = 196608, .kvHeads = 8, .headDim = 128},
-                    {.theta = 5e6, .partial = 1});
+          readLlamaSizes(json, config, {.positions = 196608, .kvHeads = 8, .headDim = 128});
+          // The published files give the rotated dimensions of a head instead of their share.
+          const Index rotated = json.size("rotary_dim", config.headDim, 2, config.headDim);
+          readRotation(
+              json,
+              {.theta = 5e6, .partial = static_cast<double>(rotated) / static_cast<double>(config.headDim)},
+              config);
           config.qkNorm = QkNorm::whole;
           readMixture(
               json,
@@ -96,8 +96,7 @@ constexpr Family kPhiMoe{
           config.mixture.jitter = static_cast<float>(json.positive("router_jitter_noise", 0.01));
           if (config.mixture.used != 2)
             json.refuse("num_experts_per_tok", std::to_string(config.mixture.used), "2");
-          const bool old = !json.object("rope_scaling").names().empty();
-          const ConfigReader rope = json.object(old ? "rope_scaling" : "rope_parameters");
+          const ConfigReader rope = ropeOf(json);
           Rotation& rotation = config.rotations[0];
           if (rotation.longFrequencies.empty()) return;
           // The published code takes the short factors for all lengths, and a given amplitude.
@@ -112,14 +111,12 @@ constexpr Family kPhiMoe{
 constexpr Family kFlexOlmo{
     .name = "flex_olmo",
     .architecture = "FlexOlmo",
-    .names =
-        [] {
-          TensorNames names = withHeadNorms(withExperts(kLlamaNames));
-          names.attentionNorm = names.mlpNorm = {};
-          names.afterAttentionNorm = "post_attention_layernorm";
-          names.afterMlpNorm = "post_feedforward_layernorm";
-          return names;
-        }(),
+    .names = changed(withHeadNorms(withExperts(kLlamaNames)),
+                     [](TensorNames& names) {
+                       names.attentionNorm = names.mlpNorm = {};
+                       names.afterAttentionNorm = "post_attention_layernorm";
+                       names.afterMlpNorm = "post_feedforward_layernorm";
+                     }),
     .tied = false,
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
@@ -135,12 +132,9 @@ constexpr Family kFlexOlmo{
 constexpr Family kErnie45Moe{
     .name = "ernie4_5_moe",
     .architecture = "Ernie4_5_Moe",
-    .names =
-        [] {
-          TensorNames names = withRoutedExperts(kLlamaNames);
-          names.routerCorrection = "mlp.moe_statics.e_score_correction_bias";
-          return names;
-        }(),
+    .names = changed(
+        withRoutedExperts(kLlamaNames),
+        [](TensorNames& names) { names.routerCorrection = "mlp.moe_statics.e_score_correction_bias"; }),
     .fields = {.ignored = "moe_norm_min", .fixed = "attention_bias=false", .base = &kLlamaFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
@@ -156,9 +150,8 @@ constexpr Family kErnie45Moe{
           const Index first = json.size("moe_layer_start_index", 1, 0, kMaxLayers),
                       step = json.size("moe_layer_interval", 1, 1, kMaxLayers);
           const Index last = json.differs("moe_layer_end_index", "-1")
-                                 ? json.size("moe_layer_end_index", 27, 0, kMaxLayers)
-                             : json.has("moe_layer_end_index") ? kMaxLayers
-                                                               : 27;
+                                 ? json.size("moe_layer_end_index", kMaxLayers, 0, kMaxLayers)
+                                 : kMaxLayers;
           for (Index i = 0; i < config.layerCount(); ++i)
             config.layers[asSize(i)].mixture = (i + 1) % step == 0 && i >= first && i <= last;
         },
@@ -166,19 +159,16 @@ constexpr Family kErnie45Moe{
 
 /// Hunyuan's names and rotation: queries and keys are rotated before their norms; `alpha` stretches the base
 /// for all lengths (NTK-aware scaling).
-constexpr TensorNames kHunyuanNames = [] {
-  TensorNames names = kLlamaNames;
+constexpr TensorNames kHunyuanNames = changed(kLlamaNames, [](TensorNames& names) {
   names.qNorm = "self_attn.query_layernorm";
   names.kNorm = "self_attn.key_layernorm";
-  return names;
-}();
+});
 
 void readHunyuan(const ConfigReader& json, ModelConfig& config) {
   readLlama(json, config, {.positions = 2048, .epsilon = 1e-5, .attentionBias = false});
   config.qkNorm = QkNorm::head;
   config.rotatedFirst = true;
-  const bool old = !json.object("rope_scaling").names().empty();
-  const auto alpha = json.object(old ? "rope_scaling" : "rope_parameters").optionalPositive("alpha");
+  const auto alpha = ropeOf(json).optionalPositive("alpha");
   Rotation& rotation = config.rotations[0];
   if (!alpha || rotation.dynamic.factor == 0) return;
   const auto dims = static_cast<double>(rotation.dims);
@@ -214,15 +204,13 @@ Index sizeOfAll(const ConfigReader& json, std::string_view key, Index defaultVal
 constexpr Family kHunyuanMoe{
     .name = "hunyuan_v1_moe",
     .architecture = "HunYuanMoEV1",
-    .names =
-        [] {
-          TensorNames names = withExperts(kHunyuanNames);
-          names.router = "mlp.gate.wg";
-          names.sharedUp = "mlp.shared_mlp.up_proj";
-          names.sharedDown = "mlp.shared_mlp.down_proj";
-          names.sharedGate = "mlp.shared_mlp.gate_proj";
-          return names;
-        }(),
+    .names = changed(withExperts(kHunyuanNames),
+                     [](TensorNames& names) {
+                       names.router = "mlp.gate.wg";
+                       names.sharedUp = "mlp.shared_mlp.up_proj";
+                       names.sharedDown = "mlp.shared_mlp.down_proj";
+                       names.sharedGate = "mlp.shared_mlp.gate_proj";
+                     }),
     .tied = false,
     .fields = kHunyuanFields,
     .read =

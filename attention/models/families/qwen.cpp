@@ -12,7 +12,7 @@ constinit const Family qwen2{
         [](const ConfigReader& json, ModelConfig& config) {
           readLlama(json, config, {.positions = 32768, .kvHeads = 32});
           config.qkvBias = true;
-          readQwenWindows(json, config, [](Index layer, Index bound) { return layer >= bound; });
+          readQwenWindows(json, config);
         },
 };
 
@@ -28,7 +28,7 @@ constinit const Family qwen3{
           readLlama(json, config,
                     {.positions = 32768, .kvHeads = 32, .headDim = 128, .attentionBias = false});
           config.qkNorm = QkNorm::head;
-          readQwenWindows(json, config, [](Index layer, Index bound) { return layer >= bound; });
+          readQwenWindows(json, config);
         },
 };
 
@@ -60,22 +60,20 @@ void readWindowOfAll(const ConfigReader& json, ModelConfig& config) {
 constinit const Family qwen2Moe{
     .name = "qwen2_moe",
     .architecture = "Qwen2Moe",
-    .names =
-        [] {
-          TensorNames names = withExperts(kLlamaNames);
-          names.sharedUp = "mlp.shared_expert.up_proj";
-          names.sharedDown = "mlp.shared_expert.down_proj";
-          names.sharedGate = "mlp.shared_expert.gate_proj";
-          names.sharedRouter = "mlp.shared_expert_gate";
-          return names;
-        }(),
+    .names = changed(withExperts(kLlamaNames),
+                     [](TensorNames& names) {
+                       names.sharedUp = "mlp.shared_expert.up_proj";
+                       names.sharedDown = "mlp.shared_expert.down_proj";
+                       names.sharedGate = "mlp.shared_expert.gate_proj";
+                       names.sharedRouter = "mlp.shared_expert_gate";
+                     }),
     .tied = false,
     .fields = {.fixed = "attention_bias=false", .base = &kLlamaFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
           readLlama(json, config, {.positions = 32768, .kvHeads = 16});
           config.qkvBias = json.flag("qkv_bias", true);
-          readQwenWindows(json, config,
+          readQwenWindows(json, config, 28,
                           [](Index layer, Index bound) { return layer % 2 == 0 && layer < bound; });
           readMixture(json, {.count = 60, .used = 4, .defaultDim = 1408}, config);
           config.mixture.sharedDim = json.size("shared_expert_intermediate_size", 5632);

@@ -8,17 +8,17 @@
 namespace headscope::attention::families {
 namespace {
 
-/// mlp_layer_types says which layers are mixtures; if absent, all but the first `dense` are.
-void readSparseLayers(const ConfigReader& json, Index dense, ModelConfig& config) {
+/// mlp_layer_types, if present, says which layers are mixtures.
+void readMlpLayerTypes(const ConfigReader& json, ModelConfig& config) {
   const std::vector<std::string> kinds = json.texts("mlp_layer_types");
-  if (!kinds.empty() && std::ssize(kinds) != config.layerCount())
+  if (kinds.empty()) return;
+  if (std::ssize(kinds) != config.layerCount())
     return json.refuse("mlp_layer_types", "a list of " + std::to_string(kinds.size()),
                        "one for each of the " + std::to_string(config.layerCount()) + " layers");
-  for (Index i = 0; i < config.layerCount(); ++i) {
-    const auto at = asSize(i);
-    if (!kinds.empty() && kinds[at] != "dense" && kinds[at] != "sparse")
-      json.refuse("mlp_layer_types", quotedText(kinds[at]), "dense or sparse");
-    config.layers[at].mixture = kinds.empty() ? i >= dense : kinds[at] == "sparse";
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (kinds[i] != "dense" && kinds[i] != "sparse")
+      json.refuse("mlp_layer_types", quotedText(kinds[i]), "dense or sparse");
+    config.layers[i].mixture = kinds[i] == "sparse";
   }
 }
 
@@ -40,7 +40,7 @@ constexpr Family kGlm4Moe{
                     {.partial = 0.5});
           config.outputBias = false;
           if (json.flag("use_qk_norm", false)) config.qkNorm = QkNorm::head;
-          readCorrected(json, {128, 8, 1408, 1, 1, 1, 1, 1}, true, config);
+          readCorrected(json, {.experts = 128, .used = 8, .innerDim = 1408}, config);
         },
 };
 
@@ -54,11 +54,10 @@ constexpr Family kDots1{
         [](const ConfigReader& json, ModelConfig& config) {
           readLlama(json, config, {.positions = 2048, .kvHeads = 32, .attentionBias = false});
           config.qkNorm = QkNorm::head;
-          readCorrected(json, {0, 0, 1408, 0, 1, 1, 0, 1}, false, config);
+          readCorrected(json, {.innerDim = 1408, .shared = 0, .dense = 0, .sumsToOne = false}, config);
           const auto window = readWindow(json, 4096);
-          readWindows(
-              json, window, [](Index layer, Index from) { return layer >= from; },
-              window ? json.size("max_window_layers", 62, 0, kMaxLayers) : kMaxLayers, config);
+          const Index from = json.size("max_window_layers", 62, 0, kMaxLayers);
+          readWindows(json, window, allFrom, window ? from : kMaxLayers, config);
         },
 };
 
@@ -78,7 +77,7 @@ constexpr Family kSolarOpen{
               {.positions = 131072, .kvHeads = 8, .headDim = 128, .epsilon = 1e-5, .attentionBias = false},
               {.theta = 1e6, .partial = 1});
           config.outputBias = false;
-          readCorrected(json, {128, 8, 1280, 1, 1, 1, 0, 1}, true, config);
+          readCorrected(json, {.experts = 128, .used = 8, .innerDim = 1280, .dense = 0}, config);
         },
 };
 
@@ -86,27 +85,30 @@ constexpr Family kSolarOpen{
 constexpr Family kSarvamMoe{
     .name = "sarvam_moe",
     .architecture = "SarvamMoE",
-    .names =
-        [] {
-          TensorNames names = withRoutedExperts(kLlamaNames);
-          names.embedding = "word_embeddings";
-          names.q = names.k = names.v = {};
-          names.qkv = "attention.query_key_value";
-          names.o = "attention.dense";
-          names.qNorm = "attention.query_layernorm";
-          names.kNorm = "attention.key_layernorm";
-          names.routerCorrection = "mlp.gate.expert_bias";
-          return names;
-        }(),
+    .names = changed(withRoutedExperts(kLlamaNames),
+                     [](TensorNames& names) {
+                       names.embedding = "word_embeddings";
+                       names.q = names.k = names.v = {};
+                       names.qkv = "attention.query_key_value";
+                       names.o = "attention.dense";
+                       names.qNorm = "attention.query_layernorm";
+                       names.kNorm = "attention.key_layernorm";
+                       names.routerCorrection = "mlp.gate.expert_bias";
+                     }),
     .tied = false,
-    .fields = kGlmFields,
+    .fields = {.fixed = "num_experts=@n_routed_experts num_shared_experts=@n_shared_experts",
+               .base = &kGlmFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
           readLlama(json, config, {.positions = 131072, .kvHeads = 4, .headDim = 64, .attentionBias = false},
                     {.theta = 8e6, .partial = 1});
           config.outputBias = false;
           if (json.flag("use_qk_norm", true)) config.qkNorm = QkNorm::head;
-          readCorrected(json, {128, 6, 1024, 1, 1, 1, 1, 2.5}, true, config);
+          RoutedDefaults defaults{.experts = 128, .used = 6, .innerDim = 1024, .shareScale = 2.5};
+          // The published files have these names.
+          if (json.has("num_experts")) defaults.expertsKey = "num_experts";
+          if (json.has("num_shared_experts")) defaults.sharedKey = "num_shared_experts";
+          readCorrected(json, defaults, config);
         },
 };
 
@@ -114,12 +116,8 @@ constexpr Family kSarvamMoe{
 constexpr Family kExaoneMoe{
     .name = "exaone_moe",
     .architecture = "ExaoneMoe",
-    .names =
-        [] {
-          TensorNames names = kGlmNames;
-          names.routerCorrection = "mlp.e_score_correction_bias";
-          return names;
-        }(),
+    .names = changed(kGlmNames,
+                     [](TensorNames& names) { names.routerCorrection = "mlp.e_score_correction_bias"; }),
     .tied = false,
     .fields = {.fixed = "attention_bias=false mlp_bias=false", .base = &kGlmFields},
     .read =
@@ -127,9 +125,15 @@ constexpr Family kExaoneMoe{
           readLlama(json, config, {.positions = 2048, .kvHeads = 32, .epsilon = 1e-5});
           config.qkNorm = QkNorm::head;
           readExaoneWindows(json, config);
-          readCorrected(json, {64, 8, 1024, 1, 1, 1, 1, 2.5, "num_experts", "num_shared_experts"}, true,
+          readCorrected(json,
+                        {.experts = 64,
+                         .used = 8,
+                         .innerDim = 1024,
+                         .shareScale = 2.5,
+                         .expertsKey = "num_experts",
+                         .sharedKey = "num_shared_experts"},
                         config);
-          readSparseLayers(json, json.size("first_k_dense_replace", 1, 0, kMaxLayers), config);
+          readMlpLayerTypes(json, config);
         },
 };
 
@@ -137,16 +141,14 @@ constexpr Family kExaoneMoe{
 constexpr Family kHyV3{
     .name = "hy_v3",
     .architecture = "HYV3",
-    .names =
-        [] {
-          TensorNames names = kGlmNames;
-          names.router = "mlp.router.gate";
-          names.routerCorrection = "mlp.expert_bias";
-          names.sharedUp = "mlp.shared_mlp.up_proj";
-          names.sharedDown = "mlp.shared_mlp.down_proj";
-          names.sharedGate = "mlp.shared_mlp.gate_proj";
-          return names;
-        }(),
+    .names = changed(kGlmNames,
+                     [](TensorNames& names) {
+                       names.router = "mlp.router.gate";
+                       names.routerCorrection = "mlp.expert_bias";
+                       names.sharedUp = "mlp.shared_mlp.up_proj";
+                       names.sharedDown = "mlp.shared_mlp.down_proj";
+                       names.sharedGate = "mlp.shared_mlp.gate_proj";
+                     }),
     .tied = false,
     .fields = {.ignored = "enable_moe_fp32_combine num_nextn_predict_layers",
                .fixed = "mlp_bias=false",
@@ -158,11 +160,16 @@ constexpr Family kHyV3{
               {.positions = 131072, .kvHeads = 8, .headDim = 128, .epsilon = 1e-5, .attentionBias = false},
               {.theta = 11158840});
           config.qkNorm = QkNorm::head;
-          readCorrected(
-              json,
-              {192, 8, 1536, 1, 1, 1, 1, 2.826, "num_experts", "num_shared_experts", "router_scaling_factor"},
-              true, config);
-          readSparseLayers(json, 1, config);
+          readCorrected(json,
+                        {.experts = 192,
+                         .used = 8,
+                         .innerDim = 1536,
+                         .shareScale = 2.826,
+                         .expertsKey = "num_experts",
+                         .sharedKey = "num_shared_experts",
+                         .scaleKey = "router_scaling_factor"},
+                        config);
+          readMlpLayerTypes(json, config);
         },
 };
 
@@ -172,14 +179,14 @@ constexpr Family kGlm4MoeLite{
     .architecture = "Glm4MoeLite",
     .names = withLatents(withRoutedExperts(kLlamaNames)),
     .tied = false,
-    .fields = kDeepSeekFields,
+    .fields = {.base = &kDeepSeekFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
           readLlamaSizes(json, config, {.positions = 202752, .headDim = 1, .epsilon = 1e-5});
           readLatent(json, json.flag("rope_interleave", true), config,
                      {.queryRank = 768, .value = 256, .plain = 192});
-          readCorrected(json, {64, 4, 1536, 1, 1, 1, 1, 1.8}, true, config);
-          readSparseLayers(json, 1, config);
+          readCorrected(json, {.experts = 64, .used = 4, .innerDim = 1536, .shareScale = 1.8}, config);
+          readMlpLayerTypes(json, config);
         },
 };
 
@@ -189,12 +196,12 @@ constexpr Family kSarvamMla{
     .architecture = "SarvamMLA",
     .names = withLatents(withRoutedExperts(kLlamaNames)),
     .tied = false,
-    .fields = kDeepSeekFields,
+    .fields = {.base = &kDeepSeekFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
           readLlamaSizes(json, config, {.positions = 4096, .headDim = 1});
           readLatent(json, json.flag("rope_interleave", true), config, {.queryRank = 0});
-          readCorrected(json, {128, 8, 2048, 1, 1, 1, 1, 2.5}, true, config);
+          readCorrected(json, {.experts = 128, .used = 8, .innerDim = 2048, .shareScale = 2.5}, config);
         },
 };
 
@@ -216,16 +223,21 @@ constexpr Family kMiniCpm3{
     .name = "minicpm3",
     .architecture = "MiniCPM3",
     .names = withLatents(kLlamaNames),
-    .fields = kDeepSeekFields,
+    .fields = {.base = &kDeepSeekFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
           readLlamaSizes(json, config, {.positions = 32768, .headDim = 1, .epsilon = 1e-5});
-          readLatent(json, false, config, {256, 768, 32, 64, 64});
+          const Index share = std::max<Index>(config.modelDim / config.heads, 1);
+          readLatent(json, false, config,
+                     {.rank = 256, .queryRank = 768, .rope = 32, .value = share, .plain = 64});
+          const double depth = std::sqrt(static_cast<double>(config.layerCount())),
+                       width = static_cast<double>(config.modelDim);
+          const auto part = [&](const char* key, double defaultValue, double whole) {  // null: all of it
+            return json.isNull(key) ? 1 : static_cast<float>(json.positive(key, defaultValue) / whole);
+          };
           config.embeddingScale = static_cast<float>(json.positive("scale_emb", 12));
-          config.residualScale = static_cast<float>(json.positive("scale_depth", 1.4) /
-                                                    std::sqrt(static_cast<double>(config.layerCount())));
-          config.logitScale =
-              static_cast<float>(json.positive("dim_model_base", 256) / static_cast<double>(config.modelDim));
+          config.residualScale = part("scale_depth", 1.4, depth);
+          config.logitScale = part("dim_model_base", 256, width);
         },
 };
 

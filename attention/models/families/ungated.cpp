@@ -5,12 +5,12 @@
 namespace headscope::attention::families {
 namespace {
 
-/// Reads Llama's fields, with `activation` as the default of hidden_act, and mlp_bias.
-void readUngated(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults,
+/// Reads Llama's fields, with relu2 as the default of hidden_act, and mlp_bias.
+void readUngated(const ConfigReader& json, ModelConfig& config, LlamaDefaults defaults,
                  const RopeDefaults& rope = {}) {
+  defaults.activation = "relu2";
   readLlama(json, config, defaults, rope);
   config.gated = false;
-  config.activation = readActivation(json, "hidden_act", "relu2");
   config.mlpBias = json.flag("mlp_bias", false);
 }
 
@@ -94,14 +94,12 @@ constexpr Family kPersimmon{
 constexpr Family kNanoChat{
     .name = "nanochat",
     .architecture = "NanoChat",
-    .names =
-        [] {
-          TensorNames names = withHeadNorms(withoutGate(kLlamaNames));
-          names.embeddingNorm = "norm";
-          names.up = "mlp.fc1";
-          names.down = "mlp.fc2";
-          return names;
-        }(),
+    .names = changed(withHeadNorms(withoutGate(kLlamaNames)),
+                     [](TensorNames& names) {
+                       names.embeddingNorm = "norm";
+                       names.up = "mlp.fc1";
+                       names.down = "mlp.fc2";
+                     }),
     .tied = false,
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
@@ -119,14 +117,12 @@ constexpr Family kNanoChat{
 constexpr Family kApertus{
     .name = "apertus",
     .architecture = "Apertus",
-    .names =
-        [] {
-          TensorNames names = withHeadNorms(withoutGate(kLlamaNames));
-          names.attentionNorm = "attention_layernorm";
-          names.mlpNorm = "feedforward_layernorm";
-          names.curve = "mlp.act_fn";
-          return names;
-        }(),
+    .names = changed(withHeadNorms(withoutGate(kLlamaNames)),
+                     [](TensorNames& names) {
+                       names.attentionNorm = "attention_layernorm";
+                       names.mlpNorm = "feedforward_layernorm";
+                       names.curve = "mlp.act_fn";
+                     }),
     .tied = false,
     .fields = {.fixed = "mlp_bias=false post_norm=false qk_norm=true", .base = &kLlamaFields},
     .read =
@@ -134,8 +130,9 @@ constexpr Family kApertus{
           addRope(json, R"({"rope_type": "llama3", "rope_theta": 12000000.0, "factor": 8.0,
                     "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                     "original_max_position_embeddings": 8192})");
-          readLlamaSizes(json, config, {.positions = 65536, .epsilon = 1e-5, .attentionBias = false});
-          readRotation(json, {.theta = 12e6}, config);
+          readLlama(json, config,
+                    {.positions = 65536, .epsilon = 1e-5, .attentionBias = false, .activation = "xielu"},
+                    {.theta = 12e6});
           config.gated = false;
           config.qkNorm = QkNorm::head;
         },

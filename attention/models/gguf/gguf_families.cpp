@@ -213,7 +213,11 @@ TensorNaming ggufNaming(const Family& family, const GgufSource& source, bool pai
       .headBias = own.headBias,
       .inFirst = false,
   };
-  return {names, kWithoutPrefix, kWithoutPrefix, "its metadata", paired};
+  return {.names = names,
+          .prefixes = kWithoutPrefix,
+          .headPrefixes = kWithoutPrefix,
+          .sizes = "its metadata",
+          .paired = paired};
 }
 
 // Metadata that change the computation in a way no family supports, or contradict their family.

@@ -82,12 +82,12 @@ TEST(ModelCommand, ListsFamilies) {
   const Outcome lines = runHeadscope({"model", "--families"});
   EXPECT_EQ(lines.exitCode, 0) << lines.errors;
   for (const char* line :
-       {"\nmixtral                  decoder with experts\n", "\ngpt-sw3                  as gpt2\n",
-        "\nllava                    the text part, as the family that text_config names\n"})
+       {"\nmixtral                  decoder with experts\n", "\ngpt-sw3                  decoder, as gpt2\n",
+        "\nllava                    text part of a multimodal model, as llama\n"})
     EXPECT_THAT(lines.output, testing::HasSubstr(line));
   const auto list = nlohmann::json::parse(runHeadscope({"model", "--families", "--json"}).output);
-  EXPECT_EQ(list.at(0),
-            nlohmann::json({{"model_type", "gpt2"}, {"computes", "decoder"}, {"aliases", {"gpt-sw3"}}}));
+  EXPECT_EQ(list.at(1), nlohmann::json({{"model_type", "gpt-sw3"}, {"computes", "decoder"}, {"as", "gpt2"}}));
+  EXPECT_NE(runHeadscope({"model", "learned", "--families"}).exitCode, 0) << "a folder would mean nothing";
   const Outcome without = runHeadscope({"model"});
   EXPECT_NE(without.exitCode, 0);
   EXPECT_THAT(without.errors, testing::HasSubstr("FOLDER is required"));

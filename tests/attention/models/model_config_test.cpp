@@ -105,10 +105,20 @@ TEST(ModelConfig, ReadsOneOrSeveralEndTokens) {
   EXPECT_EQ(readModelConfig(with(llama, "eos_token_id", "[7, 8]"), "")->endTokens,
             (std::vector<Index>{7, 8}));
   EXPECT_EQ(readModelConfig(with(llama, "eos_token_id", "null"), "")->endTokens, std::vector<Index>{});
+  EXPECT_EQ(readModelConfig(R"({"model_type": "llava", "text_config": )" + goldenConfig("llama") + "}", "")
+                ->endTokens,
+            std::vector<Index>{298});
 }
 
 ModelConfig configFrom(const std::string& text) {
   return *checked(readModelConfig(text, "config.json"));
+}
+
+TEST(ModelConfig, ErnieHasExpertsUpToTheLastLayer) {
+  EXPECT_TRUE(configFrom(R"({"model_type": "ernie4_5_moe", "hidden_size": 8, "intermediate_size": 8,
+                             "vocab_size": 9, "num_attention_heads": 4, "num_hidden_layers": 30})")
+                  .layers[29]
+                  .mixture);
 }
 
 TEST(ModelConfig, AcceptsValuesThatMeanUnset) {

@@ -225,10 +225,9 @@ TEST(UnreadTensors, TensorOfALayerIsRefusedInEveryFamily) {
     ASSERT_FALSE(layers.empty()) << made.name;
     for (const std::string& layer : layers) {
       const std::string extra = layer + "extra_norm.weight";
-      EXPECT_THAT(
-          notesWith(made, {{extra, {8}}}),
-          testing::Contains(testing::AllOf(HasSubstr("has a tensor \""),
-                                           HasSubstr(unwrapped(extra) + "\", which isn't supported"))))
+      EXPECT_THAT(notesWith(made, {{extra, {8}}}),
+                  ElementsAre(testing::AllOf(HasSubstr("has a tensor \""),
+                                             HasSubstr(unwrapped(extra) + "\", which isn't supported"))))
           << made.name;
     }
   }

@@ -33,7 +33,7 @@ TEST_F(Lessons, ListShowsAllLessonsWithComputedPictures) {
 }
 
 TEST_F(Lessons, PathFollowsTheParts) {
-  const auto parts = app::lessons_page::pathParts(page().list);
+  const auto parts = app::lessons_page::pathParts(*page().list.library);
   std::vector<std::string> headings;
   for (const auto& part : parts) headings.push_back(part.heading);
   EXPECT_THAT(headings,
@@ -48,10 +48,8 @@ TEST_F(Lessons, PathFollowsTheParts) {
 
 /// What a search leaves keeps its order, and nothing of it is the end.
 TEST_F(Lessons, SearchKeepsTheOrderOfParts) {
-  app::lessons_page::LessonList list = page().list;
-  list.search = "head";
   std::vector<std::string> headings;
-  for (const auto& part : app::lessons_page::pathParts(list)) {
+  for (const auto& part : app::lessons_page::pathParts(*page().list.library, "head")) {
     headings.push_back(part.heading);
     EXPECT_FALSE(part.ends) << part.heading;
   }
@@ -60,13 +58,11 @@ TEST_F(Lessons, SearchKeepsTheOrderOfParts) {
 
 /// A person's own lesson comes after the program's, whose end stays the end.
 TEST_F(Lessons, OwnLessonIsNotTheEnd) {
-  app::lessons_page::LessonList list = page().list;
-  auto library = std::make_shared<app::LessonLibrary>(*list.library);
-  auto own = std::make_shared<app::Lesson>(*library->lessons.front().lesson);
+  app::LessonLibrary library = *page().list.library;
+  auto own = std::make_shared<app::Lesson>(*library.lessons.front().lesson);
   own->part.clear();
-  library->lessons.push_back({own, "mine.json", true, {}});
-  list.library = library;
-  const auto parts = app::lessons_page::pathParts(list);
+  library.lessons.push_back({own, "mine.json", true, {}});
+  const auto parts = app::lessons_page::pathParts(library);
   ASSERT_EQ(parts.size(), 6u);
   EXPECT_EQ(parts[5].heading, "Your lessons");
   EXPECT_FALSE(parts[5].ends);

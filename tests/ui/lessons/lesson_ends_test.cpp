@@ -55,6 +55,20 @@ TEST_F(SmallLessons, EndFitsOnStageAndLeadsToTheList) {
   }
 }
 
+/// The last step has no question whose state would tell it from the end.
+TEST_F(Lessons, LastStepCanBeReachedFromTheEnd) {
+  for (const bool byKey : {true, false}) {
+    open("sinks", 8);
+    next();
+    ASSERT_TRUE(page().here.ended);
+    byKey ? ui.key(Key::end) : ui.click("lesson.step.8");
+    ui.frames(2);
+    EXPECT_FALSE(page().here.ended);
+    EXPECT_EQ(page().here.step, 8);
+    EXPECT_TRUE(page().here.lesson);
+  }
+}
+
 TEST_F(Lessons, KeyOfLearnReturnsFromALessonToTheList) {
   open("sinks", 2);
   ui.key(static_cast<Key>('1'));
@@ -62,8 +76,11 @@ TEST_F(Lessons, KeyOfLearnReturnsFromALessonToTheList) {
   ui.key(static_cast<Key>('9'));
   ASSERT_TRUE(page().here.lesson) << "from another page, the lesson is still open";
   EXPECT_EQ(page().here.step, 2);
-  ui.key(static_cast<Key>('9'));
+  ui.key(static_cast<Key>('9')).frames(2);
   EXPECT_FALSE(page().here.lesson);
+  EXPECT_TRUE(ui.has("lesson.card.sinks"));
+  open("sinks", 1);
+  EXPECT_TRUE(page().here.lesson) << "what leads to a lesson still does";
   ui.request("lesson.begin");
   ASSERT_TRUE(page().here.lesson) << "opening a lesson is not that key";
   EXPECT_EQ(page().here.lesson->id, "scaled_attention");

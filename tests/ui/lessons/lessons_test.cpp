@@ -63,15 +63,6 @@ TEST_F(Lessons, HidesMistakeUntilQuestionIsAnswered) {
   EXPECT_EQ(shown(), attention::Mistake::upperTriangle);
 }
 
-TEST_F(Lessons, PagesKeyReturnsToTheList) {
-  open("sinks", 1);
-  ui.key(static_cast<Key>('9')).frames(2);
-  EXPECT_EQ(page().here.lesson, nullptr);
-  EXPECT_TRUE(ui.has("lesson.card.sinks"));
-  open("sinks", 1);
-  EXPECT_NE(page().here.lesson, nullptr) << "what leads to a lesson still does";
-}
-
 TEST_F(Lessons, WronglyAnsweredQuestionsCanBeRepeated) {
   std::vector<std::pair<std::string, app::Index>> wrong;
   for (const char* id : {"sinks", "padding"}) {

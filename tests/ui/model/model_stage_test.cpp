@@ -84,6 +84,9 @@ TEST_F(ModelStage, OneTextHasThePictureAlone) {
 TEST_F(ModelStage, StudiedHeadsFillIt) {
   ui.request("model.learned").request("model.texts.examples");
   for (int i = 0; i < 500 && page().texts.progress.done < 6; ++i) ui.draw();
+  app::Scene scene = ui.scene();
+  scene.cursor.model.study.column = "not measured";  // the first column is shown instead
+  ui.show(scene);
   for (const char* shape : {"table", "map", "scatter"}) {
     ui.click(std::string("study.shape.") + shape);
     expectComposed({"answer.study"}, std::string(shape) == "map");

@@ -79,6 +79,17 @@ TEST_F(ModelTexts, TableAndMapSelectHeads) {
   EXPECT_TRUE(ui.has("study.across"));
 }
 
+TEST_F(ModelTexts, FractionsOfWheelStepsScrollTheTable) {
+  ui.resize(1280, 720);
+  openBundled();
+  ui.request("model.texts.examples");
+  measured(6);
+  for (int i = 0; i < 2; ++i) ui.wheelAt("study.figure", 0.5f, 0.6f, -0.3f);
+  EXPECT_EQ(page().texts.first, 4);
+  ui.wheelAt("study.figure", 0.5f, 0.6f, 0.3f);
+  EXPECT_EQ(page().texts.first, 2);
+}
+
 TEST_F(ModelTexts, SceneRestoresTextsAndTheirView) {
   openBundled();
   drop("texts.jsonl", kTexts);

@@ -70,8 +70,10 @@ class EmbeddingsTab : public Tab {
     embeddings_.extent = 0;
   }
 
-  std::vector<CaptionPart> caption(const Scene&) const override {
-    return {{"Drag a number or a point to see every head change", page_.view.theme->secondary}};
+  std::vector<CaptionPart> caption(const Scene& scene) const override {
+    const bool fixed = !scene.setup.subject.model.empty();
+    return {{fixed ? "The model learned its embeddings" : "Drag a number or a point to see every head change",
+             page_.view.theme->secondary}};
   }
 
  private:

@@ -312,9 +312,9 @@ std::vector<Index> headOrder(const Scene& scene, const State& page, Index at) {
                                   [&](const attention::Detector* d) { return d->title == name; });
   const bool difference = showsDifference(scene, page);
   if (!scene.cursor.model.byScore || (!difference && found == detectors.end())) return order;
-  const auto score = [&](Index at_) {
-    const HeadSummary& head = layer.heads[static_cast<std::size_t>(at_)];
-    return difference ? head.differs : head.profile[(*found)->name].raw;
+  const auto score = [&](Index head) {
+    const HeadSummary& of = layer.heads[static_cast<std::size_t>(head)];
+    return difference ? of.differs : of.profile[(*found)->name].raw;
   };
   std::ranges::stable_sort(order, attention::descends<float>, score);
   return order;

@@ -71,15 +71,13 @@ constexpr Family kRoberta{
     .name = "roberta",
     .architecture = "Roberta",
     .prefixes = kRobertaPrefixes,
-    .names =
-        [] {
-          TensorNames names = kBertNames;
-          names.head = "lm_head.decoder";
-          names.headDense = "lm_head.dense";
-          names.headNorm = "lm_head.layer_norm";
-          names.headBias = "lm_head.bias";
-          return names;
-        }(),
+    .names = changed(kBertNames,
+                     [](TensorNames& names) {
+                       names.head = "lm_head.decoder";
+                       names.headDense = "lm_head.dense";
+                       names.headNorm = "lm_head.layer_norm";
+                       names.headBias = "lm_head.bias";
+                     }),
     .encoder = true,
     .fields = {.base = &kBertFields},
     .read =
@@ -151,16 +149,14 @@ constinit const Family electra{
     .name = "electra",
     .architecture = "Electra",
     .prefixes = kElectraPrefixes,
-    .names =
-        [] {
-          TensorNames names = kBertNames;
-          names.embeddingMap = "embeddings_project";
-          names.head = "generator_lm_head";
-          names.headDense = "generator_predictions.dense";
-          names.headNorm = "generator_predictions.LayerNorm";
-          names.headBias = "generator_lm_head.bias";
-          return names;
-        }(),
+    .names = changed(kBertNames,
+                     [](TensorNames& names) {
+                       names.embeddingMap = "embeddings_project";
+                       names.head = "generator_lm_head";
+                       names.headDense = "generator_predictions.dense";
+                       names.headNorm = "generator_predictions.LayerNorm";
+                       names.headBias = "generator_lm_head.bias";
+                     }),
     .encoder = true,
     .fields = {.ignored = "summary_activation summary_last_dropout summary_type summary_use_proj "
                           "generator_size",

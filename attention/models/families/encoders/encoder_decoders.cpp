@@ -24,24 +24,16 @@ constexpr Family decoderOf(const Family& encoder, std::span<const std::string_vi
 constexpr std::string_view kBartEncoderPrefixes[] = {"model.encoder.", "encoder.", "model.", ""};
 constexpr std::string_view kBartDecoderPrefixes[] = {"model.decoder.", "decoder.", "model.", ""};
 
-constexpr TensorNames kBartEncoderNames{.embedding = "shared",
-                                        .ownEmbedding = "embed_tokens",
-                                        .otherEmbedding = "decoder.embed_tokens",
-                                        .positions = "embed_positions",
-                                        .embeddingNorm = "layernorm_embedding",
-                                        .layer = "layers.N.",
-                                        .q = "self_attn.q_proj",
-                                        .k = "self_attn.k_proj",
-                                        .v = "self_attn.v_proj",
-                                        .o = "self_attn.out_proj",
-                                        .up = "fc1",
-                                        .down = "fc2",
-                                        .attentionNorm = "self_attn_layer_norm",
-                                        .mlpNorm = "final_layer_norm",
-                                        .head = "lm_head"};
+constexpr TensorNames kBartEncoderNames = changed(kOptNames, [](TensorNames& names) {
+  names.embedding = "shared";
+  names.ownEmbedding = "embed_tokens";
+  names.otherEmbedding = "decoder.embed_tokens";
+  names.positions = "embed_positions";
+  names.embeddingNorm = "layernorm_embedding";
+  names.finalNorm = {};
+});
 
-constexpr TensorNames kBartDecoderNames = [] {
-  TensorNames names = kBartEncoderNames;
+constexpr TensorNames kBartDecoderNames = changed(kBartEncoderNames, [](TensorNames& names) {
   names.otherEmbedding = "encoder.embed_tokens";
   names.crossQ = "encoder_attn.q_proj";
   names.crossK = "encoder_attn.k_proj";
@@ -49,8 +41,7 @@ constexpr TensorNames kBartDecoderNames = [] {
   names.crossO = "encoder_attn.out_proj";
   names.crossNorm = "encoder_attn_layer_norm";
   names.logitBias = "final_logits_bias";
-  return names;
-}();
+});
 
 /// Reads the sizes of the "encoder" or "decoder".
 void readStack(const ConfigReader& json, const std::string& stack, Index vocabulary, ModelConfig& config) {
@@ -104,18 +95,16 @@ constinit const Family whisper{
     .name = "whisper",
     .architecture = "Whisper",
     .prefixes = kBartDecoderPrefixes,
-    .names =
-        [] {
-          TensorNames names = kBartDecoderNames;
-          names.embedding = "embed_tokens";
-          names.ownEmbedding = names.otherEmbedding = {};
-          names.embeddingNorm = {};
-          names.finalNorm = "layer_norm";
-          names.head = "proj_out";
-          names.logitBias = {};
-          names.keyBias = false;
-          return names;
-        }(),
+    .names = changed(kBartDecoderNames,
+                     [](TensorNames& names) {
+                       names.embedding = "embed_tokens";
+                       names.ownEmbedding = names.otherEmbedding = {};
+                       names.embeddingNorm = {};
+                       names.finalNorm = "layer_norm";
+                       names.head = "proj_out";
+                       names.logitBias = {};
+                       names.keyBias = false;
+                     }),
     .reads = true,
     .fields =
         {// The encoder isn't computed: its output is supplied. WhisperDecoder of transformers reads

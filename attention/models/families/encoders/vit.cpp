@@ -89,14 +89,12 @@ constinit const Family deit{
     .name = "deit",
     .architecture = "DeiT",
     .prefixes = kDeitPrefixes,
-    .names =
-        [] {
-          TensorNames names = kVitNames;
-          names.leadingTokens[1] = "embeddings.distillation_token";
-          names.classifiers[0] = "cls_classifier";
-          names.classifiers[1] = "distillation_classifier";
-          return names;
-        }(),
+    .names = changed(kVitNames,
+                     [](TensorNames& names) {
+                       names.leadingTokens[1] = "embeddings.distillation_token";
+                       names.classifiers[0] = "cls_classifier";
+                       names.classifiers[1] = "distillation_classifier";
+                     }),
     .encoder = true,
     .fields = {.base = &kVitFields},
     .read =
@@ -179,8 +177,7 @@ constinit const Family clipVision{
 
 namespace {
 
-constexpr TensorNames kDinoNames = [] {
-  TensorNames names = kVitNames;
+constexpr TensorNames kDinoNames = changed(kVitNames, [](TensorNames& names) {
   names.gateUp = "mlp.weights_in";
   names.down = "mlp.weights_out";
   names.ungatedUp = "mlp.fc1";
@@ -189,8 +186,7 @@ constexpr TensorNames kDinoNames = [] {
   names.mlpNorm = "norm2";
   names.attentionScale = "layer_scale1.lambda1";
   names.mlpScale = "layer_scale2.lambda1";
-  return names;
-}();
+});
 
 constexpr ConfigFields kDinoFields{
     .ignored =
@@ -236,11 +232,7 @@ constinit const Family dinov2WithRegisters{
     .architecture = "Dinov2WithRegisters",
     .prefixes = kRegisterPrefixes,
     .names =
-        [] {
-          TensorNames names = kDinoNames;
-          names.registerTokens = "embeddings.register_tokens";
-          return names;
-        }(),
+        changed(kDinoNames, [](TensorNames& names) { names.registerTokens = "embeddings.register_tokens"; }),
     .encoder = true,
     .fields = {.base = &kDinoFields},
     .read =

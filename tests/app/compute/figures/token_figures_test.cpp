@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/widgets/drawing_paint.h"
 #include "tests/app/compute/figures/drawing_texts.h"
 
 namespace headscope::app {
@@ -58,7 +59,7 @@ void expectInside(const Drawing& drawing) {
 
 TEST(TokenFigures, StayInsideAtEverySize) {
   const TokenFigure figure = figureOf();
-  const DrawingColors& colors = drawingColors(true);
+  const DrawingColors colors = drawingColors(darkTheme());
   for (const auto& [width, height] :
        {std::pair(525.0, 385.0), std::pair(860.0, 600.0), std::pair(1300.0, 900.0)}) {
     SCOPED_TRACE(fmt::format("{} × {}", width, height));
@@ -71,27 +72,57 @@ TEST(TokenFigures, StayInsideAtEverySize) {
 
 TEST(TokenFigures, HiddenIdsAreAskedFor) {
   const TokenFigure figure = figureOf();
-  const auto hidden = textsOf(idsDrawing(figure, true, 860, 600, drawingColors(true)));
+  const auto hidden = textsOf(idsDrawing(figure, true, 860, 600, drawingColors(darkTheme())));
   EXPECT_EQ(std::ranges::count(hidden, "?"), 3);
   EXPECT_THAT(hidden, Each(Not(testing::AnyOf("3", "6"))));
   EXPECT_EQ(std::ranges::count(hidden, "dog"), 2) << "the example stands in the text and in the list";
-  const auto answered = textsOf(idsDrawing(figure, false, 860, 600, drawingColors(true)));
+  const auto answered = textsOf(idsDrawing(figure, false, 860, 600, drawingColors(darkTheme())));
   EXPECT_EQ(std::ranges::count(answered, "6"), 3) << "two tokens and one row";
   EXPECT_EQ(std::ranges::count(answered, "3"), 2);
   EXPECT_THAT(answered, Not(Contains("?")));
 }
 
 TEST(TokenFigures, VectorsSayHowFarRowsDiffer) {
-  const auto texts = textsOf(vectorsDrawing(figureOf(), 860, 600, drawingColors(true)));
+  const auto texts = textsOf(vectorsDrawing(figureOf(), 860, 600, drawingColors(darkTheme())));
   EXPECT_THAT(texts, Contains("the same row: all 8 differences are 0"));
   EXPECT_THAT(texts, Contains("another row: numbers differ by up to 0.500"));
   EXPECT_THAT(texts, Contains("The 6"));
 }
 
 TEST(TokenFigures, ClocksSayHowFarHandsTurn) {
-  const auto texts = textsOf(rotationDrawing(figureOf(), 860, 600, drawingColors(true)));
+  const auto texts = textsOf(rotationDrawing(figureOf(), 860, 600, drawingColors(darkTheme())));
   EXPECT_THAT(texts, Contains("numbers 0 and 8"));
   EXPECT_THAT(texts, Contains(HasSubstr("57.3°"))) << "one radian";
+}
+
+TEST(TokenFigures, ClocksFillTheirRoomAndStandAboveTheirWords) {
+  TokenFigure figure = figureOf();
+  figure.pairs.resize(8, figure.pairs.front());
+  for (const auto& [width, height] :
+       {std::pair{1600.0, 900.0}, {860.0, 600.0}, {900.0, 420.0}, {420.0, 300.0}}) {
+    SCOPED_TRACE(fmt::format("{} × {}", width, height));
+    const Drawing drawing = rotationDrawing(figure, width, height, drawingColors(darkTheme()));
+    std::vector<Frame> circles;
+    for (const Shape& shape : drawing.shapes)
+      if (const auto* line = std::get_if<Polyline>(&shape); line && line->points.size() == 49) {
+        const auto [left, right] = std::ranges::minmax(line->points, {}, &Polyline::Point::x);
+        const auto [top, bottom] = std::ranges::minmax(line->points, {}, &Polyline::Point::y);
+        circles.push_back({left.x, top.y, right.x - left.x, bottom.y - top.y});
+      }
+    ASSERT_FALSE(circles.empty());
+    for (const Frame& circle : circles) {
+      EXPECT_GE(circle.width, 58);
+      EXPECT_GE(circle.x, 0);
+      EXPECT_LE(circle.right(), width);
+      EXPECT_LE(circle.bottom(), height);
+      const bool named = std::ranges::any_of(drawing.shapes, [&](const Shape& shape) {
+        const auto* text = std::get_if<TextRun>(&shape);
+        return text && text->text.starts_with("numbers ") && text->y > circle.bottom() &&
+               text->y < circle.bottom() + 30 && std::abs(text->x - circle.x - circle.width / 2) < 1;
+      });
+      EXPECT_TRUE(named);
+    }
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <sstream>
 
@@ -48,81 +49,67 @@ class ShippedLesson : public testing::TestWithParam<std::filesystem::path> {
     ASSERT_TRUE(read) << read.error().message;
     lesson = *read;
   }
+  /// Calls `check` with each step and its study.
+  void forSteps(const std::function<void(const LessonStep&, const StepStudy&)>& check) {
+    Resources resources(defaultLimits());
+    LessonRunner runner(*lesson, resources);
+    for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
+      SCOPED_TRACE(lesson->steps[at].id);
+      const auto study = runner.study(at);
+      ASSERT_TRUE(study) << study.error().message;
+      check(lesson->steps[at], **study);
+    }
+  }
   std::shared_ptr<const Lesson> lesson;
 };
 
 TEST_P(ShippedLesson, ClaimsHoldAndQuestionsHaveOneAnswer) {
+  forSteps([](const LessonStep&, const StepStudy& study) {
+    for (const std::string& claim : study.failedClaims) ADD_FAILURE() << claim;
+  });
   Resources resources(defaultLimits());
-  LessonRunner runner(*lesson, resources);
-  for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
-    const auto study = runner.study(at);
-    ASSERT_TRUE(study) << study.error().message;
-    for (const std::string& claim : (*study)->failedClaims)
-      ADD_FAILURE() << lesson->steps[at].id << ": " << claim;
-  }
-  const auto cover = runner.cover();
+  const auto cover = LessonRunner(*lesson, resources).cover();
   ASSERT_TRUE(cover) << cover.error().message;
 }
 
 TEST_P(ShippedLesson, TextsAreShort) {
-  Resources resources(defaultLimits());
-  LessonRunner runner(*lesson, resources);
-  for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
-    const auto study = runner.study(at);
-    ASSERT_TRUE(study) << study.error().message;
-    SCOPED_TRACE(lesson->steps[at].id);
-    EXPECT_LE(wordCount((*study)->text), 95u);
-    EXPECT_LE(wordCount((*study)->ask), 25u);
-    for (const OptionStudy& option : (*study)->options) {
+  forSteps([](const LessonStep&, const StepStudy& study) {
+    EXPECT_LE(wordCount(study.text), 95u);
+    EXPECT_LE(wordCount(study.ask), 25u);
+    for (const OptionStudy& option : study.options) {
       EXPECT_LE(wordCount(option.text), 12u) << option.text;
       EXPECT_LE(wordCount(option.why), 45u) << option.why;
       EXPECT_GE(wordCount(option.why), 1u) << option.text;
     }
-  }
+  });
 }
 
 /// A step's text is still shown next to the result, once the question is answered.
 TEST_P(ShippedLesson, TextsOfQuestionsDontAnnounceTheirResult) {
-  Resources resources(defaultLimits());
-  LessonRunner runner(*lesson, resources);
-  for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
-    if (!lesson->steps[at].question) continue;
-    const auto study = runner.study(at);
-    ASSERT_TRUE(study) << study.error().message;
+  forSteps([](const LessonStep& step, const StepStudy& study) {
     for (const char* announcement : {"Next,", "Next ", "next.", " next [", "next:"})
-      EXPECT_EQ((*study)->text.find(announcement), std::string::npos)
-          << lesson->steps[at].id << ": " << announcement;
-  }
+      EXPECT_TRUE(!step.question || study.text.find(announcement) == std::string::npos) << announcement;
+  });
 }
 
 TEST_P(ShippedLesson, MarksStandInTheWords) {
-  Resources resources(defaultLimits());
-  LessonRunner runner(*lesson, resources);
-  for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
-    const auto study = runner.study(at);
-    ASSERT_TRUE(study) << study.error().message;
-    std::string words = (*study)->text;
-    for (const OptionStudy& option : (*study)->options) words += option.why;
-    EXPECT_EQ(words.find("](mark)") != std::string::npos, lesson->steps[at].look.mark > 0)
-        << lesson->steps[at].id;
-  }
+  forSteps([](const LessonStep& step, const StepStudy& study) {
+    std::string words = study.text;
+    for (const OptionStudy& option : study.options) words += option.why;
+    EXPECT_EQ(words.find("](mark)") != std::string::npos, step.look.mark > 0);
+  });
 }
 
 /// A selected key is read, or the step is about its being hidden or unread.
 TEST_P(ShippedLesson, SelectedKeysAreRead) {
-  Resources resources(defaultLimits());
-  LessonRunner runner(*lesson, resources);
-  for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
-    const LessonStep& step = lesson->steps[at];
+  forSteps([](const LessonStep& step, const StepStudy& study) {
     const Cursor& cursor = step.scene.cursor;
     if (cursor.page != "heads" || !cursor.keyChosen || step.look.mark > 0 ||
         step.look.picture != LookPicture::none)
-      continue;
-    const auto study = runner.study(at);
-    ASSERT_TRUE(study) << study.error().message;
-    const SequenceSnapshot& line = *shownSequence(step.scene, (*study)->snapshot.get());
-    EXPECT_GT(line.probabilities()[cursor.cell.head](cursor.cell.query, cursor.cell.key), 0.005f) << step.id;
-  }
+      return;
+    const SequenceSnapshot& line = *shownSequence(step.scene, study.snapshot.get());
+    EXPECT_GT(line.probabilities()[cursor.cell.head](cursor.cell.query, cursor.cell.key), 0.005f);
+  });
 }
 
 TEST_P(ShippedLesson, EndSaysInTwoSentencesWhatWasLearned) {
