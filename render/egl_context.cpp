@@ -2,20 +2,20 @@
 
 // Keeps X11's headers and their macros out.
 #define EGL_NO_X11
-#include <EGL/egl.h>
-#include <EGL/eglext.h>
 #include <dlfcn.h>
+#include <epoxy/egl.h>
 
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "render/gl.h"
+
 namespace headscope::render {
 namespace {
 
 constexpr const char* kNeeded = "Headscope needs an OpenGL 3.3 core context, but ";
-constexpr unsigned kGlRenderer = 0x1F01, kGlVersion = 0x1F02;
 
 bool hasExtension(const char* list, std::string_view wanted) {
   if (list == nullptr) return false;
@@ -58,12 +58,8 @@ EGLContext makeContext(EGLDisplay display, EGLConfig config, bool anyVersion) {
   return eglCreateContext(display, config, EGL_NO_CONTEXT, anyVersion ? none : attributes);
 }
 
-/// Calls glGetString by looking it up: OpenGL's headers conflict with EGL's, so this file doesn't include
-/// them.
-std::string glText(unsigned which) {
-  const auto getString =
-      reinterpret_cast<const unsigned char* (*)(unsigned)>(eglGetProcAddress("glGetString"));
-  const unsigned char* text = getString != nullptr ? getString(which) : nullptr;
+std::string glText(GLenum which) {
+  const GLubyte* text = glGetString(which);
   return text != nullptr ? reinterpret_cast<const char*>(text) : "unknown";
 }
 
@@ -73,7 +69,7 @@ std::string offeredVersion(EGLDisplay display, EGLConfig config) {
   if (context == EGL_NO_CONTEXT) return "EGL offers no OpenGL at all";
   std::string found = "EGL offers an OpenGL context that cannot be made current";
   if (eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context)) {
-    found = "EGL offers only OpenGL " + glText(kGlVersion) + " (" + glText(kGlRenderer) + ")";
+    found = "EGL offers only OpenGL " + glText(GL_VERSION) + " (" + glText(GL_RENDERER) + ")";
     eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
   }
   eglDestroyContext(display, context);
@@ -107,17 +103,22 @@ EGLContext tryDisplay(EGLDisplay display, std::string& found) {
   return context;
 }
 
+void requireLibrary(const char* name) {
+  // It stays loaded, since it is needed at once. libepoxy would end the program.
+  if (::dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr) return;
+  const char* const reason = ::dlerror();
+  throw std::runtime_error(std::string(kNeeded) + "the system's OpenGL can't be loaded: " +
+                           (reason != nullptr ? reason : std::string(name) + " is missing"));
+}
+
 }  // namespace
 
 void requireOpenGl() {
-  // It stays loaded, since it is needed at once.
-  if (::dlopen("libGL.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr) return;
-  const char* const reason = ::dlerror();
-  throw std::runtime_error(std::string(kNeeded) + "the system's OpenGL can't be loaded: " +
-                           (reason != nullptr ? reason : "libGL.so.1 is missing"));
+  requireLibrary("libGL.so.1");
 }
 
 EglContext::EglContext() {
+  requireLibrary("libEGL.so.1");
   requireOpenGl();
   std::string found = "this EGL knows no platform without a window system";
   for (const EGLDisplay candidate : windowlessDisplays()) {

@@ -19,14 +19,13 @@
 #include "app/shell/exports.h"
 #include "attention/formats/base64.h"
 #include "attention/formats/files/file_io.h"
+#include "attention/formats/tensor_source.h"
 #include "attention/models/gguf/gguf_source.h"
 
 namespace headscope::app {
 
 bool hasRecordedExtension(const std::string& path) {
-  const std::string ending = recordedFile(path).path.extension().string();
-  constexpr std::string_view kEndings[] = {".npz", ".npy", ".safetensors", ".pt", ".pth"};
-  return std::find(std::begin(kEndings), std::end(kEndings), ending) != std::end(kEndings);
+  return attention::isTensorFile(recordedFile(path).path);
 }
 
 std::filesystem::path lessonOr(const std::string& path) {
@@ -114,9 +113,9 @@ Command linkCommand() {
 }
 
 Command pythonCommand() {
-  Command command{
-      "python",
-      "Print headscope.py, which shows and saves attention from Python: headscope python > headscope.py"};
+  Command command{"python",
+                  "Print headscope.py, which records, shows and draws attention from Python: headscope "
+                  "python > headscope.py"};
   command.run = [] { return print(readAssetText("python/headscope.py")); };
   return command;
 }

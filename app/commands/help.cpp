@@ -9,6 +9,8 @@
 #include "app/shell/stage.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/heads/detectors.h"
+#include "attention/models/checkpoint/checkpoint.h"
+#include "attention/models/config/config_reader.h"
 #include "attention/models/config/families.h"
 #include "attention/text/ascii.h"
 
@@ -83,6 +85,24 @@ std::string families() {
   return table;
 }
 
+/// Lists files that open, then those that don't with what to do instead.
+std::string files() {
+  std::string opens = "| file | what it holds |\n|---|---|\n",
+              refused = "\n| refused | what it holds | instead |\n|---|---|---|\n";
+  for (const attention::FileKind& kind : attention::fileKinds()) {
+    std::vector<std::string> names;
+    attention::forEachField(kind.names, [&](std::string_view name, std::string_view) {
+      names.push_back(code(std::string(name)));
+    });
+    const std::string file = fmt::format("{}", fmt::join(names, ", "));
+    if (kind.opens == attention::FileKind::Opens::yes)
+      opens += row({file, std::string(kind.what)});
+    else
+      refused += row({file, std::string(kind.what), std::string(kind.instead)});
+  }
+  return opens + refused;
+}
+
 constexpr const char* kHead = "\n\n| key | what it does |\n|---|---|\n";
 
 /// Lists all actions with a key, page by page; those that work everywhere come first.
@@ -120,6 +140,7 @@ std::string manualTable(std::string_view name, const Program& program) {
   if (name == "detectors") return detectors();
   if (name == "commands") return commands(program);
   if (name == "families") return families();
+  if (name == "files") return files();
   if (name == "keys") return keys();
   if (name == "settings") return preferencesMarkdown();
   throw std::invalid_argument("the manual names a table " + std::string(name) + ", which doesn't exist");

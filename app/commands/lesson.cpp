@@ -130,9 +130,21 @@ using attention::TextTokenizer;
 
 struct TokenizeOptions {
   std::string tokenizer;
-  std::optional<std::string> text, textFile;
+  std::optional<std::string> text, textB, textFile;
   bool json = false;
 };
+
+/// The ids and tokens of two texts that a model reads as a pair.
+int tokenizePair(const TokenizeOptions& options, const TextTokenizer& tokenizer) {
+  const auto pair = orFail(tokenizer.encodePair(*options.text, *options.textB), "--text-b: ");
+  if (options.json)
+    return print(nlohmann::json{{"ids", pair.ids}, {"second", pair.second}}.dump() + "\n", Printed::json);
+  std::string table = fmt::format("{:>7} {:>5}  {}\n", "id", "type", "token");
+  for (std::size_t i = 0; i < pair.ids.size(); ++i)
+    table += fmt::format("{:>7} {:>5}  {}\n", pair.ids[i], i < pair.second ? 0 : 1,
+                         tokenizer.readable(pair.ids[i]).value_or(""));
+  return print(table);
+}
 
 /// A long text has millions of tokens, so the JSON is written piece by piece and never held as a tree.
 std::string jsonOf(const TextTokenizer& tokenizer, const EncodedText& encoded) {
@@ -179,7 +191,9 @@ bool hasTyped(const EncodedText& encoded) {
 int runTokenize(const TokenizeOptions& options) {
   if (options.text.has_value() == options.textFile.has_value())
     refuse("expected either --text T or --text-file F");
+  if (options.textB && !options.text) refuse("--text-b is the second of two texts: --text is missing");
   const TextTokenizer tokenizer = orFail(TextTokenizer::open(options.tokenizer));
+  if (options.textB) return tokenizePair(options, tokenizer);
   const std::string text = options.text
                                ? *options.text
                                : readTextFile(*options.textFile, attention::quotedText(*options.textFile));
@@ -198,11 +212,14 @@ std::string readTextFile(const std::string& path, const std::string& name) {
 
 Command tokenizeCommand() {
   const auto o = std::make_shared<TokenizeOptions>();
-  Command command{"tokenize", "Print a text as the tokens of a tokenizer.json: ids, bytes and texts"};
+  Command command{"tokenize", "Print a text as the tokens of a tokenizer: ids, bytes and texts"};
   command.options = {
-      Option("TOKENIZER", "A tokenizer.json, or a model's folder that holds one", &o->tokenizer,
-             {.required = true}),
+      Option("TOKENIZER",
+             "A tokenizer.json, vocab.txt, vocab.json beside merges.txt, SentencePiece's .model, or a "
+             "model's folder",
+             &o->tokenizer, {.required = true}),
       Option("--text T", "The text", &o->text),
+      Option("--text-b T", "A second text, for models that read pairs", &o->textB),
       Option("--text-file F", "A UTF-8 file with the text", &o->textFile),
       Option("--json", "Print ids, tokens as the vocabulary spells them, and spans", &o->json)};
   command.run = [o] { return runTokenize(*o); };

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/platform/track.h"
+#include "app/platform/ui_state.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/draw_text.h"
@@ -31,6 +32,7 @@ void paintParts(const View& view, std::vector<BoardPart>& parts) {
     const ImRect area(part.left, std::round(part.top), part.right, std::round(part.bottom));
     if (part.bottom > part.top && !ImGui::IsRectVisible(area.Min, area.Max)) continue;  // scrolled away
     if (!part.name.empty()) track(part.name, area.Min, area.Max);
+    if (part.picture) notePicture(area);
     if (part.paint) part.paint(area);
     for (auto& column : part.columns) paintParts(view, column);
   }
@@ -106,6 +108,7 @@ Board& Board::apart(float units) {
 Board& Board::headline(const Headline& what) {
   const bool roomy = roomy_;
   return add("", {roomy ? 76.0f : 58.0f}, false, [this, what, roomy](const ImRect& area) {
+    notePicture(area);
     const float y = area.GetCenter().y;
     const float width = paintText(canvas(), roomy ? view_->fonts->display : view_->fonts->displaySmall,
                                   ImVec2(area.Min.x, y), what.color ? what.color : theme().text, what.figure);
@@ -135,6 +138,7 @@ Board& Board::largeFigure(const Headline& what) {
   const TextLines lines = linesOf(view_->fonts->text, what.sentence.front(), width);
   const float units = (figure + lines.size.y) / view_->unit;
   return add(what.name, {units}, false, [this, what, font, lines, figure, width](const ImRect& area) {
+    notePicture(area);
     paintFitted(*view_, canvas(), font, ImVec2(area.Min.x, area.Min.y + figure / 2), width,
                 what.color ? what.color : theme().text, what.figure);
     paintLines(canvas(), view_->fonts->text, ImVec2(area.Min.x, area.Min.y + figure), theme().secondary,
@@ -212,6 +216,12 @@ Board& Board::number(const std::string& value, const std::vector<std::string>& w
 
 Board& Board::picture(const std::string& name, PartHeight height, std::function<void(const ImRect&)> paint) {
   return add(name, height, true, std::move(paint));
+}
+
+Board& Board::legend(const FigureLegend& what) {
+  return add("", {20}, false, [this, what](const ImRect& area) {
+    paintLegendLine(*view_, canvas(), ImVec2(area.Max.x, area.GetCenter().y), area.GetWidth(), what);
+  });
 }
 
 Board& Board::area(const std::string& name, PartHeight height, std::function<void(const ImRect&)> paint) {

@@ -69,6 +69,8 @@ class Board {
   Board& picture(const std::string& name, PartHeight height, std::function<void(const ImRect&)> paint);
   /// Anything else that paints itself, which counts as words.
   Board& area(const std::string& name, PartHeight height, std::function<void(const ImRect&)> paint);
+  /// What the colours of a picture mean, on a line that ends on the right. It doesn't leave.
+  Board& legend(const FigureLegend& what);
   /// In place of a picture that isn't there: a title and a sentence in the middle; colour 0 = the theme's
   /// text.
   Board& message(const std::string& title, const std::string& text, std::uint32_t color = 0);

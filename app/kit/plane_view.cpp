@@ -84,11 +84,16 @@ bool PointNames::onDisc(const ImRect& box) const {
 bool PointNames::paint(ImVec2 at, float radius, const std::string& name, std::uint32_t color) {
   ImFont* font = view_.fonts->mono;
   const float width = textWidth(font, name), high = lineHeight(font), half = high / 2;
-  const float aside = radius + view_.px(5), away = half + radius + view_.px(4);
-  const float right = at.x + aside, left = at.x - aside - width, middle = at.x - width / 2;
-  const ImVec2 places[] = {{right, at.y},         {left, at.y},         {middle, at.y - away},
-                           {middle, at.y + away}, {right, at.y - half}, {right, at.y + half},
-                           {left, at.y - half},   {left, at.y + half}};
+  std::vector<ImVec2> places;
+  const auto addPlaces = [&](float further) {
+    const float aside = radius + further + view_.px(5), away = half + radius + further + view_.px(4);
+    const float right = at.x + aside, left = at.x - aside - width, middle = at.x - width / 2;
+    for (const ImVec2 place :
+         {ImVec2(right, at.y), ImVec2(left, at.y), ImVec2(middle, at.y - away), ImVec2(middle, at.y + away),
+          ImVec2(right, at.y - away), ImVec2(right, at.y + away), ImVec2(left, at.y - away),
+          ImVec2(left, at.y + away)})
+      places.push_back(place);
+  };
   const auto boxAt = [&](ImVec2 place) {
     return ImRect(place.x, place.y - half, place.x + width, place.y + half);
   };
@@ -97,11 +102,21 @@ bool PointNames::paint(ImVec2 at, float radius, const std::string& name, std::ui
     return area_.Contains(box) && std::none_of(taken_.begin(), taken_.end(),
                                                [&](const ImRect& other) { return other.Overlaps(box); });
   };
-  const auto* place = std::find_if(std::begin(places), std::end(places), [&](ImVec2 each) {
-    return free(each) && !onLine(boxAt(each)) && !onDisc(boxAt(each));
-  });
-  if (place == std::end(places)) place = std::find_if(std::begin(places), std::end(places), free);
-  if (place == std::end(places)) return false;
+  // Where points are dense, a name stands further away, on a line to its point.
+  std::size_t near = 0;
+  for (const float further : {0.0f, 1.5f, 3.0f}) {
+    addPlaces(further * high);
+    if (near == 0) near = places.size();
+  }
+  auto place = std::ranges::find_if(
+      places, [&](ImVec2 each) { return free(each) && !onLine(boxAt(each)) && !onDisc(boxAt(each)); });
+  if (place == places.end()) place = std::ranges::find_if(places, free);
+  if (place == places.end()) return false;
+  const ImRect box = boxAt(*place);
+  if (static_cast<std::size_t>(place - places.begin()) >= near)
+    Canvas(*ImGui::GetWindowDrawList())
+        .AddLine(at, ImVec2(std::clamp(at.x, box.Min.x, box.Max.x), std::clamp(at.y, box.Min.y, box.Max.y)),
+                 view_.theme->line, std::max(1.0f, view_.px(1)));
   paintText(*ImGui::GetWindowDrawList(), font, *place, color, name);
   taken_.push_back(boxAt(*place));
   return true;

@@ -4,6 +4,7 @@
 
 #include "app/kit/sentence_parts.h"
 #include "app/platform/track.h"
+#include "app/platform/ui_state.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_parts.h"
@@ -14,7 +15,6 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float kLabels = 72;                     ///< width of the column of labels
 constexpr float kWords = 38, kWeights = 22;       ///< heights of a line of words, and of the weights
 constexpr float kAll = 20, kDots = 26;            ///< of the strip of all words, and of the dots
 constexpr float kLeastArcs = 30, kMostArcs = 94;  ///< of the room for arcs
@@ -151,9 +151,16 @@ class WordLine {
   SentenceHit& hit_;
 };
 
-void label(const View& view, float right, float y, const char* text) {
-  paintText(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(right - view.px(10), y), view.theme->faint,
-            text, Align::right);
+constexpr const char* kLookAt = "heads look at";
+
+/// The width of the column of labels, the longest of which names the dots.
+float labelsWidth(const View& view) {
+  return textWidth(view.fonts->small, kLookAt) + view.px(10);
+}
+
+void label(const View& view, float right, float y, const std::string& text, std::uint32_t color = 0) {
+  paintText(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(right - view.px(10), y),
+            color ? color : view.theme->faint, text, Align::right);
 }
 
 /// The weights under the words, and what hides the words that have none.
@@ -161,16 +168,32 @@ void paintWeights(const View& view, const SentenceSubject& subject, const Senten
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const Cell& cell = subject.at;
+  // Under short words, the selected key's number comes first, then the largest for which there is room.
+  const auto isOwn = [&](const LinePiece& piece) { return !piece.folded && piece.from == cell.key; };
+  std::vector<std::pair<float, const LinePiece*>> named;
   for (const LinePiece& piece : keys.pieces) {
     float weight = 0;
     for (Index key = piece.from; key < piece.to; ++key) weight += subject.weight(cell.head, cell.query, key);
-    if (!(weight >= kNamed)) continue;
-    const bool own = !piece.folded && piece.from == cell.key;
+    if (weight >= kNamed) named.emplace_back(weight, &piece);
+  }
+  std::ranges::stable_sort(named, [&](const auto& a, const auto& b) {
+    return std::pair(isOwn(*a.second), a.first) > std::pair(isOwn(*b.second), b.first);
+  });
+  std::vector<std::pair<float, float>> taken;
+  for (const auto& [weight, piece] : named) {
+    const bool own = isOwn(*piece);
+    ImFont* const font = own ? view.fonts->mono : view.fonts->monoSmall;
     const std::string text = own ? weightText(weight) : briefShare(weight);
-    paintText(list, own ? view.fonts->mono : view.fonts->monoSmall, ImVec2(keys.left + piece.middle(), y),
-              own            ? theme.key
-              : piece.folded ? theme.faint
-                             : theme.secondary,
+    const float middle = keys.left + piece->middle(), half = textWidth(font, text) / 2 + view.px(3);
+    if (std::ranges::any_of(taken, [&](const auto& other) {
+          return middle - half < other.second && middle + half > other.first;
+        }))
+      continue;
+    taken.emplace_back(middle - half, middle + half);
+    paintText(list, font, ImVec2(middle, y),
+              own             ? theme.key
+              : piece->folded ? theme.faint
+                              : theme.secondary,
               text, Align::center);
   }
   paintHidden(view, subject, keys, y);
@@ -226,7 +249,7 @@ float sentenceHeight(const View& view, const SentenceSubject& subject, float wid
 SentenceHit sentence(View& view, SentenceState& state, const SentenceSubject& subject, const ImRect& area) {
   SentenceHit hit;
   const std::vector<attention::Token>& tokens = keysOf(subject);
-  const float left = area.Min.x + view.px(kLabels), room = area.Max.x - left - view.px(4);
+  const float left = area.Min.x + labelsWidth(view), room = area.Max.x - left - view.px(4);
   layOut(view, state, subject, left, room);
   SentenceWords &keys = state.layout.keys, &queries = state.layout.queries;
   const bool strip = keys.folds() || hasStrip(subject);
@@ -242,20 +265,22 @@ SentenceHit sentence(View& view, SentenceState& state, const SentenceSubject& su
   WordLine line(view, state, subject, hit);
   line.paint(keys, tokens, !subject.cross());
   if (subject.cross()) line.paint(queries, subject.sequence.queries, true);
+  label(view, left, queries.y, headName(subject.at.head), view.theme->text);
   const float weights = y + view.px(kWeights / 2 - 2);
   label(view, left, weights, "weight");
   paintWeights(view, subject, keys, weights);
   y += view.px(kWeights);
   if (strip) {
-    label(view, left, y + view.px(6), fmt::format("all {}", tokens.size()).c_str());
+    label(view, left, y + view.px(6), fmt::format("all {}", tokens.size()));
     allWords(view, state, subject, keys, {left, y, left + room, y + view.px(12)});
     y += view.px(kAll);
   }
   if (dots > 0) {
-    label(view, left, y + dots / 2, "heads look at");
+    label(view, left, y + dots / 2, kLookAt);
     headDots(view, state, subject, ImRect(left, y, left + room, y + dots), hit);
   }
   track("sentence", area.Min, area.Max);
+  notePicture(area);
   return hit;
 }
 

@@ -98,7 +98,8 @@ float riseOver(float away, float line, float most) {
 }
 
 ImRect boxOf(const View& view, const ArcTag& tag) {
-  const ImVec2 half(textWidth(view.fonts->monoSmall, tag.text) / 2 + view.px(4), view.px(8));
+  const ImVec2 half(textWidth(view.fonts->monoSmall, tag.text) / 2 + view.px(4),
+                    lineHeight(view.fonts->monoSmall) / 2 + view.px(2));
   return {tag.middle - half, tag.middle + half};
 }
 

@@ -175,7 +175,7 @@ void paintPooledRow(const View& view, Canvas list, const ImRect& area, const att
     const float x = area.Min.x + each * static_cast<float>(i);
     list.AddRectFilled(
         ImVec2(x, area.Min.y), ImVec2(x + each - gap, area.Max.y),
-        most == render::kMaskedCell ? view.theme->raised : packed(render::sample(colormap, most)));
+        most == render::kMaskedCell ? view.theme->raised : packed(colorOn(*view.theme, colormap, most)));
   }
 }
 

@@ -252,7 +252,7 @@ ImRect TableView::note(const std::string& rows, const std::string& text) {
   ImFont* const font = view_.fonts->small;
   const float left = area_.Min.x + view_.px(20);
   const std::string words =
-      whole ? text
+      whole ? (view_.present ? "" : text)  // what the pointer does
             : fmt::format("{} {}–{} of {}; PgUp and PgDn for more", rows, spec_.pinned + first_ + 1,
                           spec_.pinned + first_ + shown_, spec_.rows);
   const float wide = paintText(*ImGui::GetWindowDrawList(), font, ImVec2(left, y), view_.theme->secondary,

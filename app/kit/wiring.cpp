@@ -289,7 +289,7 @@ class WiringPainter {
     const float y = words.GetCenter().y;
     paintFitted(view_, list_, view_.fonts->mono, ImVec2(words.Min.x, y), words.GetWidth(), theme_.text, text);
     const float used = textWidth(view_.fonts->mono, text) + view_.px(24);
-    ImFont* const font = view_.present ? view_.fonts->text : view_.fonts->small;
+    ImFont* const font = view_.fonts->small;
     if (used + textWidth(font, subject_.note) <= words.GetWidth())
       paintText(list_, font, ImVec2(words.Max.x, y), theme_.secondary, subject_.note, Align::right);
   }

@@ -189,6 +189,9 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
     state_.tokens.clear();
     state_.texts.clear();
     state_.marks.clear();
+    state_.pictures.clear();
+    state_.scales.clear();
+    state_.legends.clear();
     state_.clips.clear();
     recorder_.clear();
     state_.focus.beginFrame();

@@ -19,6 +19,11 @@ struct DrawnText {
   float height = 0;         ///< of the line, in pixels
 };
 
+/// A picture, and the part of the window that shows it.
+struct DrawnPicture {
+  ImRect area, clip;
+};
+
 /// The visible part of a mark; see platform/canvas.h.
 struct DrawnMark {
   std::string name;
@@ -47,12 +52,22 @@ struct UiState {
   bool hidesMarks = false;                 ///< likewise for marks
   std::vector<DrawnText> texts;            ///< of the last frame
   std::vector<DrawnMark> marks;            ///< of the last frame
+  std::vector<DrawnPicture> pictures;      ///< what a page is about, as drawn in the last frame
+  std::set<int> scales, legends;           ///< its colormaps in the last frame: of cells, and explained
   std::map<std::string, TrackClip> clips;  ///< by tracked name
 };
 
 /// Returns the state of the current context, which must belong to a Ui.
 inline UiState& uiState() {
   return *static_cast<UiState*>(ImGui::GetIO().UserData);
+}
+
+/// Records a picture that a page is about, and the number of its cells' colormap; −1 = none.
+inline void notePicture(const ImRect& area, int colormap = -1) {
+  UiState& state = uiState();
+  if (!state.watches) return;
+  state.pictures.push_back({area, ImGui::GetCurrentWindowRead()->ClipRect});
+  if (colormap >= 0) state.scales.insert(colormap);
 }
 
 }  // namespace headscope::app

@@ -14,9 +14,10 @@ namespace headscope::app {
 namespace {
 constexpr double kNoticeSeconds = 4;
 
-/// For the last row of a hall, the smallest type (12 units) takes 20 of 720 lines.
+/// For the last row of a hall, the smallest type on stage (15 units) is set in 20 of 720 lines: its lines,
+/// from the highest to the lowest letter, take 25.
 float presentingUnit(int height) {
-  return static_cast<float>(height / 720.0 * 20 / 12);
+  return static_cast<float>(height / 720.0 * 25 / 15);
 }
 }  // namespace
 
@@ -118,8 +119,20 @@ void Session::prepareView(float scale, int height) {
   setNumberStyle(numberStyleOf(view.preferences));
 }
 
+/// On stage nothing is smaller than text. The fonts are known once a frame has begun.
+void Session::chooseType() {
+  View& view = services_.view;
+  if (!view.present || view.figure) return;
+  stageFonts_ = ui_.fonts();
+  stageFonts_.small = stageFonts_.text;
+  stageFonts_.smallBold = stageFonts_.bold;
+  stageFonts_.monoSmall = stageFonts_.mono;
+  view.fonts = &stageFonts_;
+}
+
 void Session::drawFrame(const FrameInput& input, float width, float height) {
   View& view = services_.view;
+  chooseType();
   applyImGuiStyle(view);
   if (takeAnswers() || !input.events.empty()) view.redraw();
   if (!view.messages.notice.empty() && view.time - view.messages.noticeAt > kNoticeSeconds)

@@ -95,6 +95,7 @@ class Session {
 
  private:
   void prepareView(float scale, int height);
+  void chooseType();
   void handOverPicture(int width, int height);
   void act(Page* page, Page* stage);
   void ask();
@@ -143,6 +144,7 @@ class Session {
   ContextMenu menu_;         ///< opened by a right click
   bool layerShown_ = false;  ///< the page shown requests the layer
   double drawSeconds_ = 0;
+  Fonts stageFonts_;                                           ///< in which nothing is smaller than text
   std::tuple<std::string, std::string, Index, Index> cameUp_;  ///< page, lesson, its step, view of the talk
 };
 

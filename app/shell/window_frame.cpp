@@ -298,6 +298,36 @@ void paintPointerMessage(View& view) {
   track("told", at, to);
 }
 
+namespace {
+
+/// Leaves out whole clauses at a caption's end until the rest fits.
+void shorten(const View& view, std::vector<CaptionPart>& caption, float room) {
+  const auto endsClause = [](const std::string& text, std::size_t at) {
+    return std::string_view(",;:.").find(text[at]) != std::string_view::npos &&
+           (at + 1 == text.size() || text[at + 1] == ' ');
+  };
+  float before = 0;
+  for (const CaptionPart& part : caption) before += part.atEnd ? 0 : textWidth(view.fonts->text, part.text);
+  if (before <= room) return;
+  for (std::size_t i = caption.size(); i-- > 0;) {
+    std::string& text = caption[i].text;
+    if (caption[i].atEnd) continue;
+    before -= textWidth(view.fonts->text, text);
+    for (std::size_t at = text.size(); before < room && at-- > 0;) {
+      if (!endsClause(text, at) ||
+          before + textWidth(view.fonts->text, std::string_view(text).substr(0, at)) > room)
+        continue;
+      text.resize(at);
+      const auto after = caption.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      caption.erase(std::remove_if(after, caption.end(), [](const CaptionPart& each) { return !each.atEnd; }),
+                    caption.end());
+      return;
+    }
+  }
+}
+
+}  // namespace
+
 void captionLine(View& view, const Layout& layout, const std::string& headline,
                  std::vector<CaptionPart> caption, const FigureLegend& legend, const std::string& notFinite) {
   if (beginPanel(view, "status", layout.status, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
@@ -306,13 +336,18 @@ void captionLine(View& view, const Layout& layout, const std::string& headline,
     float x = layout.status.Min.x + view.px(14), end = layout.status.Max.x - view.px(14);
     if (!messageLine(view, list, x, y, end, notFinite)) {
       const float from = x, head = headline.empty() ? 0 : textWidth(view.fonts->bold, headline) + view.px(20);
-      float words = view.px(24) + head;
-      for (const CaptionPart& part : caption) words += textWidth(view.fonts->text, part.text);
-      if (head > 0 && words + view.px(200) > end - x)
+      const auto words = [&] {
+        float wide = view.px(24) + head;
+        for (const CaptionPart& part : caption) wide += textWidth(view.fonts->text, part.text);
+        return wide;
+      };
+      if (head > 0 && words() + view.px(200) > end - x)
         std::erase_if(caption, [](const CaptionPart& part) { return !part.atEnd; });
-      // The sentence comes first, but the colour bar stays.
-      const float room = std::max(end - x - words, view.px(200));
-      end -= paintLegendLine(view, list, ImVec2(end, y), room, legend);
+      // The sentence comes first, but the colour bar stays: alone where the sentence has to be shorter.
+      const float room = end - x - words(), least = view.px(280);
+      const FigureLegend bar{legend.caption, legend.colormap, legend.labels};
+      end -= paintLegendLine(view, list, ImVec2(end, y), std::max(room, least),
+                             room < least && !legend.caption.empty() ? bar : legend);
       for (const CaptionPart& part : caption)
         if (part.atEnd) {
           const float wide =
@@ -323,6 +358,7 @@ void captionLine(View& view, const Layout& layout, const std::string& headline,
         paintFitted(view, list, view.fonts->bold, ImVec2(x, y), end - x, view.theme->text, headline);
         x += head;
       }
+      shorten(view, caption, end - x);
       for (const CaptionPart& part : caption)
         if (!part.atEnd && end - x > view.px(12))
           x += paintText(list, view.fonts->text, ImVec2(x, y), part.color,
@@ -352,36 +388,6 @@ void focusRing(View& view) {
   compat::rectOutline(list, area.Min, area.Max, view.theme->background, view.px(6),
                       std::max(3.0f, view.px(4.5f)));
   compat::rectOutline(list, area.Min, area.Max, view.theme->text, view.px(6), std::max(1.0f, view.px(2)));
-}
-
-bool ViewFade::walks(const std::string& action) {
-  constexpr std::array kWalks{"talk.next",   "talk.back",   "talk.space",   "talk.first", "talk.last",
-                              "lesson.next", "lesson.back", "lesson.first", "lesson.last"};
-  return std::find(kWalks.begin(), kWalks.end(), action) != kWalks.end();
-}
-
-void ViewFade::begin(int width, int height, double now, double seconds) {
-  if (seconds < kMinSeconds) return stop();
-  if (picture_.width() != width || picture_.height() != height) picture_ = render::Picture(width, height);
-  picture_.copyBound(width, height);
-  beganAt_ = now;
-  seconds_ = seconds;
-  readyAt_ = -1;
-}
-
-void ViewFade::draw(View& view, bool ready) {
-  if (!active()) return;
-  // The first frames still show the old view.
-  const double waited = view.time - beganAt_;
-  if (readyAt_ < 0 && ((ready && waited > 0.05) || waited > kMaxWaiting)) readyAt_ = view.time;
-  const double gone = readyAt_ < 0 ? 0 : (view.time - readyAt_) / seconds_;
-  if (gone >= 1) return stop();
-  const auto t = static_cast<float>(gone);
-  const float left = 1 - t * t * (3 - 2 * t);
-  const Canvas list = *ImGui::GetForegroundDrawList();
-  list.AddImage(compat::textureId(picture_.texture()), ImVec2(0, 0), ImGui::GetIO().DisplaySize, ImVec2(0, 1),
-                ImVec2(1, 0), faded(0xFFFFFFFF, left));
-  view.redraw(2);  // one is used up by this frame
 }
 
 }  // namespace headscope::app

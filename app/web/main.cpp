@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
+#include <sstream>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -36,11 +38,37 @@ constexpr std::uint64_t kMemory = std::uint64_t{768} << 20;
 /// Delay before the address follows a changed scene: browsers limit how often it may change.
 constexpr double kSettledSeconds = 0.5;
 constexpr double kKeptAfterSeconds = 2;
+/// Delay before the page around this one hears of a selection, so that it hears none the pointer only
+/// crosses.
+constexpr double kRestedSeconds = 0.25;
 /// Seconds of work before the browser gets its turn; and between frames that only show progress.
 constexpr double kSlice = 0.024, kProgress = 0.1;
 
 double secondsSince(Clock::time_point time) {
   return std::chrono::duration<double>(Clock::now() - time).count();
+}
+
+/// What the page around this one selects, or is told of; −1: not chosen.
+struct Selected {
+  Index layer = -1, head = -1, query = -1, key = -1;
+  bool operator==(const Selected&) const = default;
+};
+
+Selected selectedIn(const Scene& scene) {
+  const Cursor& cursor = scene.cursor;
+  return {cursor.page == "model" ? cursor.model.layer : shownLayer(scene.setup), cursor.cell.head,
+          cursor.cell.query, cursor.cell.key};
+}
+
+void select(Scene& scene, const Selected& wanted) {
+  Cursor& cursor = scene.cursor;
+  const auto take = [](Index& at, Index from) { at = from < 0 ? at : from; };
+  take(cursor.model.layer, wanted.layer);
+  take(cursor.cell.head, wanted.head);
+  take(cursor.cell.query, wanted.query);
+  take(cursor.cell.key, wanted.key);
+  cursor.keyChosen = cursor.keyChosen || wanted.key >= 0;
+  shareSubject(scene);
 }
 
 class BrowserPage {
@@ -57,6 +85,7 @@ class BrowserPage {
     session_.closing().recovery().keepIn(recovery_);
     if (headscopePageRests()) stand_in::atStopCheck = [this] { rest(); };
     shown_ = session_.document().scene();  // needs no address
+    told_ = selectedIn(shown_);            // nor does its selection need telling
   }
 
   Session& session() { return session_; }
@@ -100,6 +129,16 @@ class BrowserPage {
         say(written.error().message);
     });
   }
+  /// Selects as soon as what is being opened is there.
+  void select(const Selected& wanted) {
+    wanted_ = wanted;
+    due_ = {};
+  }
+  void theme(bool light) {
+    session_.view().preferences.light = light;
+    session_.view().redraw();
+    due_ = {};
+  }
   void say(const std::string& why) { session_.view().messages.fail(why); }
 
  private:
@@ -108,6 +147,7 @@ class BrowserPage {
     last_ = now;
     session_.frame(window_.width(), window_.height(), window_.scale(), elapsed);
     window_.present();
+    shareSelection();
     window_.setFullScreen(session_.view().fullScreen);
     if (session_.title() != title_) window_.setTitle(title_ = session_.title());
     follow();
@@ -117,6 +157,24 @@ class BrowserPage {
     constexpr double kMax = 0.5;  // so that the address and the kept work follow
     due_ = drawn_ + std::chrono::microseconds(static_cast<std::int64_t>(std::min(next, kMax) * 1e6));
     headscopePageFrame(secondsSince(now) * 1000, session_.busy() ? 0 : next);
+  }
+
+  /// Selects what the page around this one asked for, and tells it of what is selected.
+  void shareSelection() {
+    if (wanted_ && !session_.busy()) {
+      app::select(session_.scene(), *std::exchange(wanted_, std::nullopt));
+      session_.view().redraw();
+      due_ = {};
+    }
+    const Selected now = selectedIn(session_.scene());
+    if (!(now == selected_)) {
+      selected_ = now;
+      selectedAt_ = Clock::now();
+    } else if (!(now == told_) && !session_.busy() && secondsSince(selectedAt_) > kRestedSeconds) {
+      told_ = now;
+      headscopePageSelected(static_cast<int>(now.layer), static_cast<int>(now.head),
+                            static_cast<int>(now.query), static_cast<int>(now.key));
+    }
   }
 
   void beginSlice() {
@@ -166,6 +224,9 @@ class BrowserPage {
   std::shared_ptr<RecoveryStore> recovery_;
   std::string title_;
   Scene seen_, shown_, kept_;
+  std::optional<Selected> wanted_;
+  Selected selected_, told_;
+  Clock::time_point selectedAt_ = Clock::now();
   Clock::time_point last_ = Clock::now(), due_ = last_, changed_ = last_, slice_ = last_, drawn_ = last_;
   double drawSeconds_ = 0;  ///< of the last frame, which ended at drawn_
   int resting_ = 0;         ///< number of suspended pieces of work
@@ -209,6 +270,8 @@ EMSCRIPTEN_KEEPALIVE void headscopeLinkAddress(void* page, const char* address);
 EMSCRIPTEN_KEEPALIVE void headscopePicture(void* page, const char* path);
 EMSCRIPTEN_KEEPALIVE void headscopeEmbed(void* page, const char* none);
 EMSCRIPTEN_KEEPALIVE void headscopeLeftFullScreen(void* page, const char* none);
+EMSCRIPTEN_KEEPALIVE void headscopeSelect(void* page, const char* numbers);
+EMSCRIPTEN_KEEPALIVE void headscopeTheme(void* page, const char* name);
 }
 
 using headscope::app::BrowserPage;
@@ -281,6 +344,20 @@ void headscopeEmbed(void* page, const char*) {
 /// Called when the user left full screen by the browser's own key.
 void headscopeLeftFullScreen(void* page, const char*) {
   guarded(page, [](BrowserPage& own) { own.session().view().fullScreen = false; });
+}
+
+/// "layer head query key"; −1 leaves one as it is.
+void headscopeSelect(void* page, const char* numbers) {
+  guarded(page, [numbers](BrowserPage& own) {
+    headscope::app::Selected wanted;
+    if (std::istringstream(numbers) >> wanted.layer >> wanted.head >> wanted.query >> wanted.key)
+      own.select(wanted);
+  });
+}
+
+/// "light" or "dark".
+void headscopeTheme(void* page, const char* name) {
+  guarded(page, [name](BrowserPage& own) { own.theme(std::string_view(name) == "light"); });
 }
 
 int main() {

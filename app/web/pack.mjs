@@ -7,7 +7,7 @@ import { copyFileSync, readFileSync, readdirSync, rmSync, statSync, writeFileSyn
 import { basename, dirname, join } from 'node:path';
 
 // Assets that the program doesn't read.
-const kLeftOut = new Set(['__pycache__', 'screenshots', 'icon', 'trainer', 'train.py', 'python', 'catalogue']);
+const kLeftOut = new Set(['__pycache__', 'screenshots', 'icon', 'trainer', 'train.py', 'python', 'notebooks', 'catalogue']);
 
 const options = { files: [], file: [] };
 for (let i = 2; i < process.argv.length; i += 2) {

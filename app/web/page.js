@@ -3,6 +3,9 @@
 'use strict';
 const headscopeBegan = performance.now();
 const kThreads = document.documentElement.dataset.threads === 'yes';
+// A page in a frame belongs to the page around it: it keeps nothing in the browser's storage, asks nothing when it
+// is closed, and takes the focus and the wheel only once it is clicked.
+const kFramed = parent !== window;
 
 class HeadscopePage {
   constructor() {
@@ -12,6 +15,7 @@ class HeadscopePage {
     this.frames = [];        // milliseconds of the last 1000 frames
     this.firstFrame = 0;     // milliseconds from the script's start
     this.nextIn = 0;
+    this.opening = false;    // a file from the page around this one
     this.own = new Map();    // files from outside or already offered: path to time and size
     this.kept = new Map();   // contents of the browser's storage
     this.fragment = '';
@@ -77,6 +81,7 @@ class HeadscopePage {
   address(fragment) {
     if (fragment === this.fragment) return;
     this.fragment = fragment;
+    this.tell({ scene: fragment });
     try { history.replaceState(null, '', fragment || location.pathname + location.search); } catch { /* a page in a frame may not */ }
   }
   typing(types, x, y, height) {
@@ -92,6 +97,10 @@ class HeadscopePage {
     this.frames.push(milliseconds);
     if (this.frames.length > 1000) this.frames.shift();
     this.nextIn = nextIn;
+    if (this.opening && nextIn > 0) {
+      this.opening = false;
+      this.tell({ opened: performance.now() - headscopeBegan });
+    }
     this.turnSoon();
   }
 
@@ -141,6 +150,7 @@ class HeadscopePage {
     return new Promise(goOn => this.resting.push(goOn));
   }
   failed(why) {
+    this.tell({ failed: why });
     document.body.append(this.say);
     this.say.textContent = 'Headscope: ' + why;
     this.problem = why;
@@ -173,6 +183,7 @@ class HeadscopePage {
   // Settings and unsaved work: hidden files, kept as text in the browser's storage.
 
   keep() {
+    if (kFramed) return;
     const seen = new Set();
     for (const folder of ['/files/.config', '/files/.local'])
       for (const [path, state] of this.walk(folder, true)) {
@@ -194,6 +205,7 @@ class HeadscopePage {
     navigator.locks?.request('headscope:' + path, () => new Promise(() => {}));
   }
   async restore() {
+    if (kFramed) return;
     const locks = await navigator.locks?.query().catch(() => null);
     const held = new Set((locks?.held ?? []).map(lock => lock.name));
     try {
@@ -259,6 +271,33 @@ class HeadscopePage {
     return files.length > 0;
   }
 
+  // The page around this one, if there is one. Messages to it and from it are objects with headscope: 1 and any of
+  //   to this page:   theme: "light" or "dark"; embed: true (one page without tools); scene: a link's part from "#" on;
+  //                   open: { name, bytes: ArrayBuffer }, a file; select: { layer, head, query, key }, any of them
+  //   from this page: ready: true, once it listens; opened: milliseconds until a file's first picture; selected: as
+  //                   select, once it has rested; scene: the link that holds what is shown, "" if it is too long for one;
+  //                   left: true, after Escape; failed: why it can't go on.
+  // A file is opened before a scene is read and anything is selected.
+
+  tell(message) { if (kFramed) parent.postMessage({ headscope: 1, ...message }, '*'); }
+  async told({ theme, embed, open, scene, select }) {
+    if (theme) this.call('headscopeTheme', theme);
+    if (embed) this.call('headscopeEmbed');
+    if (open) {
+      const name = open.name.replace(/[^\w.-]/g, '_');
+      if (await this.take([[name, new Blob([open.bytes])]])) this.call('headscopeGive', '/files/' + name);
+      this.opening = true;
+    }
+    if (typeof scene === 'string') this.call('headscopeOpenLink', scene);
+    if (select) this.call('headscopeSelect', ['layer', 'head', 'query', 'key'].map(name => Math.trunc(select[name] ?? -1)).join(' '));
+  }
+  listenToFrame() {
+    addEventListener('message', event => { if (event.source === parent && event.data?.headscope === 1) this.told(event.data); });
+    addEventListener('wheel', event => document.hasFocus() || event.stopImmediatePropagation(), { capture: true });
+    addEventListener('keydown', event => event.key === 'Escape' && this.tell({ left: true }), { capture: true });
+    this.tell({ ready: true });
+  }
+
   // Events.
 
   listen() {
@@ -285,7 +324,7 @@ class HeadscopePage {
     document.addEventListener('fullscreenchange', () => document.fullscreenElement || this.call('headscopeLeftFullScreen'));
     addEventListener('beforeunload', event => {
       this.keep();
-      if (this.unsaved) event.preventDefault();
+      if (this.unsaved && !kFramed) event.preventDefault();
     });
   }
 
@@ -303,7 +342,8 @@ class HeadscopePage {
     this.fragment = location.hash;
     if (location.hash.length > 1) this.call('headscopeOpenLink', location.hash);
     if (new URLSearchParams(location.search).has('embed')) this.call('headscopeEmbed');
-    Module.canvas.focus();
+    if (kFramed) this.listenToFrame();
+    else Module.canvas.focus();
   }
 
   missing() {

@@ -23,5 +23,6 @@ mergeInto(LibraryManager.library, {
   },
   headscopePageTyping: function (types, x, y, height) { Module.page.typing(types !== 0, x, y, height); },
   headscopePageFrame: function (milliseconds, nextIn) { Module.page.frame(milliseconds, nextIn); },
+  headscopePageSelected: function (layer, head, query, key) { Module.page.tell({ selected: { layer: layer, head: head, query: query, key: key } }); },
   headscopePageFailed: function (why) { Module.page.failed(UTF8ToString(why)); },
 });

@@ -3,6 +3,7 @@
 #include "app/compute/plots/plot_data.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
+#include "app/platform/ui_state.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
@@ -15,13 +16,14 @@ void paintOff(const View& view, Canvas list, const ImRect& tile) {
   compat::rectOutline(list, tile.Min, tile.Max, view.theme->secondary, 0, 1);
 }
 
-void paintRamp(Canvas list, render::Colormap colormap, ImVec2 from, ImVec2 to) {
+void paintRamp(const View& view, Canvas list, render::Colormap colormap, ImVec2 from, ImVec2 to) {
+  uiState().legends.insert(static_cast<int>(colormap));
   constexpr int kSteps = 64;
   const bool upwards = to.y < from.y;
   const float step = (upwards ? to.y - from.y : to.x - from.x) / kSteps;
   for (int i = 0; i < kSteps; ++i) {
-    const std::uint32_t low = packed(render::sample(colormap, static_cast<float>(i) / kSteps)),
-                        high = packed(render::sample(colormap, static_cast<float>(i + 1) / kSteps));
+    const std::uint32_t low = packed(colorOn(*view.theme, colormap, static_cast<float>(i) / kSteps)),
+                        high = packed(colorOn(*view.theme, colormap, static_cast<float>(i + 1) / kSteps));
     const float at = (upwards ? from.y : from.x) + step * static_cast<float>(i);
     if (upwards)
       list.AddRectFilledMultiColor(ImVec2(from.x, at + step), ImVec2(to.x, at), high, high, low, low);
@@ -35,7 +37,7 @@ void paintColourBar(const View& view, render::Colormap colormap, const BarLabels
   Canvas list = *ImGui::GetWindowDrawList();
   const float barHeight = view.px(10), y = right.y - view.px(7);
   const ImVec2 from(right.x - width, y - barHeight / 2);
-  paintRamp(list, colormap, from, ImVec2(right.x, from.y + barHeight));
+  paintRamp(view, list, colormap, from, ImVec2(right.x, from.y + barHeight));
   ImFont* font = view.fonts->monoSmall;
   const float below = y + barHeight / 2 + view.px(8);
   paintText(list, font, ImVec2(from.x, below), view.theme->secondary, labels.low);
@@ -95,7 +97,7 @@ void paintCells(const View& view, Canvas list, const ImRect& area, const attenti
         continue;
       }
       const float t = (value - style.low) / std::max(style.high - style.low, 1e-9f);
-      list.AddRectFilled(cell.Min, cell.Max, packed(render::sample(style.colormap, t)));
+      list.AddRectFilled(cell.Min, cell.Max, packed(colorOn(*view.theme, style.colormap, t)));
     }
 }
 
@@ -116,7 +118,7 @@ float longestLabel(const View& view, const std::vector<attention::Token>& tokens
 NameRoom nameRoom(const View& view, const std::vector<attention::Token>& queries,
                   const std::vector<attention::Token>& keys) {
   const float most = view.px(view.figure ? 174 : 90), below = view.px(view.figure ? 174 : 70);
-  return {std::max(longestLabel(view, queries, most) + view.px(10), view.px(58)),
+  return {std::max(longestLabel(view, queries, most) + view.px(14), view.px(58)),
           longestLabel(view, keys, below) * 0.9f + view.px(14)};
 }
 
@@ -138,7 +140,7 @@ void paintLegend(const View& view, Canvas list, ImVec2 at, float height, const F
     paintText(list, words, ImVec2(left, y), theme.secondary, legend.caption);
     y += view.px(12);
     const float bottom = y + std::clamp(height - view.px(18), view.px(40), view.px(182));
-    paintRamp(list, legend.colormap, ImVec2(left, bottom), ImVec2(right, y));
+    paintRamp(view, list, legend.colormap, ImVec2(left, bottom), ImVec2(right, y));
     const float half = view.px(5);
     paintText(list, numbers, ImVec2(beside, y + half), theme.text, legend.labels.high);
     if (bottom - y > view.px(60))
@@ -176,7 +178,7 @@ void paintLegend(const View& view, Canvas list, ImVec2 at, float height, const F
 
 float paintLegendLine(const View& view, Canvas list, ImVec2 right, float room, const FigureLegend& legend) {
   const Theme& theme = *view.theme;
-  ImFont* const font = view.present ? view.fonts->text : view.fonts->small;
+  ImFont* const font = view.fonts->small;
   const float apart = view.px(18), gap = view.px(6), half = view.px(view.present ? 6 : 5);
   const float ramp = view.px(view.present ? 96 : 56);
   float x = right.x;
@@ -188,7 +190,7 @@ float paintLegendLine(const View& view, Canvas list, ImVec2 right, float room, c
   if (!legend.caption.empty() &&
       fits(width(legend.caption) + width(legend.labels.low) + width(legend.labels.high) + ramp)) {
     word(legend.labels.high, theme.text);
-    paintRamp(list, legend.colormap, ImVec2(x - ramp, right.y - half), ImVec2(x, right.y + half));
+    paintRamp(view, list, legend.colormap, ImVec2(x - ramp, right.y - half), ImVec2(x, right.y + half));
     track("colour_bar", ImVec2(x - ramp, right.y - half), ImVec2(x, right.y + half));
     x -= ramp + gap;
     word(legend.labels.low, theme.text);

@@ -7,7 +7,7 @@ namespace headscope::app {
 
 /// Paints the colormap from its low end at `from` to its high end at `to`: rightwards, or upwards if `to` is
 /// above `from`.
-void paintRamp(Canvas list, render::Colormap colormap, ImVec2 from, ImVec2 to);
+void paintRamp(const View& view, Canvas list, render::Colormap colormap, ImVec2 from, ImVec2 to);
 
 /// The labels below a colour bar.
 struct BarLabels {

@@ -35,9 +35,28 @@ HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range)
   return picture;
 }
 
+std::optional<render::Tint> tintOn(const Theme& theme, render::Colormap colormap) {
+  if (!theme.light || colormap != render::Colormap::diverging) return std::nullopt;
+  // The hues of the map for dark pages, equally dark at both ends.
+  return render::Tint{unpacked(IM_COL32(0x7b, 0x3f, 0xa6, 0xff)), unpacked(IM_COL32(0x15, 0x6b, 0x2b, 0xff)),
+                      unpacked(theme.raised)};
+}
+
+render::Color colorOn(const Theme& theme, render::Colormap colormap, float t) {
+  const auto tint = tintOn(theme, colormap);
+  if (!tint) return render::sample(colormap, t);
+  const float away = 2 * std::clamp(t, 0.0f, 1.0f) - 1;
+  return unpacked(mixed(packed(*tint->middle), packed(away < 0 ? tint->low : tint->high), std::abs(away)));
+}
+
 render::HeatmapStyle styleFor(const View& view, const Look& look) {
+  return styleFor(view, colormapFor(look));
+}
+
+render::HeatmapStyle styleFor(const View& view, render::Colormap colormap) {
   render::HeatmapStyle style;
-  style.colormap = colormapFor(look);
+  style.colormap = colormap;
+  style.tint = tintOn(*view.theme, style.colormap);
   style.background = unpacked(view.theme->background);
   style.masked = unpacked(mixed(view.theme->background, view.theme->panel, 0.7f));
   style.maskedHatch = unpacked(mixed(view.theme->background, view.theme->line, 0.8f));
@@ -221,7 +240,8 @@ void paintValues(const View& view, Canvas list, const HeatTile& tile, Index n, I
       // While panning, an edge cell could show half its number; showing none reads better.
       if (text.empty() || x - half < tile.area.Min.x || x + half > tile.area.Max.x) continue;
       paintText(list, font, ImVec2(x, tile.y(static_cast<float>(row) + 0.5f)),
-                inkOn(render::sample(colormapFor(look), normalized(range, *shown))), text, Align::center);
+                inkOn(colorOn(*view.theme, colormapFor(look), normalized(range, *shown))), text,
+                Align::center);
     }
   list.PopClipRect();
 }

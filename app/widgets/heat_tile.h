@@ -35,7 +35,13 @@ void trackCells(const std::string& name, const HeatTile& tile, const std::vector
 
 /// Returns the picture of a tile for matrices pooled by factor × factor.
 HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range);
+render::HeatmapStyle styleFor(const View& view, render::Colormap colormap);
 render::HeatmapStyle styleFor(const View& view, const Look& look);
+
+/// What a colormap is on the theme's page: the middle of the diverging one is as light or dark as the page.
+std::optional<render::Tint> tintOn(const Theme& theme, render::Colormap colormap);
+/// Its colour at `t`, 0 to 1.
+render::Color colorOn(const Theme& theme, render::Colormap colormap, float t);
 
 /// Paints the crosshair inside the tile: the selected query's row in orange and the key's column in blue; the
 /// hovered ones dashed.

@@ -1,6 +1,7 @@
 #include "app/widgets/heatmap_layer.h"
 
 #include "app/platform/assets.h"
+#include "app/platform/ui_state.h"
 
 namespace headscope::app {
 
@@ -75,6 +76,10 @@ void HeatmapLayer::add(Canvas list, Batch batch) {
   const ImVec2 from = list.GetClipRectMin(), to = list.GetClipRectMax();
   for (HeatmapTile& tile : batch.tiles) {
     render::Rect& clip = tile.view.clip;
+    const render::Rect& target = tile.view.target;
+    notePicture(ImRect(std::max(target.x0, clip.x0), std::max(target.y0, clip.y0),
+                       std::min(target.x1, clip.x1), std::min(target.y1, clip.y1)),
+                batch.style.tint ? -1 : static_cast<int>(batch.style.colormap));
     clip = {std::max(clip.x0, from.x), std::max(clip.y0, from.y), std::min(clip.x1, to.x),
             std::min(clip.y1, to.y)};
   }

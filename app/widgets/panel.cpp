@@ -42,7 +42,7 @@ Layout layoutFor(const View& view, float width, float height, bool hasSide, bool
   const float top = view.px(52), status = view.px(32);
   layout.narrow = unitsWide < 1500;
   layout.showRight = hasSide && (!layout.narrow || view.drawer);
-  layout.showCache = hasStrip;
+  layout.showCache = hasStrip && unitsHigh >= 420;
   const float leftWidth = view.px(std::clamp(unitsWide * 0.19f, 280.0f, 348.0f));
   const float rightWidth = view.px(std::clamp(unitsWide * 0.2f, 320.0f, 384.0f));
   const float cacheHeight = view.px(unitsHigh < 860 ? 44 : std::clamp(unitsHigh * 0.2f, 176.0f, 232.0f));

@@ -109,6 +109,46 @@ std::string positionText(std::size_t flat, const Shape& shape) {
   return shapeText(position);
 }
 
+StoredOrder StoredOrder::rows(const Shape& shape, bool bigEndian) {
+  StoredOrder order{Shape(shape.size(), 1), bigEndian};
+  for (std::size_t axis = shape.size(); axis-- > 1;)
+    order.strides[axis - 1] = order.strides[axis] * shape[axis];
+  return order;
+}
+
+StoredOrder StoredOrder::fortran(Shape shape, bool bigEndian) {
+  std::ranges::reverse(shape);
+  StoredOrder order = rows(shape, bigEndian);
+  std::ranges::reverse(order.strides);
+  return order;
+}
+
+bool StoredOrder::isPlain(const Shape& shape) const {
+  const StoredOrder expected = rows(shape, false);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis] != 1 && strides[axis] != expected.strides[axis]) return false;
+  return !bigEndian;
+}
+
+std::vector<std::uint8_t> StoredOrder::rowByRow(std::span<const std::uint8_t> stored, std::size_t size,
+                                                const Shape& shape) const {
+  std::uint64_t numbers = 1;
+  for (const std::uint64_t side : shape) numbers *= side;
+  std::vector<std::uint8_t> bytes(numbers * size);
+  Shape place(shape.size(), 0);
+  std::uint64_t from = 0;  // of the number at `place`
+  for (std::uint8_t* to = bytes.data(); to != bytes.data() + bytes.size(); to += size) {
+    const std::uint8_t* const number = stored.data() + from * size;
+    bigEndian ? std::reverse_copy(number, number + size, to) : std::copy_n(number, size, to);
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      from += strides[axis];
+      if (++place[axis] < shape[axis]) break;
+      from -= strides[axis] * std::exchange(place[axis], 0);
+    }
+  }
+  return bytes;
+}
+
 bool isReadable(DType dtype) {
   return dtype <= DType::U64;
 }

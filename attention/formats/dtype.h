@@ -111,6 +111,22 @@ bool withReaderOf(DType dtype, const Use& use) {
   }
 }
 
+/// How a tensor lies in a file other than row by row in little-endian numbers: transposed, as every other row
+/// of a larger tensor, or in NumPy's Fortran order.
+struct StoredOrder {
+  std::vector<std::uint64_t> strides;  ///< in numbers, one for each axis
+  bool bigEndian = false;
+
+  static StoredOrder rows(const Shape& shape, bool bigEndian);
+  static StoredOrder fortran(Shape shape, bool bigEndian);
+  /// Whether a tensor of this shape lies row by row in little-endian numbers.
+  bool isPlain(const Shape& shape) const;
+  /// Returns the tensor's bytes row by row, little-endian, of numbers of `size` bytes. `stored` begins with
+  /// its first number and reaches its last one.
+  std::vector<std::uint8_t> rowByRow(std::span<const std::uint8_t> stored, std::size_t size,
+                                     const Shape& shape) const;
+};
+
 /// Whether withReaderOf() and readNumbers() read the type.
 bool isReadable(DType dtype);
 /// Reads numbers of a readable type, `stride` numbers apart, as the nearest floats; what is finite and beyond

@@ -7,6 +7,7 @@
 
 #include "attention/formats/npy.h"
 #include "attention/formats/quote.h"
+#include "attention/formats/torch/torch_file.h"
 #include "attention/text/unicode.h"
 
 namespace headscope::attention {
@@ -14,17 +15,20 @@ namespace {
 
 constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 24;
 
-/// Converts an array's header to a tensor entry. Messages name no file.
-Result<TensorEntry> entryOf(const NpyHeader& header) {
+/// Adds a tensor to `to`, with the order of its numbers if that's another one. Messages name no file.
+Status addTensor(NpyHeader header, const std::string& name, SafetensorsLayout& to) {
+  const bool bigEndian = header.descr.starts_with('>');
+  if (bigEndian) header.descr[0] = '<';
   constexpr DType kTypes[] = {DType::F32, DType::F16, DType::BF16, DType::F64, DType::I64,
                               DType::I32, DType::I16, DType::I8,   DType::U8,  DType::Bool};
-  const auto type =
-      npyType(header, kTypes, "little-endian floats, whole numbers or booleans (<f4, <f2, <f8, <i8, |b1, …)");
+  const auto type = npyType(header, kTypes, "floats, whole numbers or booleans (<f4, <f2, <f8, <i8, |b1, …)");
   if (!type) return type.error();
   if (const auto status = checkNpyExtent(header, byteSize(*type)); !status) return status.error();
-  if (header.fortranOrder && header.shape.size() > 1)
-    return Error{"is in Fortran order, expected C order: save numpy.ascontiguousarray(array)"};
-  return TensorEntry{*type, header.shape, 0, header.dataSize};
+  to.header.tensors[name] = {*type, header.shape, header.dataBegin, header.dataBegin + header.dataSize};
+  StoredOrder order = header.fortranOrder ? StoredOrder::fortran(header.shape, bigEndian)
+                                          : StoredOrder::rows(header.shape, bigEndian);
+  if (!order.isPlain(header.shape)) to.orders[name] = std::move(order);
+  return success();
 }
 
 /// Returns the bytes per text of an array such as "<U12" or "|S12"; nullopt for other arrays.
@@ -95,20 +99,22 @@ Status addArray(const ZipArchive& archive, std::size_t member, const std::string
   }
   if (!header) return header.error();
   if (textBytes(header->descr)) return addText(archive, member, name, *header, layout);
-  // A pickled list of tokens can't be read, which is no reason to refuse the numbers beside it.
+  // A list of tokens that can't be read is no reason to refuse the numbers beside it.
   if (header->descr == "|O" && name.ends_with("tokens")) {
-    layout.header.metadata[name] = "";
+    std::vector<std::uint8_t> pickle(std::min(header->dataSize, kMostTextBytes));
+    if (const auto status = archive.read(member, header->dataBegin, pickle); !status) return status;
+    layout.header.metadata[name] = pickledTexts(pickle).value_or("");
     return success();
   }
-  auto entry = entryOf(*header);
-  if (!entry) return entry.error();
-  if (entry->shape.empty() && entry->dtype != DType::F16) {
+  if (const auto status = addTensor(*header, name, layout); !status) return status;
+  const TensorEntry& entry = layout.header.tensors[name];
+  if (entry.shape.empty() && entry.dtype != DType::F16) {
     std::vector<std::uint8_t> value(header->dataSize);
     if (const auto status = archive.read(member, header->dataBegin, value); !status) return status;
-    layout.header.metadata[name] = numberText(entry->dtype, value);
+    layout.header.metadata[name] = numberText(entry.dtype, value);
+    layout.header.tensors.erase(name);
     return success();
   }
-  layout.header.tensors[name] = *entry;
   layout.members[name] = member;
   return success();
 }
@@ -118,9 +124,6 @@ Status addArray(const ZipArchive& archive, std::size_t member, const std::string
 Result<NpzLayout> readNpzLayout(const ZipArchive& archive, const std::filesystem::path& path) {
   constexpr std::string_view kEnding = ".npy";
   const auto& members = archive.members();
-  for (const auto& member : members)
-    if (member.name == "data.pkl" || member.name.ends_with("/data.pkl"))
-      return fileError(path, "is a PyTorch pickle, " + savePickleInstead(path));
   NpzLayout layout;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (!members[i].name.ends_with(kEnding)) continue;
@@ -140,23 +143,10 @@ Result<SafetensorsLayout> readNpyLayout(const RegularFile& file, const std::stri
   if (const auto status = file.read(0, start); !status) return status.error();
   const auto header = parseNpyHeader(start, file.size());
   if (!header) return Error{name + ": " + header.error().message};
-  auto entry = entryOf(*header);
-  if (!entry) return Error{name + ": " + entry.error().message};
   SafetensorsLayout layout;
-  layout.header.tensors["array"] = *std::move(entry);
-  layout.dataBegin = header->dataBegin;
+  if (const auto status = addTensor(*header, "array", layout); !status)
+    return Error{name + ": " + status.error().message};
   return layout;
-}
-
-std::string savePickleInstead(const std::filesystem::path& path) {
-  const std::string from = shownPath(path.filename());
-  const std::string to = shownPath(path.filename().replace_extension(".npz"));
-  return fmt::format(
-      "which can contain code, so it isn't read; in Python, run import numpy, torch; x = torch.load(\"{}\", "
-      "map_location=\"cpu\", weights_only=True); "
-      "x = x if isinstance(x, dict) else {{f\"attention.{{i}}\": t for i, t in enumerate(x)}}; "
-      "numpy.savez(\"{}\", **{{name: t.detach().float().numpy() for name, t in x.items()}})",
-      from, to);
 }
 
 namespace {

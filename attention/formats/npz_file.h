@@ -9,21 +9,16 @@ namespace headscope::attention {
 
 /// The tensors of a NumPy .npz file (numpy.savez, numpy.savez_compressed): a zip archive of .npy files, each
 /// a tensor of the same name.
-struct NpzLayout {
-  SafetensorsHeader header;                    ///< bytes [begin, end) of each array's own data
+struct NpzLayout : SafetensorsLayout {         ///< `begin` and `end` are bytes of a member
   std::map<std::string, std::size_t> members;  ///< of each tensor
 };
 /// Reads the arrays' headers. Single numbers and texts (shape ()) become metadata, as do lists of texts (as
-/// JSON). Returns an Error, one sentence, for PyTorch pickles, which contain instructions instead of data and
-/// are never run (the message says what to do instead); for archives without arrays; and for arrays in
-/// Fortran order, of unsupported types, or whose data doesn't match their shape.
+/// JSON). Returns an Error, one sentence, for archives without arrays, and for arrays of unsupported types or
+/// whose data doesn't match their shape.
 Result<NpzLayout> readNpzLayout(const ZipArchive& archive, const std::filesystem::path& path);
 
 /// Reads the layout of a single array (.npy) as a file with one tensor called "array".
 Result<SafetensorsLayout> readNpyLayout(const RegularFile& file, const std::string& name);
-
-/// Explains how to re-save the contents of a PyTorch pickle; ends a sentence.
-std::string savePickleInstead(const std::filesystem::path& path);
 
 /// Writes a compressed .npz file that numpy.load can read. Each array first goes to a file beside it, so that
 /// arrays may be larger than memory. Errors are reported at the end.

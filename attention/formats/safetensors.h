@@ -81,6 +81,7 @@ Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view json, std::uin
 struct SafetensorsLayout {
   SafetensorsHeader header;
   std::uint64_t dataBegin = 0;
+  std::map<std::string, StoredOrder> orders = {};  ///< of tensors of other formats that need one
 };
 /// Reads and checks only the header of a file.
 Result<SafetensorsLayout> readSafetensorsHeader(const RegularFile& file, const std::string& name);

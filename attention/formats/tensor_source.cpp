@@ -7,16 +7,18 @@
 #include <charconv>
 
 #include "attention/formats/quote.h"
+#include "attention/formats/torch/torch_file.h"
 #include "attention/text/ascii.h"
 
 namespace headscope::attention {
 namespace {
 
 /// Of "attention" and "attn".
-constexpr std::string_view kAttentionEndings[] = {"",       "s",    "_weight", "_weights",
-                                                  "_probs", "_map", "_maps",   "_pattern"};
+constexpr std::string_view kAttentionEndings[] = {"",     "s",     "_weight",  "_weights",       "_probs",
+                                                  "_map", "_maps", "_pattern", "_output_weights"};
 constexpr std::string_view kOtherAttention[] = {"attention_probabilities",
                                                 "attention_matrix",
+                                                "softmax_output",
                                                 "kq_soft_max",
                                                 "kq_soft_max_ext",
                                                 "weights",
@@ -105,16 +107,6 @@ bool beginsWith(std::span<const std::uint8_t> bytes, std::string_view text) {
                     [](char c, std::uint8_t byte) { return static_cast<std::uint8_t>(c) == byte; });
 }
 
-/// Returns an Error for formats that are easily mistaken for safetensors.
-Status checkOtherFormats(std::span<const std::uint8_t> begin, const std::filesystem::path& path) {
-  // A protocol 2 pickle that starts with PyTorch's magic number, as written before version 1.6.
-  if (beginsWith(begin, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46"))
-    return fileError(path, "is a PyTorch pickle, " + savePickleInstead(path));
-  if (beginsWith(begin, "GGUF"))
-    return fileError(path, "is a GGUF file, expected safetensors or NumPy's .npz");
-  return success();
-}
-
 }  // namespace
 
 Result<TensorSource> TensorSource::open(const std::filesystem::path& path) {
@@ -123,18 +115,53 @@ Result<TensorSource> TensorSource::open(const std::filesystem::path& path) {
   std::array<std::uint8_t, 8> start{};
   const auto begin = std::span(start).first(std::min<std::uint64_t>(start.size(), file->size()));
   if (const auto status = file->read(0, begin); !status) return status.error();
-  if (hasZipSignature(begin)) {
-    auto archive = ZipArchive::open(path);
-    if (!archive) return archive.error();
-    auto layout = readNpzLayout(*archive, path);
+  const std::string name = shownPath(path);
+  const auto opened = [&]() -> Result<TensorSource> {
+    bool torch = beginsAsOldTorchFile(begin);
+    if (hasZipSignature(begin)) {
+      auto archive = ZipArchive::open(path);
+      if (!archive) return archive.error();
+      torch = isTorchArchive(*archive);
+      if (!torch) {
+        auto layout = readNpzLayout(*archive, path);
+        if (!layout) return layout.error();
+        return TensorSource(*std::move(layout), *std::move(archive));
+      }
+    }
+    if (beginsWith(begin, "GGUF"))
+      return fileError(path, "is a GGUF file, expected safetensors, NumPy's .npz or PyTorch's .pt");
+    auto layout = torch                            ? readTorchLayout(*file)
+                  : beginsWith(begin, "\x93NUMPY") ? readNpyLayout(*file, name)
+                                                   : readSafetensorsHeader(*file, name);
     if (!layout) return layout.error();
-    return TensorSource(*std::move(layout), *std::move(archive));
+    return TensorSource(*std::move(layout), *std::move(file));
+  };
+  auto source = opened();
+  if (!source) return source;
+  if (const auto status = source->rewrite(name); !status) return status.error();
+  return source;
+}
+
+Status TensorSource::rewrite(const std::string& name) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+  std::uint64_t all = 0;
+  for (const auto& [tensor, order] : layout_.orders) {
+    TensorEntry& entry = layout_.header.tensors.at(tensor);
+    const std::uint64_t whole = *byteExtent(entry.dtype, entry.shape), stored = entry.end - entry.begin;
+    if (whole > kMost || stored > kMost || (all += whole) > kMost)
+      return Error{
+          fmt::format("{}: tensor {} is transposed, part of another one or big-endian, and with those before "
+                      "it takes more "
+                      "than 1 GiB: save it with .contiguous() or numpy.ascontiguousarray()",
+                      name, quotedText(tensor))};
+    std::vector<std::uint8_t> bytes(stored);
+    if (const auto status = read(tensor, 0, bytes); !status) return status;
+    rewritten_[tensor] = std::make_shared<const std::vector<std::uint8_t>>(
+        order.rowByRow(bytes, byteSize(entry.dtype), entry.shape));
+    entry.begin = 0;
+    entry.end = whole;
   }
-  if (const auto status = checkOtherFormats(begin, path); !status) return status.error();
-  auto layout = beginsWith(begin, "\x93NUMPY") ? readNpyLayout(*file, shownPath(path))
-                                               : readSafetensorsHeader(*file, shownPath(path));
-  if (!layout) return layout.error();
-  return TensorSource(*std::move(layout), *std::move(file));
+  return success();
 }
 
 Status TensorSource::read(const std::string& tensor, std::uint64_t offset, std::span<std::uint8_t> to) const {
@@ -143,10 +170,12 @@ Status TensorSource::read(const std::string& tensor, std::uint64_t offset, std::
   require(
       offset <= size && to.size() <= size - offset,
       fmt::format("bytes [{}, +{}] of tensor {}, which has {}", offset, to.size(), quotedText(tensor), size));
-  if (!archive_) return file_->read(layout_.dataBegin + entry.begin + offset, to);
-  const std::size_t member = members_.at(tensor);
-  // An array's numbers extend to the end of its member.
-  return archive_->read(member, archive_->members()[member].size - size + offset, to);
+  if (const auto kept = rewritten_.find(tensor); kept != rewritten_.end()) {
+    std::copy_n(kept->second->data() + offset, to.size(), to.data());
+    return success();
+  }
+  if (archive_) return archive_->read(members_.at(tensor), entry.begin + offset, to);
+  return file_->read(layout_.dataBegin + entry.begin + offset, to);
 }
 
 Status TensorSource::readFloats(const std::string& tensor, std::uint64_t first, std::span<float> to,

@@ -14,7 +14,8 @@ enum class TensorRole { attention, queries, keys, values };
 
 /// Returns the role that a lower-case word of a name stands for. Attention after the softmax: attention,
 /// attentions, attn, attns, each of attn and attention with _weight(s), _probs, _map(s) or _pattern,
-/// attention_probabilities, attention_matrix, weights, pattern, array, arr, llama.cpp's kq_soft_max. Queries,
+/// PyTorch's attn_output_weights, ONNX's softmax_output, attention_probabilities,
+/// attention_matrix, weights, pattern, array, arr, llama.cpp's kq_soft_max. Queries,
 /// keys and values: q, query, queries; k, key, keys; v, value, values. Each may end in _states.
 std::optional<TensorRole> tensorRoleOf(std::string_view word);
 /// Splits a name at dots and slashes: "layers", "3" and "q" for "layers.3/q".
@@ -24,13 +25,14 @@ std::optional<Index> numberInName(std::string_view word);
 /// Orders names naturally: "layers.9" before "layers.10".
 bool naturalLess(std::string_view a, std::string_view b);
 
-/// Named tensors in a file: safetensors or NumPy's .npz and .npy, told apart by their first bytes. Only the
-/// header is read up front and tensors on demand, so a file may be much larger than what is needed of it.
-/// Copies share the file. Thread-safe.
+/// Named tensors in a file: safetensors, NumPy's .npz and .npy or PyTorch's .pt, told apart by their first
+/// bytes. Only the header is read up front and tensors on demand, so a file may be much larger than what is
+/// needed of it; tensors in another order than row by row are read up front. Copies share the file.
+/// Thread-safe.
 class TensorSource {
  public:
   /// Reads and checks only the header; the tensor of a .npy file is called "array". Returns the errors of
-  /// RegularFile and of the format, and an Error for PyTorch pickles and GGUF, which it names.
+  /// RegularFile and of the format, and an Error for GGUF, which it names.
   static Result<TensorSource> open(const std::filesystem::path& path);
 
   const SafetensorsHeader& header() const { return layout_.header; }
@@ -46,15 +48,22 @@ class TensorSource {
   TensorSource(SafetensorsLayout layout, RegularFile file)
       : layout_(std::move(layout)), file_(std::make_shared<const RegularFile>(std::move(file))) {}
   TensorSource(NpzLayout layout, ZipArchive archive)
-      : layout_{std::move(layout.header)},
-        archive_(std::move(archive)),
-        members_(std::move(layout.members)) {}
+      : layout_(std::move(layout)), archive_(std::move(archive)), members_(std::move(layout.members)) {}
+  /// Reads the tensors in another order.
+  Status rewrite(const std::string& name);
 
   SafetensorsLayout layout_;
   std::shared_ptr<const RegularFile> file_;  ///< null if `archive_` holds the tensors
   std::optional<ZipArchive> archive_;
   std::map<std::string, std::size_t> members_;  ///< of each tensor in `archive_`
+  std::map<std::string, std::shared_ptr<const std::vector<std::uint8_t>>> rewritten_;
 };
+
+/// The endings of files that a TensorSource reads.
+inline constexpr std::string_view kTensorFiles[] = {".safetensors", ".npz", ".npy", ".pt", ".pth"};
+inline bool isTensorFile(const std::filesystem::path& path) {
+  return std::ranges::find(kTensorFiles, path.extension().string()) != std::end(kTensorFiles);
+}
 
 inline Index asIndex(std::uint64_t value) {
   return static_cast<Index>(value);

@@ -224,6 +224,12 @@ void activateValues(Values x, Activation activation, const XieluWeights& curve) 
     case Activation::reluSquared:
       x = x.max(0).square();
       return;
+    case Activation::tanh:
+      x = x.tanh();
+      return;
+    case Activation::mish:
+      x = x.unaryExpr([](float value) { return value * std::tanh(std::log1p(std::exp(value))); });
+      return;
     case Activation::xielu:
       return bend(x, curve);
   }

@@ -48,13 +48,14 @@ GroupedPath groupedPath(const std::filesystem::path& name) {
   return {text.substr(0, mark), text.substr(mark + 1)};
 }
 
-Result<Model> Model::open(const std::filesystem::path& path) {
+Result<Model> Model::open(const std::filesystem::path& path, const std::filesystem::path& adapter) {
   if (isGguf(path)) return openGguf(path);
   const GroupedPath named = groupedPath(path);
-  return openFolder(named.path, named.group);
+  return openFolder(named.path, named.group, adapter);
 }
 
-Result<Model> Model::openFolder(const std::filesystem::path& folder, std::string_view group) {
+Result<Model> Model::openFolder(const std::filesystem::path& folder, std::string_view group,
+                                const std::filesystem::path& adapter) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) {
     const bool file = fileExists(folder);
@@ -73,11 +74,11 @@ Result<Model> Model::openFolder(const std::filesystem::path& folder, std::string
   const Family& family = *config->family;
   TensorNaming naming = namingOf(family);
   naming.multimodal = config->wrapper;
-  auto checkpoint = Checkpoint::open(folder, naming);
+  auto checkpoint = Checkpoint::open(folder, naming, config->quantisation, adapter);
   if (!checkpoint) return checkpoint.error();
   auto model = of(std::move(*checkpoint), std::move(*config), naming);
   if (!model || !family.source) return model;
-  auto source = openFolder(folder, groupName(HeadGroup::encoder));
+  auto source = openFolder(folder, groupName(HeadGroup::encoder), adapter);
   if (!source) return source.error();
   for (const std::string& note : source->config_.notes)
     if (std::ranges::find(model->config_.notes, note) == model->config_.notes.end())
@@ -108,10 +109,10 @@ Result<Model> Model::of(Checkpoint checkpoint, ModelConfig config, const TensorN
   if (!weights) return weights.error();
   config.notes.insert(config.notes.end(), checkpoint.notes().begin(), checkpoint.notes().end());
   std::move(weights->notes.begin(), weights->notes.end(), std::back_inserter(config.notes));
-  if (config.bucketBias) {
-    auto table = std::make_shared<Matrix>(weights->bucketBias.rows, weights->bucketBias.cols);
-    for (Index i = 0; i < table->rows(); ++i) table->row(i) = weights->bucketBias.row(i);
-    config.bucketBias->table = std::move(table);
+  for (const MappedRows& rows : weights->bucketBias) {
+    auto table = std::make_shared<Matrix>(rows.rows, rows.cols);
+    for (Index i = 0; i < table->rows(); ++i) table->row(i) = rows.row(i);
+    config.bucketTables.push_back(std::move(table));
   }
   return Model(std::move(checkpoint), std::move(config), std::move(*weights),
                std::make_shared<const TensorNaming>(naming));
@@ -168,12 +169,12 @@ Status Model::checkTokens(std::span<const Index> ids, Index before) const {
 
 namespace {
 
-/// The vector of a position (ModelConfig::sinusoids); an odd width ends in 0.
-Eigen::RowVectorXf sinusoid(Index position, Index width) {
+/// The vector of a position (ModelConfig::sinusoidSteps); an odd width ends in 0.
+Eigen::RowVectorXf sinusoid(Index position, Index width, Index steps) {
   const Index half = width / 2;
   Eigen::RowVectorXf vector = Eigen::RowVectorXf::Zero(width);
   for (Index i = 0; i < half; ++i) {
-    const double share = static_cast<double>(i) / static_cast<double>(std::max<Index>(half - 1, 1));
+    const double share = static_cast<double>(i) / static_cast<double>(steps);
     const double angle = static_cast<double>(position) * std::pow(10000.0, -share);
     vector[i] = static_cast<float>(std::sin(angle));
     vector[half + i] = static_cast<float>(std::cos(angle));
@@ -190,14 +191,23 @@ Matrix Model::embed(std::span<const Index> text, Index first) const {
   Matrix x(std::ssize(ids), config_.embeddingSize());
   for (Index i = 0; i < x.rows(); ++i)
     x.row(i) = config_.embeddingScale * weights_.embedding.row(ids[static_cast<std::size_t>(i)]);
+  if (const auto& dropped = config_.droppedToken) {
+    const auto count = static_cast<float>(std::ranges::count(text, *dropped));
+    x *= 0.88F / (1 - count / static_cast<float>(text.size()));
+    for (Index i = 0; i < x.rows(); ++i)
+      if (ids[static_cast<std::size_t>(i)] == *dropped) x.row(i).setZero();
+  }
   const auto& map = weights_.embeddingMap;
   if (weights_.headMap) x = map->apply(x, {});
   for (Index i = 0; i < x.rows(); ++i) {
     const Index id = ids[static_cast<std::size_t>(i)];
-    if (weights_.tokenTypes.rows > 0) x.row(i) += weights_.tokenTypes.row(0);
+    if (weights_.tokenTypes.rows > 0)
+      x.row(i) += weights_.tokenTypes.row(config_.secondText && first + i >= *config_.secondText ? 1 : 0);
+    if (weights_.taskTypes.rows > 0) x.row(i) += weights_.taskTypes.row(0);
     if (weights_.positions.rows > 0)
       x.row(i) += weights_.positions.row(config_.firstPosition + (isPad(id) ? -1 : position));
-    if (config_.sinusoids) x.row(i) += sinusoid(config_.firstPosition + position, x.cols());
+    if (config_.sinusoidSteps > 0)
+      x.row(i) += sinusoid(config_.firstPosition + position, x.cols(), config_.sinusoidSteps);
     position += !isPad(id);
   }
   if (weights_.embeddingNorm) x = normRows(x, *weights_.embeddingNorm, config_.norm, config_.epsilon);
@@ -250,7 +260,7 @@ bool isOfEmbedding(const std::string& name, const TensorNames& names) {
     return !part.empty() && name.find(part) != std::string::npos;
   };
   return holds(names.embedding) || holds(names.positions) || holds(names.tokenTypes) ||
-         holds(names.embeddingNorm);
+         holds(names.taskTypes) || holds(names.embeddingNorm);
 }
 
 /// A tensor's place in the order of a pass: 0 is the embedding, then the layers, then the head.

@@ -24,11 +24,14 @@ class Model {
   /// selects the heads to inspect, as in "t5-small#decoder" (groupedPath()). Returns an Error in one sentence
   /// if a folder or file is missing, or if readModelConfig(), Checkpoint, GgufSource, ggufConfig() or
   /// ModelWeights fails.
-  static Result<Model> open(const std::filesystem::path& path);
+  static Result<Model> open(const std::filesystem::path& path, const std::filesystem::path& adapter = {});
   /// Makes a model of weights in memory, which `owner` keeps alive. The embedding has one row per vocabulary
   /// entry. `of`: the model whose checkpoint holds some of the weights; null if none does.
   static Model made(ModelConfig config, ModelWeights weights, std::shared_ptr<const void> owner,
                     std::shared_ptr<const Model> of = nullptr);
+
+  /// Makes the tokens from `first` on those of a second text (ModelConfig::secondText).
+  void beginSecondText(Index first) { config_.secondText = first; }
 
   const ModelConfig& config() const { return config_; }
   const ModelWeights& weights() const { return weights_; }
@@ -77,7 +80,8 @@ class Model {
         config_(std::move(config)),
         weights_(std::move(weights)),
         naming_(std::move(naming)) {}
-  static Result<Model> openFolder(const std::filesystem::path& folder, std::string_view group);
+  static Result<Model> openFolder(const std::filesystem::path& folder, std::string_view group,
+                                  const std::filesystem::path& adapter);
   static Result<Model> openGguf(const std::filesystem::path& path);
   static Result<Model> of(Checkpoint checkpoint, ModelConfig config, const TensorNaming& naming);
 

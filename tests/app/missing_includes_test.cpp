@@ -73,5 +73,13 @@ TEST(BrowserLibrary, HasTheRangeAlgorithmsInUse) {
   EXPECT_GT(uses, 50u);
 }
 
+/// There, no other header brings these names.
+TEST(BrowserLibrary, HasItsHeadersIncluded) {
+  for (const auto& [file, text] : sourcesIn({"app", "attention", "render"})) {
+    if (text.find("std::numbers::") == std::string::npos) continue;
+    EXPECT_THAT(text, testing::HasSubstr("#include <numbers>")) << file;
+  }
+}
+
 }  // namespace
 }  // namespace headscope::test

@@ -145,8 +145,7 @@ inline void fuzzNpz(Bytes bytes) {
     std::vector<std::uint8_t> front(std::min(size, kMaxFuzzedBytes)), back(std::min<std::uint64_t>(size, 64));
     const std::size_t member = layout->members.at(name);
     const auto readAt = [&](std::uint64_t offset, std::span<std::uint8_t> to) {
-      return isNpz ? file->read(name, offset, to)
-                   : archive->read(member, archive->members()[member].size - size + offset, to);
+      return isNpz ? file->read(name, offset, to) : archive->read(member, entry.begin + offset, to);
     };
     const auto read = readAt(0, front), readBack = readAt(size - back.size(), back);
     for (const auto& status : {read, readBack})

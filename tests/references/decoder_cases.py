@@ -12,6 +12,8 @@ class Case:
     type: str = ""  # model_type, unless it is the name's first part
     attends: bool = True  # False: without attention, computed by transformers' default implementation
     tolerance: float = TOLERANCE
+    part: str = ""  # the submodule that is compared; all of the model if empty
+    renamed: tuple = ()  # a part of the tensors' names, and what published files have instead
     without: tuple = ()  # forms of config.json that the library itself can't read
 
     def __post_init__(self):
@@ -47,11 +49,19 @@ PIXTRAL = {"model_type": "pixtral", "head_dim": 8, **PICTURE}
 SIGLIP = {"model_type": "siglip_vision_model", **PICTURE}
 INTERN = {"model_type": "internvl_vision", **PICTURE, "image_size": [28, 28], "patch_size": [14, 14]}
 QWEN = {"depth": 1, "embed_dim": 16, "hidden_size": 48, "num_heads": 2, "intermediate_size": 20, "patch_size": 14}
+OPT = {"ffn_dim": 56, "word_embed_proj_dim": 48}
 MROPE = rope("default", mrope_section=[2, 2, 2])
 
 
-def multimodal(name, text, vision, sizes=None):
-    return Case(name, {"text_config": (text, sizes or {}), "vision_config": vision}, without=("old",))
+def multimodal(name, text, vision, sizes=None, **more):
+    return Case(name, {"text_config": (text, sizes or {}), "vision_config": vision}, without=("old",), **more)
+
+
+def heard(name, text, encoder):
+    """A model that also reads sounds."""
+    sizes = {"d_model": 16, "hidden_size": 16, "encoder_layers": 1, "num_hidden_layers": 1, "encoder_ffn_dim": 20,
+             "intermediate_size": 20, "encoder_attention_heads": 2, "num_attention_heads": 2}
+    return Case(name, {"text_config": (text, {}), "audio_config": {"model_type": encoder, **sizes}}, without=("old",))
 
 
 CASES = [
@@ -201,4 +211,31 @@ CASES = [
     multimodal("qwen2_5_vl", "qwen2_5_vl_text", QWEN, MROPE),
     multimodal("qwen3_vl", "qwen3_vl_text", {**QWEN, "out_hidden_size": 48, "deepstack_visual_indexes": [0]}),
     multimodal("gemma3", "gemma3_text", SIGLIP),
+    multimodal("aya_vision", "cohere2", SIGLIP, {"layer_types": WINDOWS}),
+    multimodal("cohere2_vision", "cohere2", SIGLIP, {"layer_types": WINDOWS}),
+    multimodal("deepseek_vl", "llama", SIGLIP),
+    multimodal("deepseek_vl_hybrid", "llama", SIGLIP),
+    multimodal("janus", "llama", {**PICTURE, "model_type": "janus_vision_model", "projection_dim": 48}),
+    multimodal("kimi_k25", "deepseek_v3", {**PICTURE, "model_type": "kimi_k25_vision"}, LATENT,
+               renamed=("language_model.model.blocks.", "language_model.model.layers.")),
+    multimodal("ovis2", "qwen2", {**PICTURE, "model_type": "ovis2_vision", "vocab_size": 20}),
+    multimodal("video_llama_3", "qwen2", {**PICTURE, "model_type": "video_llama_3_vision"}),
+    multimodal("qianfan_ocr", "qwen3", {**PICTURE, "model_type": "qianfan_ocr_vision", "image_size": [28, 28],
+                                        "patch_size": [14, 14]},
+               renamed=("language_model.model.encoder.", "language_model.model.")),
+    multimodal("hyperclovax_vision_v2", "hyperclovax", {**QWEN, "model_type": "qwen2_5_vl_vision",
+                                                        "hidden_size": 16, "out_hidden_size": 48}),
+    multimodal("fuyu", "persimmon", None),
+    multimodal("blip-2", "opt", {**PICTURE, "model_type": "blip_2_vision_model"}, OPT, part="language_model"),
+    multimodal("instructblip", "opt", {**PICTURE, "model_type": "instructblip_vision_model"}, OPT,
+               part="language_model"),
+    # Sounds
+    heard("qwen2_audio", "qwen2", "qwen2_audio_encoder"),
+    heard("audioflamingo3", "qwen2", "audioflamingo3_encoder"),
+    heard("musicflamingo", "qwen2", "audioflamingo3_encoder"),
+    heard("voxtral", "llama", "voxtral_encoder"),
+    heard("glmasr", "llama", "glmasr_encoder"),
+    Case("granite_speech", {"text_config": ("granite", {}), "encoder_config": {
+        "model_type": "granite_speech_encoder", "hidden_dim": 16, "num_layers": 1, "num_heads": 2, "dim_head": 8,
+        "output_dim": 8}, "has_lora_adapter": False}, without=("old",)),
 ]

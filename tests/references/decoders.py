@@ -1,7 +1,5 @@
 """Decoders beside transformers: attention of all layers and heads, hidden states, logits, cached greedy generation."""
 
-import json
-
 import torch
 import transformers
 
@@ -14,7 +12,8 @@ GENERATED = 12
 
 def auto_class(config):
     """The class that has the language model's head."""
-    for auto in (transformers.AutoModelForCausalLM, transformers.AutoModelForImageTextToText):
+    for auto in (transformers.AutoModelForCausalLM, transformers.AutoModelForImageTextToText,
+                 transformers.AutoModelForSeq2SeqLM):
         if type(config) in auto._model_mapping:
             return auto
     raise library.Failure(f"transformers has no decoder for {config.model_type}")
@@ -23,21 +22,21 @@ def auto_class(config):
 def opened(folder, case):
     auto = auto_class(transformers.AutoConfig.from_pretrained(folder))
     how = "eager" if case.attends else "sdpa"
-    return auto.from_pretrained(folder, attn_implementation=how, dtype=torch.float32).eval()
+    model = auto.from_pretrained(folder, attn_implementation=how, dtype=torch.float32).eval()
+    return model.get_submodule(case.part)
 
 
 def check_pass(model, folder, case, ids, generate):
     """The largest differences of one text."""
     with torch.no_grad():
         out = model(torch.tensor([ids]), output_attentions=case.attends, output_hidden_states=True)
-    ours = library.headscope_arrays(folder, ids, generate)
-    figures = {"logits": library.difference("logits", ours["logits"], out.logits[0])}
+    options = ("--generate", generate) if generate else ()
+    _, ours = library.headscope_arrays(folder, "--ids", library.listed(ids), *options)
     # The last hidden state of transformers is normed.
-    theirs = torch.stack([hidden[0] for hidden in out.hidden_states[:-1]])
-    figures["hidden"] = library.difference("hidden", ours["hidden"][:-1], theirs)
+    theirs = {"logits": out.logits[0], "hidden": library.joined(out.hidden_states[:-1])}
     if case.attends:
-        theirs = torch.stack([weights[0] for weights in out.attentions])
-        figures["attention"] = library.difference("attention", ours["attention"], theirs)
+        theirs["attention"] = library.joined(out.attentions)
+    figures = library.differences(ours, theirs)
     if generate:
         with torch.no_grad():
             text = model.generate(torch.tensor([ids]), max_new_tokens=generate, do_sample=False, use_cache=True)
@@ -53,23 +52,18 @@ def check(case, folder):
     made = auto_class(config).from_config(config, attn_implementation="eager", dtype=torch.float32)
     library.randomise(made, seed=11)
     made.save_pretrained(folder)
-    (folder / "generation_config.json").unlink(missing_ok=True)
-    written = json.loads((folder / "config.json").read_text())
+    if case.renamed:
+        library.rename(folder / "model.safetensors", *case.renamed)
     ids = torch.randint(3, library.SIZES["vocab_size"] - 1, (LENGTHS[-1],), generator=torch.Generator().manual_seed(5))
-    forms = {"v5": written, "minimal": library.minimal(config, written), "old": library.old(written)}
     worst = {}
-    for form, fields in forms.items():
-        if fields is None or form in case.without:
-            continue
-        (folder / "config.json").write_text(json.dumps(fields))
+    for form in library.write_forms(folder, config, case.without):
         model = opened(folder, case)
         for length in LENGTHS if form == "v5" else LENGTHS[-1:]:
             try:
                 figures = check_pass(model, folder, case, ids[:length].tolist(), GENERATED if length in (7, 100) else 0)
             except library.Failure as error:
                 raise library.Failure(f"{form}, {length} tokens: {error}") from error
-            for name, value in figures.items():
-                worst[name] = max(worst.get(name, 0), value)
+            library.keep_worst(figures, worst)
     return worst
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import transformers
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 transformers.utils.logging.disable_progress_bar()
 
@@ -44,7 +44,7 @@ def config_of(model_type, overrides):
         if own in names:
             values[own] = value
     values.update(overrides)
-    if "text_config" in overrides:
+    if isinstance(overrides.get("text_config"), tuple):
         values = {**overrides, "text_config": config_of(*overrides["text_config"]).to_dict()}
     return config_class(**values)
 
@@ -56,7 +56,8 @@ def randomise(model, seed):
     def noise(tensor):
         return torch.randn(tensor.shape, generator=generator, dtype=torch.float32)
 
-    tensors = list(model.named_parameters())
+    # What isn't trained is computed from the configuration, such as sines and cosines.
+    tensors = [(name, tensor) for name, tensor in model.named_parameters() if tensor.requires_grad]
     tensors += [(name, t) for name, t in model.named_buffers() if name.endswith("e_score_correction_bias")]
     for name, tensor in tensors:
         with torch.no_grad():
@@ -111,6 +112,16 @@ class Failure(Exception):
     pass
 
 
+def write_forms(folder, config, without=()):
+    """Yields each form of the config.json that save_pretrained() wrote, once it is in the folder."""
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    written = json.loads((folder / "config.json").read_text())
+    for form, fields in {"v5": written, "minimal": minimal(config, written), "old": old(written)}.items():
+        if fields is not None and form not in without:
+            (folder / "config.json").write_text(json.dumps(fields))
+            yield form
+
+
 def headscope(*arguments):
     """Runs the program and returns what it prints as JSON."""
     program = os.environ.get("HEADSCOPE", "headscope")
@@ -120,12 +131,33 @@ def headscope(*arguments):
     return json.loads(done.stdout)
 
 
-def headscope_arrays(folder, ids, generate):
-    """The arrays of `headscope model` on these ids, with the generated ids."""
-    output = Path(folder) / "out.safetensors"
-    options = ["--generate", generate] if generate else []
-    headscope("model", folder, "--ids", ",".join(map(str, ids)), "--json", "-o", output, *options)
-    return load_file(output)
+def rename(file, part, by):
+    """Replaces a part of all tensors' names."""
+    save_file({name.replace(part, by): tensor for name, tensor in load_file(file).items()}, file, {"format": "pt"})
+
+
+def listed(ids):
+    return ",".join(map(str, ids))
+
+
+def headscope_arrays(model, *options):
+    """What `headscope model` prints, and its arrays. The model is a folder, or one of its groups of heads."""
+    output = Path(str(model).split("#")[0]) / "out.safetensors"
+    return headscope("model", model, "--json", "-o", output, *options), load_file(output)
+
+
+def differences(ours, theirs):
+    return {name: difference(name, ours[name][: len(array)], array) for name, array in theirs.items()}
+
+
+def joined(tensors):
+    """The first sequence of a batch, in every layer."""
+    return torch.stack([tensor[0] for tensor in tensors])
+
+
+def keep_worst(figures, worst):
+    for name, value in figures.items():
+        worst[name] = max(worst.get(name, 0), value)
 
 
 def difference(name, ours, theirs):

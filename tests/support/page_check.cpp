@@ -286,6 +286,34 @@ app::Scene crowdedScene(app::Scene scene) {
   return scene;
 }
 
+std::vector<std::string> stageFlaws(UiDriver& ui) {
+  const ImRect window = windowOf();
+  std::vector<std::string> wrong = overlaps(ui);
+  for (const auto& more :
+       {cutOff(ui, Scrolling::doesnt), smallTexts(ui, 25 * window.GetHeight() / 720 - 0.1f)})
+    wrong.insert(wrong.end(), more.begin(), more.end());
+  const app::UiState& state = app::uiState();
+  ImRect all(FLT_MAX, FLT_MAX, -FLT_MAX, -FLT_MAX);
+  for (const app::DrawnPicture& picture : state.pictures) {
+    all.Add(picture.area);
+    if (!contains(clipped(picture.clip, window), picture.area))
+      wrong.push_back("the picture " + placeText(picture.area) + " is cropped");
+  }
+  if (all.GetHeight() < 0.65f * window.GetHeight())
+    wrong.push_back(fmt::format("pictures take {:.2f} of the height", all.GetHeight() / window.GetHeight()));
+  float words = 0;
+  for (const DrawnText& text : state.texts) {
+    if (!all.Contains(text.area.GetCenter())) words += text.area.GetArea();
+    if (text.text.size() > 3 && text.text.ends_with("…")) wrong.push_back(nameOf(text) + " is shortened");
+  }
+  if (words > 0.3f * window.GetArea())
+    wrong.push_back(fmt::format("words take {:.2f} of the area", words / window.GetArea()));
+  for (const int scale : state.scales)
+    if (!state.legends.contains(scale))
+      wrong.push_back(fmt::format("the colours of {} have no legend", render::name(render::Colormap(scale))));
+  return wrong;
+}
+
 std::vector<std::string> flaws(UiDriver& ui) {
   std::vector<std::string> wrong = overlaps(ui);
   const std::vector<std::string> cut = cutOff(ui);

@@ -34,6 +34,12 @@ std::vector<std::string> faintMarks(UiDriver& ui, double least = 3);
 /// The scene with 64 heads and 200 words, which pages have to find space for.
 app::Scene crowdedScene(app::Scene scene);
 
+/// What a presented page breaks of the stage's rule: nothing overlaps, is cut or shortened, and nobody
+/// scrolls; pictures and large figures take at least 65 % of the height, and words beside them at most 30 %
+/// of the area; no type is smaller than 20 of 720 lines (25 from its highest to its lowest letter); each
+/// colour scale has a legend.
+std::vector<std::string> stageFlaws(UiDriver& ui);
+
 /// Everything that overlaps or is cut off.
 std::vector<std::string> flaws(UiDriver& ui);
 

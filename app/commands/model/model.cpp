@@ -13,7 +13,7 @@ using attention::PassRequest;
 
 struct ModelOptions {
   std::string folder, output, features;
-  std::optional<std::string> text, textFile, image, decoderText;
+  std::optional<std::string> text, textB, textFile, image, decoderText;
   std::vector<Index> ids, layers, decoderIds;
   std::vector<std::string> only, off;
   std::optional<Index> generate;
@@ -30,6 +30,7 @@ void checkOptions(const ModelOptions& options) {
   checkRange("--generate", options.generate.value_or(0), 0, Index{1} << 20);
   if (options.output.empty() && (!options.layers.empty() || !options.only.empty()))
     refuse("--layers and --only are for a file: -o FILE is missing");
+  if (options.textB && !options.text) refuse("--text-b is the second of two texts: --text is missing");
   if (options.decoderText && !options.decoderIds.empty())
     refuse("expected one of --decoder-text T and --decoder-ids 250,17");
   orRefuse(attention::validate(options.sampling));
@@ -118,6 +119,17 @@ void readPicture(const std::string& image, std::shared_ptr<const attention::Mode
   for (Index i = 0; i < run.picture->tokens(); ++i) run.inputIds.push_back(i);
 }
 
+/// Reads two texts that the model reads as a pair.
+void readPair(const ModelOptions& options, attention::Model& model, ModelReport& run) {
+  if (model.config().causal || model.config().reads())
+    failWith("--text-b is for encoders that read pairs of texts, such as BERT; this model isn't one");
+  openTokenizer(options, run);
+  const auto pair = orFail(run.tokenizer->encodePair(*options.text, *options.textB), "--text-b: ");
+  run.inputIds.assign(pair.ids.begin(), pair.ids.end());
+  if (pair.second < pair.ids.size() && model.config().tokenTypes > 1)
+    model.beginSecondText(static_cast<Index>(pair.second));
+}
+
 /// Reads the given ids, or those of the given text.
 void readInput(const ModelOptions& options, ModelReport& run) {
   run.inputIds = options.ids;
@@ -168,16 +180,18 @@ int runModel(const ModelOptions& options) {
   if (options.families) return options.json ? print(familiesJson(), Printed::json) : print(familiesTable());
   if (options.folder.empty()) refuse("FOLDER is required");
   checkOptions(options);
-  auto model = std::make_shared<const attention::Model>(orFail(attention::Model::open(options.folder)));
+  attention::Model opened = orFail(attention::Model::open(options.folder));
+  ModelReport run;
+  if (options.textB) readPair(options, opened, run);
+  auto model = std::make_shared<const attention::Model>(std::move(opened));
   if (model->config().picture && !options.image)
     refuse(options.folder + " reads pictures, expected --image F");
   PassRequest request = requestOf(options, *model);
   const auto off = orRefuse(switchedHeads(options.off, model->config()));
   for (const SwitchedHead& head : off) request.patches.push_back({.layer = head.layer, .head = head.head});
-  ModelReport run;
   if (options.image)
     readPicture(*options.image, model, run);
-  else
+  else if (!options.textB)
     readInput(options, run);
   readSource(*model, options, request, run);
   checkMemory(*model, std::ssize(run.inputIds), request);
@@ -200,7 +214,8 @@ Command modelCommand() {
   command.options = {
       Option("FOLDER", "A Hugging Face folder or a GGUF file, or learned for the bundled model", &o->folder),
       Option("--ids", "Token ids, with commas between them", &o->ids),
-      Option("--text T", "A text, read with the folder's tokenizer.json", &o->text),
+      Option("--text T", "A text, read with the folder's tokenizer", &o->text),
+      Option("--text-b T", "A second text, for a model that reads pairs, such as BERT", &o->textB),
       Option("--text-file F", "A UTF-8 file with the text", &o->textFile),
       Option("--image F", "A PNG or JPEG, for a model that reads pictures", &o->image),
       Option("--decoder-text T", "The start of an encoder–decoder's answer; --text is the encoder's text",

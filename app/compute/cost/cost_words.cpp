@@ -211,11 +211,13 @@ std::string verdictReason(const CostFigures& figures) {
 }
 
 std::string speedText(const CostFigures& figures) {
+  if (!figures.fits()) return "Can't run";
   if (!figures.shape.decodes) return secondsText(figures.serving.prefillSeconds) + " a pass";
   return rateText(figures.serving.tokensPerSecond);
 }
 
 std::string speedReason(const CostFigures& figures) {
+  if (!figures.fits()) return "weights and cache have to fit first";
   const attention::Serving& serving = figures.serving;
   if (!figures.shape.decodes) return "at best, for one text";
   static constexpr const char* kWaits[] = {"reading weights", "reading the cache", "computing", "the link"};

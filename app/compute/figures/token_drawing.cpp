@@ -12,8 +12,11 @@ using attention::asSize;
 
 namespace {
 
-/// The smallest type that the last row of a hall can read.
-constexpr double kLeastType = 12;
+Polyline::Point onCircle(double x, double y, double radius, double radians) {
+  return {x + radius * std::cos(radians), y - radius * std::sin(radians)};
+}
+
+}  // namespace
 
 Drawing emptyDrawing(const std::string& title, double width, double height, const DrawingColors& colors) {
   Drawing drawing;
@@ -23,6 +26,29 @@ Drawing emptyDrawing(const std::string& title, double width, double height, cons
   drawing.background = colors.background;
   return drawing;
 }
+
+void addBars(Drawing& drawing, const attention::Vector& numbers, const Frame& frame, float most,
+             const render::Color& color) {
+  const double wide = frame.width / static_cast<double>(numbers.size()), middle = frame.y + frame.height / 2;
+  for (Index i = 0; i < numbers.size(); ++i) {
+    const double high = double{numbers[i]} / double{most} * frame.height / 2;
+    drawing.shapes.push_back(Box{{frame.x + wide * static_cast<double>(i), std::min(middle, middle - high),
+                                  wide * 0.75, std::max(std::abs(high), 0.5)},
+                                 color});
+  }
+}
+
+void addHand(Drawing& drawing, double x, double y, double radius, double radians,
+             const render::Color& color) {
+  const Polyline::Point tip = onCircle(x, y, radius, radians);
+  drawing.shapes.push_back(Line{x, y, tip.x, tip.y, color, 2.5});
+  for (const double side : {-0.4, 0.4}) {
+    const Polyline::Point barb = onCircle(tip.x, tip.y, radius * 0.25, radians + std::numbers::pi + side);
+    drawing.shapes.push_back(Line{tip.x, tip.y, barb.x, barb.y, color, 2.5});
+  }
+}
+
+namespace {
 
 bool isCompared(const TokenFigure& figure, Index position) {
   return std::ranges::find(figure.compared, position) != figure.compared.end();
@@ -104,18 +130,6 @@ void addCells(Drawing& drawing, const attention::Vector& numbers, const Frame& f
   for (Index i = 0; i < numbers.size(); ++i)
     drawing.shapes.push_back(Box{{frame.x + wide * static_cast<double>(i), frame.y, wide + 0.3, frame.height},
                                  cellColor(style, std::clamp(numbers[i], style.low, style.high))});
-}
-
-/// A row of numbers as bars from the frame's middle; `most` is its half height.
-void addBars(Drawing& drawing, const attention::Vector& numbers, const Frame& frame, float most,
-             const render::Color& color) {
-  const double wide = frame.width / static_cast<double>(numbers.size()), middle = frame.y + frame.height / 2;
-  for (Index i = 0; i < numbers.size(); ++i) {
-    const double high = double{numbers[i]} / double{most} * frame.height / 2;
-    drawing.shapes.push_back(Box{{frame.x + wide * static_cast<double>(i), std::min(middle, middle - high),
-                                  wide * 0.75, std::max(std::abs(high), 0.5)},
-                                 color});
-  }
 }
 
 /// Entries of the vocabulary, line by line, with a gap where ids are missing. Calls `line` with each one's
@@ -291,21 +305,6 @@ Drawing vectorsDrawing(const TokenFigure& figure, double width, double height, c
 }
 
 namespace {
-
-Polyline::Point onCircle(double x, double y, double radius, double radians) {
-  return {x + radius * std::cos(radians), y - radius * std::sin(radians)};
-}
-
-/// A hand from the centre, with a tip.
-void addHand(Drawing& drawing, double x, double y, double radius, double radians,
-             const render::Color& color) {
-  const Polyline::Point tip = onCircle(x, y, radius, radians);
-  drawing.shapes.push_back(Line{x, y, tip.x, tip.y, color, 2.5});
-  for (const double side : {-0.4, 0.4}) {
-    const Polyline::Point barb = onCircle(tip.x, tip.y, radius * 0.25, radians + std::numbers::pi + side);
-    drawing.shapes.push_back(Line{tip.x, tip.y, barb.x, barb.y, color, 2.5});
-  }
-}
 
 /// The way that a hand has turned, as a spiral with a winding for each full turn.
 void addTurn(Drawing& drawing, double x, double y, double radius, double from, double turned,

@@ -8,6 +8,7 @@
 
 #include "app/compute/layer/layer_inputs.h"
 #include "app/compute/layer/snapshot.h"
+#include "app/compute/lessons/lesson_arrays.h"
 #include "app/compute/lessons/lesson_tokens.h"
 #include "app/scene/lessons/lesson.h"
 
@@ -28,7 +29,9 @@ struct StepStudy {
   std::shared_ptr<const Snapshot> snapshot;
   std::shared_ptr<const Snapshot> before;     ///< of the step to compare with; null if there is none
   std::string text, ask;                      ///< with their numbers filled in
-  std::shared_ptr<const TokenFigure> tokens;  ///< for the step's own picture; null if it has none
+  std::shared_ptr<const TokenFigure> tokens;  ///< for a picture of tokens; otherwise null
+  std::vector<ArrayFigure> arrays;            ///< for a picture of arrays; otherwise empty
+  std::optional<PlaneFigure> plane;           ///< for a picture of keys in a plane
   std::vector<OptionStudy> options;
   std::string learned;                    ///< for the last step, if the lesson says so
   std::vector<std::string> failedClaims;  ///< each with the value found

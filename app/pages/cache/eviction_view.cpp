@@ -106,8 +106,7 @@ void paintPolicy(const Scene& scene, const State& page, std::size_t at, const Im
   const float left = area.Min.x + names.left;
   const float side = std::max(view.px(20), std::min(area.Max.x - left, area.GetHeight() - names.below));
   const ImRect map(left, area.Min.y, left + side, area.Min.y + side);
-  render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = scene.look.colormap;
+  render::HeatmapStyle style = styleFor(view, scene.look.colormap);
   style.maskedHatch = style.masked = style.background;
   style.deadHatch = unpacked(view.theme->secondary);
   paintPicture(view, page.eviction.picture(), static_cast<int>(at), map, style, {});
@@ -159,7 +158,7 @@ void evictionPlots(const View& view, const EvictionStudy& study, Index tokens, d
         plot.y.ticks.push_back({plot.y.high * k / 2, k == 0 ? "0" : fourDigitBytes(plot.y.high * k / 2)});
       plot.y.high *= 1.08;
     }
-    if (board.width() < 300) plot.labelRoom = 66;
+    if (board.width() < 300) plot.labelRoom = textWidth(view.fonts->bold, "sinks = heavy") / view.unit + 14;
     board.title(each.title).leaves(bytes ? 1 : 0);
     board.picture("", {80, 100, 1},
                   [&view, name = each.name, plot](const ImRect& area) { drawPlot(view, name, area, plot); });

@@ -45,8 +45,7 @@ void paintShape(const Scene& scene, const State& page, std::size_t at, double mo
                    view.theme->secondary, one.missing);
     return;
   }
-  render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = scene.look.colormap;
+  render::HeatmapStyle style = styleFor(view, scene.look.colormap);
   paintPicture(view, page.shapes.picture(), static_cast<int>(at), map, style, {});
   const float bars = std::clamp(free - side, 0.0f, view.px(190));
   const ImRect errors(map.Min.x, map.Max.y + gap, map.Max.x, map.Max.y + gap + bars);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "app/scene/text/number_text.h"
+#include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -112,7 +113,7 @@ void paintPicture(View& view, MatrixTextures& kept, const MatrixPicture& picture
   style.gap = picture.gap;
   style.hatchSpacing = view.px(12);
   style.colormap = look.colormap;
-  if (picture.ink != Ink::map) style.tint = inkTint(theme, picture.ink);
+  style.tint = picture.ink == Ink::map ? tintOn(theme, look.colormap) : inkTint(theme, picture.ink);
   HeatmapTile tile;
   tile.range = {picture.low, picture.high > picture.low ? picture.high : picture.low + 1};
   tile.view.target = {area.Min.x, area.Min.y, area.Max.x, area.Max.y};

@@ -101,7 +101,8 @@ std::vector<Segment> segmentsOf(const View& view, const CostFigures& figures) {
 void paintSegments(const View& view, Canvas list, const CostFigures& figures, const ImRect& bar,
                    double most) {
   float x = bar.Min.x;
-  for (const Segment& segment : segmentsOf(view, figures)) {
+  const std::vector<Segment> segments = segmentsOf(view, figures);
+  for (const Segment& segment : segments) {
     const float width = static_cast<float>(segment.bytes / most) * bar.GetWidth();
     const ImRect part(x, bar.Min.y, std::min(x + width, bar.Max.x), bar.Max.y);
     x += width;
@@ -118,7 +119,8 @@ void paintSegments(const View& view, Canvas list, const CostFigures& figures, co
       paintText(list, view.fonts->mono, ImVec2(left + name + gap, y), ink, number);
     } else if (part.GetWidth() > name + view.px(6)) {
       paintText(list, view.fonts->bold, part.GetCenter(), ink, segment.label, Align::center);
-    }
+    } else if (&segment == &segments.back() && bar.Max.x - x > name + gap)  // thin, so beside it
+      paintText(list, view.fonts->text, ImVec2(x + gap, y), view.theme->secondary, segment.label);
     showTerms(view, "ruler." + segment.label, part, segment.terms);
   }
 }
@@ -220,17 +222,18 @@ void tile(Scene& scene, State& page, const GpuChoice& choice, const ImRect& area
   }
   paintText(list, view.fonts->bold, ImVec2(right, y), choice.fitsGb ? theme.text : theme.secondary, fits,
             Align::right);
-  if (right - word - view.px(36) > left + titleWidth)
-    paintText(list, view.fonts->text, ImVec2(right - word - view.px(6), y), theme.secondary, "fits",
-              Align::right);
+  const float room = right - word - left - titleWidth - view.px(14);
+  const std::string needs = firstFitting(view.fonts->text, {"needs cards of", "of", ""}, room);
+  paintText(list, view.fonts->text, ImVec2(right - word - view.px(6), y), theme.secondary, needs,
+            Align::right);
   if (low) return;
   const double bytes = choice.memory.needed();
   const float below = area.Min.y + view.px(45);
   const std::string each = fourDigitBytes(bytes) + (choice.gpus > 1 && bytes < 0x1p63 ? " each" : "");
   const float eachWidth = paintText(list, view.fonts->mono, ImVec2(left, below), theme.secondary, each);
-  const float room = right - left - eachWidth - view.px(8);
-  if (choice.copies > 1 && room > view.px(50))
-    paintFitted(view, list, view.fonts->small, ImVec2(right, below), room, theme.secondary,
+  const float beside = right - left - eachWidth - view.px(8);
+  if (choice.copies > 1 && beside > view.px(50))
+    paintFitted(view, list, view.fonts->small, ImVec2(right, below), beside, theme.secondary,
                 page.figures.shape.isLatent() ? "latent on each"
                 : choice.copies == 2          ? "each kv head twice"
                                               : fmt::format("each kv head {}×", choice.copies),
@@ -245,10 +248,7 @@ void gpuRuler(Scene& scene, State& page, Board& board) {
   const std::string sold =
       fmt::format("{} % of a GPU is usable: {} gives {}", roundedText(attention::kUsableShare * 100),
                   machineText(figures.machine, " "), fourDigitBytes(usableBytes(figures.machine.memoryGb)));
-  board
-      .title(costHolds(figures), {costShare(figures) + "  ·  " + sold, costShare(figures)}, {"ruler.heading"})
-      .leaves(3);
-  board.picture("", {board.height() < 820 ? 92.0f : 114.0f}, [&view, &page](const ImRect& area) {
+  const auto bar = [&view, &page](const ImRect& area) {
     Canvas list = *ImGui::GetWindowDrawList();
     const CostFigures& shown = page.figures;
     const ImRect bar(area.Min, ImVec2(area.Max.x, area.Max.y - view.px(66)));
@@ -258,8 +258,14 @@ void gpuRuler(Scene& scene, State& page, Board& board) {
     while (most < std::max(shown.gpuBytes() * 1.05, usableBytes(shown.machine.memoryGb))) most *= 2;
     if (!shown.tooLarge()) paintSegments(view, list, shown, bar, most);
     paintCards(view, list, page, bar, most);
+  };
+  // They leave together: a bar says nothing without its heading.
+  board.columns(std::vector<PartWidth>(1), 0, [&](std::size_t, Board& ruler) {
+    ruler.title(costHolds(figures), {costShare(figures) + "  ·  " + sold, costShare(figures)},
+                {"ruler.heading"});
+    ruler.picture("", {board.height() < 820 ? 92.0f : 114.0f}, bar).apart(4);
   });
-  board.apart(4).leaves(3);
+  board.leaves(3);
   const std::vector<PartWidth> widths(page.gpus.size());
   board.columns(widths, 10, [&](std::size_t i, Board& column) {
     column.area("", {34, 66},

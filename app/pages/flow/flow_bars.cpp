@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <numbers>
 #include <numeric>
 
 #include "app/pages/flow/shot_painter.h"

@@ -339,7 +339,7 @@ class MapPainter : ShotPainter {
     const auto mapped = [&](const char* name, Step step) {
       const ValueRange range = scoreRange(shot_, step);
       ramp(name, cellText(static_cast<double>(range.low)), cellText(static_cast<double>(range.high)),
-           [&](ImVec2 from, ImVec2 to) { paintRamp(list_, scene_.look.colormap, from, to); });
+           [&](ImVec2 from, ImVec2 to) { paintRamp(view_, list_, scene_.look.colormap, from, to); });
     };
     if (begun(Step::softmax)) mapped("weight", Step::softmax);
     if (!begun(Step::softmax) || (at(Step::softmax) && shot_.at.t < 1))

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <numbers>
+
 #include "app/pages/flow/shot_painter.h"
 #include "app/widgets/paint.h"
 

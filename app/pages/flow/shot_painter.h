@@ -20,8 +20,8 @@ class ShotPainter {
   bool at(Step step) const { return shot_.at.stage == step; }
   bool begun(Step step) const { return shot_.at.stage >= step; }
   double into(Step step) const { return shot_.into(step); }
-  ImFont* small() const { return view_.present ? fonts_.text : fonts_.small; }
-  ImFont* mono() const { return view_.present ? fonts_.mono : fonts_.monoSmall; }
+  ImFont* small() const { return fonts_.small; }
+  ImFont* mono() const { return fonts_.monoSmall; }
 
   State& page_;
   View& view_;

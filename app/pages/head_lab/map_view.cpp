@@ -84,9 +84,10 @@ void paintNumbers(const Scene& scene, const State& page, const MapView& map,
       const std::string text = shortNumber(values(row, col), map.weights);
       if (text.empty() || textWidth(font, text) > width - view.px(3)) continue;
       const float t = (values(row, col) - map.low) / std::max(map.high - map.low, 1e-30f);
-      const std::uint32_t ink = std::isfinite(values(row, col))
-                                    ? inkOn(render::sample(map.colormap.value_or(scene.look.colormap), t))
-                                    : inkOn({1, 0, 0.85f, 1});
+      const std::uint32_t ink =
+          std::isfinite(values(row, col))
+              ? inkOn(colorOn(*view.theme, map.colormap.value_or(scene.look.colormap), t))
+              : inkOn({1, 0, 0.85f, 1});
       paintText(list, font,
                 ImVec2(tile.x(static_cast<float>(map.cols.first + col) + 0.5f),
                        tile.y(static_cast<float>(map.rows.first + row) + 0.5f)),

@@ -65,17 +65,20 @@ void paintKeys(const Scene& scene, const View& view, const BandPlan& plan, const
                const std::vector<attention::Token>& keys, Index key, float y) {
   Canvas list = *ImGui::GetWindowDrawList();
   ImFont* font = view.fonts->monoSmall;
-  const Index step = std::max<Index>(1, static_cast<Index>(std::ceil(view.px(42) / plan.column())));
+  const float longest = view.px(90),
+              pitch = std::max(view.px(42), longestLabel(view, keys, longest) + view.px(8));
+  const Index step = std::max<Index>(1, static_cast<Index>(std::ceil(pitch / plan.column())));
   for (Index j = 0; j < plan.tokens; j += step) {
     const bool newest = scene.cursor.decoding && j == state.now - 1;
     const float room = std::min(plan.x(j + step) - view.px(6), plan.cells.Max.x) - plan.x(j);
-    if (step > 1 && room < view.px(16)) continue;
+    const std::string& word = keys[static_cast<std::size_t>(j)].text;
+    if (step > 1 && room < std::min(textWidth(font, word), longest)) continue;
     paintText(list, font, ImVec2(plan.x(j) + view.px(2), y),
               newest          ? view.theme->query
               : j == key      ? view.theme->key
               : j < state.now ? view.theme->secondary
                               : view.theme->faint,
-              fitted(font, keys[static_cast<std::size_t>(j)].text, room));
+              fitted(font, word, room));
   }
 }
 

@@ -25,7 +25,7 @@ GridPlan planWith(const View& view, const Request& asked, int columns, GridPlan:
   plan.columns = columns;
   plan.rows = (asked.heads + columns - 1) / columns;
   plan.labels = labels;
-  plan.titleHeight = view.px(asked.heads > 32 ? 20 : view.present ? 23 : 26);
+  plan.titleHeight = view.px(view.present ? 23 : asked.heads > 32 ? 20 : 26);
   plan.gapX = view.px(labels == Labels::every ? 12 : asked.heads > 16 ? 10 : 16);
   plan.gapY = view.px(view.present ? 2 : asked.heads > 16 ? 6 : 10);
   if (labels == Labels::every) {

@@ -75,7 +75,6 @@ void Page::openTable(const std::filesystem::path& path, const Requester& request
 
 bool Page::open(const NamedFile& file, const Requester& requester, const Outcome& outcome) {
   const std::string ending = file.path.extension().string();
-  // Pickles are opened too, to report what to save instead.
   if (ending == ".safetensors" || ending == ".npz" || ending == ".pt" || ending == ".pth")
     openWeights(file.path, requester, outcome);
   else if (ending == ".npy" || ending == ".csv" || ending == ".tsv" || ending == ".txt")

@@ -42,13 +42,6 @@ float choiceWidth(const Scene& scene, const View& view, const char* path) {
   return view.px(24) + textWidth(view.fonts->text, std::get<Selection>(field.control).labels[chosen]);
 }
 
-float choicesWidth(const Scene& scene, const View& view) {
-  float width = view.px(16);
-  for (const char* path : {"look.quantity", "look.range", colormapField(scene.look)})
-    width += choiceWidth(scene, view, path);
-  return width;
-}
-
 const char* quantityText(const Look& look) {
   return look.quantity == Quantity::scores    ? "score"
          : look.quantity == Quantity::dropped ? "weight after dropout"
@@ -73,9 +66,12 @@ BarLabels barLabels(const Look& look, const HeadPictures& pictures, Index head) 
   return {rangeEnd(look, range.low), middle == fixedText(0.5, 3) ? roundedText(0.5) : middle, high};
 }
 
+/// The room of a colour bar and the space beside it, in layout units.
+constexpr float kBar = 70 + 28;
+
 /// Draws what the selected head reads. Returns its right end.
 float headerTitle(const Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area,
-                  float y, float controls) {
+                  float y) {
   View& view = page.view;
   const float space = view.px(14);
   float x = area.Min.x;
@@ -85,22 +81,38 @@ float headerTitle(const Scene& scene, State& page, const SequenceSnapshot& seque
     x = ImGui::GetItemRectMax().x + space;
   }
   Canvas list = *ImGui::GetWindowDrawList();
-  const float from = x, end = area.Max.x - controls - view.px(70 + 28);
+  const float from = x, end = area.Max.x - view.px(kBar) - choiceWidth(scene, view, "look.quantity");
   std::string whole;
   std::vector<CaptionPart> parts = page.showsWiring
                                        ? wiringSentence(*page.snapshot, sequence, view)
                                        : headSentence(scene, *page.snapshot, sequence, *view.theme);
   if (scene.cursor.focus < 0 && page.pictures.gridFactor > 1)
     parts.push_back({"  " + pooledText(page.pictures.gridFactor), view.theme->secondary});
+  for (const CaptionPart& part : parts) whole += part.text;
+  // Where there is little room, the sentence doesn't say what the head was planted as, then nothing but the
+  // head's name.
+  const auto width = [&] {
+    float all = 0;
+    for (const CaptionPart& part : parts) all += textWidth(view.fonts->reading, part.text);
+    return all;
+  };
+  std::string& head = parts.front().text;
+  if (width() > end - from && head.ends_with(": ")) {
+    head.resize(std::min(head.find(", planted"), head.size() - 2));
+    head += ": ";
+    if (width() > end - from) {
+      parts.resize(1);
+      head.resize(head.size() - 2);
+    }
+  }
   for (const CaptionPart& part : parts) {
-    whole += part.text;
     if (end - x > view.px(12))
       x += paintText(list, view.fonts->reading, ImVec2(x, y), part.color,
                      fitted(view.fonts->reading, part.text, end - x));
   }
   const ImRect words(from, y - view.px(11), x, y + view.px(11));
   track("heads.sentence", words.Min, words.Max);
-  if (textWidth(view.fonts->reading, whole) > end - from && ImGui::IsWindowHovered() &&
+  if (x - from < textWidth(view.fonts->reading, whole) && ImGui::IsWindowHovered() &&
       words.Contains(ImGui::GetIO().MousePos))
     tooltip(view, whole);
   return x + space;
@@ -110,31 +122,35 @@ float headerTitle(const Scene& scene, State& page, const SequenceSnapshot& seque
 
 void header(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area) {
   View& view = page.view;
-  const float y = area.Min.y + view.px(24), controls = choicesWidth(scene, view);
-  const float x = headerTitle(scene, page, sequence, area, y, controls), room = area.Max.x - x - controls;
-  // In the smallest windows the choices take all the space.
-  const bool noBar = room < view.px(90);
-  const float barWidth = view.px(noBar ? -28 : room < view.px(190) ? 70 : room < view.px(290) ? 100 : 170);
-  if (!noBar)
-    paintColourBar(view, colormapFor(lookFor(scene.look, sequence.pictures)),
-                   barLabels(scene.look, sequence.pictures, scene.cursor.focus), ImVec2(area.Max.x, y),
-                   barWidth);
+  const float y = area.Min.y + view.px(24), x = headerTitle(scene, page, sequence, area, y);
+  // What is read and the colour bar stay. Of the choices, the colormap leaves first, then the range; Search
+  // has them, too.
+  std::vector<const char*> choices{"look.quantity", "look.range", colormapField(scene.look)};
+  const auto controls = [&] {
+    float width = 0;
+    for (const char* path : choices) width += choiceWidth(scene, view, path) + view.px(8);
+    return width;
+  };
+  while (choices.size() > 1 && area.Max.x - x - controls() < view.px(kBar)) choices.pop_back();
+  const float room = area.Max.x - x - controls();
+  const float barWidth = view.px(room < view.px(190) ? 70 : room < view.px(290) ? 100 : 170);
+  paintColourBar(view, colormapFor(lookFor(scene.look, sequence.pictures)),
+                 barLabels(scene.look, sequence.pictures, scene.cursor.focus), ImVec2(area.Max.x, y),
+                 std::min(barWidth, area.GetWidth()));
   FigureLegend samples = headsLegend(scene.look, sequence, scene.cursor.focus);
   samples.caption.clear();  // the bar shows the ramp
-  const float beside = noBar ? 0 : room - barWidth - view.px(28);
-  const float end = area.Max.x - barWidth - view.px(28) -
-                    paintLegendLine(view, *ImGui::GetWindowDrawList(),
-                                    ImVec2(area.Max.x - barWidth - view.px(18), y), beside, samples);
-  // The three choices are left of that, laid out from the right by their widths.
-  ImGui::SetCursorScreenPos(ImVec2(std::max(x, end - controls), y - view.px(13)));
-  quantityChoice(scene, view);
-  ImGui::SameLine(0, view.px(8));
-  rangeChoice(scene, view);
-  const char* const colormap = colormapField(scene.look);
-  // Search has the colormap, too.
-  if (ImGui::GetItemRectMax().x + view.px(8) + choiceWidth(scene, view, colormap) > area.Max.x) return;
-  ImGui::SameLine(0, view.px(8));
-  fieldChoice(view, scene, colormap);
+  const float end =
+      area.Max.x - barWidth - view.px(28) -
+      paintLegendLine(view, *ImGui::GetWindowDrawList(), ImVec2(area.Max.x - barWidth - view.px(18), y),
+                      room - barWidth - view.px(28), samples);
+  // The choices are left of that, laid out from the right by their widths.
+  ImGui::SetCursorScreenPos(ImVec2(std::max(x, end - controls()), y - view.px(13)));
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (i > 0) ImGui::SameLine(0, view.px(8));
+    if (i == 0) quantityChoice(scene, view);
+    if (i == 1) rangeChoice(scene, view);
+    if (i == 2) fieldChoice(view, scene, choices[i]);
+  }
 }
 
 std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,

@@ -36,7 +36,7 @@ void finished(State& page, std::size_t at, const ImRect& area) {
   const ReadyTalk& talk = kReadyTalks[at];
   const std::string id = talk.id;
   Canvas list = *ImGui::GetWindowDrawList();
-  const float words = view.px(70);
+  const float words = view.px(60);
   const ImRect pictures(area.Min, ImVec2(area.Max.x, area.Max.y - words));
   if (page.list.talks) views(page, (*page.list.talks)[at]->talk->views, pictures);
   float y = pictures.Max.y + view.px(14);

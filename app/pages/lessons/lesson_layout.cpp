@@ -91,18 +91,20 @@ void lessonPicture(const State& page, const ImRect& area) {
   const View& view = page.view;
   ImRect room = area;
   room.Expand(-view.px(view.present ? 14 : 24));
-  if (!beginPanel(view, "lesson.picture", area, 0, 0) || !page.here.study || !page.here.study->tokens)
-    return endPanel();
+  if (!beginPanel(view, "lesson.picture", area, 0, 0) || !page.here.study) return endPanel();
   track("lesson.picture", room.Min, room.Max);
-  const TokenFigure& figure = *page.here.study->tokens;
+  const StepStudy& study = *page.here.study;
   const double width = static_cast<double>(room.GetWidth() / view.unit),
                height = static_cast<double>(room.GetHeight() / view.unit);
   const DrawingColors colors = drawingColors(*view.theme);
   const auto drawing = [&] {
+    if (study.plane) return planeDrawing(*study.plane, width, height, colors);
+    if (!study.arrays.empty()) return arraysDrawing(study.arrays, page.asking(), width, height, colors);
     if (page.at().look.picture == LookPicture::ids)
-      return idsDrawing(figure, page.asking(), width, height, colors);
-    if (page.at().look.picture == LookPicture::vectors) return vectorsDrawing(figure, width, height, colors);
-    return rotationDrawing(figure, width, height, colors);
+      return idsDrawing(*study.tokens, page.asking(), width, height, colors);
+    if (page.at().look.picture == LookPicture::vectors)
+      return vectorsDrawing(*study.tokens, width, height, colors);
+    return rotationDrawing(*study.tokens, width, height, colors);
   };
   paintDrawing(view, *ImGui::GetWindowDrawList(), drawing(), room.Min);
   endPanel();

@@ -88,7 +88,7 @@ void middle(State& page, const ImRect& area) {
   const float width = area.GetWidth() - view.px(12);
   // Talks take the room that rows of lessons of a readable height leave.
   const float rest = area.GetHeight() - view.px(430);
-  const float talks = poster || searching ? 0 : std::clamp(rest, view.px(170), view.px(300));
+  const float talks = poster || searching ? 0 : std::clamp(rest, view.px(146), view.px(300));
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const ImRect room(from.x, from.y, from.x + width, from.y + area.GetHeight() - talks - view.px(8));
   const float bottom = lessonPath(page, room);

@@ -169,6 +169,8 @@ void lookMark(const State& page, const ImRect& area) {
   ImRect free = area;
   if (const float words = wordsArea(page, area).Min.x; words > area.Min.x) free.Max.x = words;
   if (!beginPanel(view, "lesson.marks", area, 0, 0, ImGuiWindowFlags_NoInputs)) return endPanel();
+  // A newly shown panel is put below the others, whose thumbnails would cover the mark.
+  if (ImGui::IsWindowAppearing()) ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
   Canvas list = *ImGui::GetWindowDrawList();
   MarkPlace place = markPlace(page, *rect, free);
   // If the mark would leave the window, it goes into the corner of the place.

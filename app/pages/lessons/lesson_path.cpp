@@ -78,6 +78,9 @@ void card(State& page, std::size_t at, const ImRect& area) {
   ImFont* const words = large ? view.fonts->text : quiet;
   if (const TextLines summary = linesOf(words, lesson.summary, width); y + summary.size.y <= bottom)
     paintLines(list, words, ImVec2(x, y), theme.secondary, summary, lesson.summary);
+  else if (y + lineHeight(words) <= bottom)
+    paintFitted(view, list, words, ImVec2(x, y + lineHeight(words) / 2), width, theme.secondary,
+                lesson.summary);
   steps(page, lesson, ImRect(x, bar, right, bar + view.px(3)));
 }
 
@@ -216,7 +219,7 @@ float lessonPath(State& page, const ImRect& area) {
   const int columns = std::clamp(static_cast<int>(room.GetWidth() / view.px(present ? 160 : 208)), 1, 4);
   const PathPlan plan =
       layPath(parts, room, columns, view.px(present ? 20 : 18),
-              ImVec2(view.px(20), view.px(present ? 8 : 12)), view.px(present ? 40 : 58), view.px(150));
+              ImVec2(view.px(20), view.px(present ? 8 : 10)), view.px(present ? 40 : 58), view.px(150));
   branches(view, plan, stem);
   Canvas list = *ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -265,7 +265,11 @@ Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) cons
   const ImRect whole(0, window.center.Min.y, window.center.Max.x, window.center.Max.y);
   ImRect area = besideWords(page_, whole);
   if (compares(page_)) area.Max.x -= comparisonWidth(view, whole);
-  const bool side = hasSide && page_.here.lesson && page_.at().look.at == LookAt::side;
+  // A step about one head of a model shows it enlarged.
+  const auto enlarges = [](const LessonLook& look) {
+    return look.at == LookAt::side || look.control.starts_with("model.");
+  };
+  const bool side = hasSide && page_.here.lesson && enlarges(page_.at().look);
   const float sideWidth = side ? std::min(view.px(384), area.GetWidth() * 0.45f) : 0;
   const bool high = area.GetHeight() >= view.px(760);
   // While presenting, the cache leaves its place to the heads, unless the step is about it.

@@ -153,7 +153,8 @@ void mapPanel(Scene& scene, State& page, const Layout& layout);
 /// The head whose map is shown.
 Index shownHead(const Scene& scene);
 
-inline constexpr float kMapLeft = 132, kMapBottom = 66;  ///< space for the axes, in layout units
+inline constexpr float kMapLeft = 132, kMapTop = 50,
+                       kMapBottom = 66;  ///< space for the axes, in layout units
 
 /// The cell that an entry in the go-to box means, starting at the marked cell. The entry is "QUERY, KEY",
 /// each a number or a part of a token. In self-attention a single one means both.

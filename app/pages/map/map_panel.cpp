@@ -45,7 +45,7 @@ void paintHeader(const Scene& scene, State& page, const ImRect& area) {
   const MapSnapshot& state = *page.state;
   Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
-  const float y = area.Min.y + view.px(24), bar = view.px(area.GetWidth() > view.px(760) ? 190 : 120);
+  const float y = area.Min.y + view.px(17), bar = view.px(area.GetWidth() > view.px(760) ? 190 : 120);
   const float end = area.Max.x - bar - view.px(20);
   const Index head = state.map->field().head;
   float x = area.Min.x;
@@ -173,11 +173,11 @@ void paintMap(Scene& scene, State& page, const ImRect& inner) {
   if (view.figure) {
     const ImVec2 cells = figureCells(view, state.queries, state.keys, {.side = 720});
     view.fitFigure(
-        ImVec2(std::max(cells.x, view.px(300)) + view.px(kMapLeft), cells.y + view.px(56 + kMapBottom)));
+        ImVec2(std::max(cells.x, view.px(300)) + view.px(kMapLeft), cells.y + view.px(kMapTop + kMapBottom)));
     view.figure->title =
         "Attention weights of " + headName(state.map->field().head) + " over " + sizeWords(state);
   }
-  const ImRect area(std::round(inner.Min.x + view.px(kMapLeft)), std::round(inner.Min.y + view.px(56)),
+  const ImRect area(std::round(inner.Min.x + view.px(kMapLeft)), std::round(inner.Min.y + view.px(kMapTop)),
                     std::round(inner.Max.x), std::round(inner.Max.y - view.px(kMapBottom)));
   MapWindow window = mapWindow(scene.cursor.map, view, area, state.queries, state.keys);
   hitArea("map", area);

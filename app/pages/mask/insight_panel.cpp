@@ -155,8 +155,7 @@ void reachPicture(const ReachStudy& reach, Scene& scene, State& page, const ImRe
   Canvas list = *ImGui::GetWindowDrawList();
   picture.view.clip.y0 = std::max(picture.view.clip.y0, list.GetClipRectMin().y);
   picture.view.clip.y1 = std::min(picture.view.clip.y1, list.GetClipRectMax().y);
-  render::HeatmapStyle style = styleFor(view, Look{});
-  style.colormap = render::Colormap::cividis;
+  render::HeatmapStyle style = styleFor(view, render::Colormap::cividis);
   style.gap = 0;
   if (picture.view.clip.y1 > picture.view.clip.y0)
     view.heatmaps->draw(list, page.surface(Surface::reach), style, {picture});

@@ -31,7 +31,7 @@ float weightBar(Scene& scene, View& view, const std::string& name, const ValueRa
            : mode == RangeMode::logarithmic ? RangeMode::unit
                                             : RangeMode::logarithmic;
   Canvas list = *ImGui::GetWindowDrawList();
-  paintRamp(list, scene.look.colormap, ImVec2(from, y - half), ImVec2(to, y + half));
+  paintRamp(view, list, scene.look.colormap, ImVec2(from, y - half), ImVec2(to, y + half));
   paintText(list, font, ImVec2(left, y), view.theme->secondary, low);
   paintText(list, font, ImVec2(to + space, y), view.theme->secondary, high);
   return left;
@@ -43,7 +43,7 @@ float signedBar(const View& view, float extreme, const ImRect& cells) {
   ImFont* font = view.fonts->monoSmall;
   const float top = cells.Min.y - view.px(25), bottom = top + view.px(8), below = bottom + view.px(9);
   const float to = cells.Max.x, from = to - std::min(view.px(150), cells.GetWidth() * 0.45f);
-  paintRamp(list, render::Colormap::diverging, ImVec2(from, top), ImVec2(to, bottom));
+  paintRamp(view, list, render::Colormap::diverging, ImVec2(from, top), ImVec2(to, bottom));
   const std::string end = numberText(extreme, 3);
   const float needed = textWidth(font, "−" + end) + textWidth(font, "+" + end) + textWidth(font, "0");
   if (needed + view.px(16) > to - from) {  // a single number for both ends

@@ -273,10 +273,7 @@ render::HeatmapStyle maskStyle(const View& view) {
 }
 
 render::HeatmapStyle signedStyle(const View& view) {
-  Look look;
-  look.quantity = Quantity::scores;
-  look.scoreColormap = render::Colormap::diverging;
-  return styleFor(view, look);
+  return styleFor(view, render::Colormap::diverging);
 }
 
 void verdictTooltip(State& page, const StudiedMask& mask, Index query, Index key) {

@@ -113,7 +113,7 @@ void paintTexts(const View& view, const GridFigure& figure, const CellStyle& sty
       const float value = figure.values(row, column);
       const render::Color fill =
           std::isfinite(value)
-              ? render::sample(style.colormap, (value - style.low) / (style.high - style.low))
+              ? colorOn(*view.theme, style.colormap, (value - style.low) / (style.high - style.low))
               : unpacked(view.theme->raised);
       list.AddRectFilled(cell.Min, cell.Max - ImVec2(gap, gap), packed(fill));
       const std::string& text = texts[asSize(row * figure.values.cols() + column)];

@@ -6,6 +6,7 @@
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app::model_page {
@@ -22,7 +23,8 @@ bool previews(const Scene& scene, const State& page) {
 /// "LAYER 9 · HEAD 6", a shared kv head and the behaviour; below, the cell's tokens and weight.
 void title(Rows& rows, const Scene& scene, const State& page) {
   const Theme& theme = rows.theme();
-  const auto& [layer, cell] = page.head.previewed;
+  const Index layer = page.head.previewed.layer;
+  const Cell& cell = page.head.previewed.cell;
   const HeadSummary& head = *page.summary(layer, cell.head);
   const attention::ModelConfig& config = *page.model.config;
   std::vector<Span> parts{
@@ -33,8 +35,11 @@ void title(Rows& rows, const Scene& scene, const State& page) {
   }
   if (previews(scene, page)) parts.push_back({"hover", theme.secondary, nullptr, false, Span::Kind::badge});
   const attention::HeadLabel label = head.label(scene.look.labelThreshold);
-  std::string does = attention::describe(label);
-  if (label.detector) does += fmt::format(" {}", fixedText(head.profile[label.detector->name].raw, 3));
+  // Next to a lesson's words, there is no room for the whole.
+  const bool narrow = rows.width() < page.view.px(300);
+  std::string does = narrow ? headWord(label) : attention::describe(label);
+  if (label.detector && !narrow)
+    does += fmt::format(" {}", fixedText(head.profile[label.detector->name].raw, 3));
   parts.push_back({does, theme.text, nullptr, true});
   rows.line(Type::small, parts, "model.head_title");
   if (ImGui::IsItemHovered()) tooltip(page.view, headHelp(label, head.profile, scene.look.labelThreshold));
@@ -71,8 +76,7 @@ float heatmap(Scene& scene, State& page, ImVec2 at, float width, float height) {
   page.pictures.headCell = std::min(size.x / m, size.y / n);
   const HeatTile tile{cells, 0, 0, n, m, head};
   const ValueRange range = shownRange(scene, page);
-  render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = shownColours(scene, page);
+  render::HeatmapStyle style = styleFor(view, shownColours(scene, page));
   view.heatmaps->draw(list, page.pictures.head.textures, style,
                       {pictureOf(tile, page.pictures.head.factor, range)});
   const Cell& cell = scene.cursor.cell;

@@ -5,6 +5,7 @@
 #include "app/pages/model/model_answers.h"
 #include "app/pages/model/overview/overview_parts.h"
 #include "app/scene/text/number_text.h"
+#include "attention/formats/tensor_source.h"
 
 namespace headscope::app::model_page {
 
@@ -109,7 +110,7 @@ void Page::drawShown(Scene& scene, const Layout& whole) {
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(page_, layout));
   overviewPanel(scene, page_, above);
-  if (!page_.model.readsPictures()) stripPanel(scene, page_, below, foldsStrip(page_, layout));
+  if (below.GetHeight() > 0) stripPanel(scene, page_, below, foldsStrip(page_, layout));
   changeToken(scene, page_);
   headPanel(scene, page_, layout, true);
   if (sizes != std::pair(page_.pictures.rowPixels, page_.pictures.headCell)) view.redraw(2);
@@ -134,7 +135,7 @@ bool Page::open(const NamedFile& file, const Requester& requester, const Outcome
     return true;
   }
   // On other pages these files hold a layer's weights or embeddings; here they hold recorded attention.
-  const bool recorded = here && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
+  const bool recorded = here && attention::isTensorFile(recordedFile(file.path.string()).path);
   if (!recorded && !file.folder && ending != ".gguf") return false;
   const auto& opened = page_.model.opened;
   if (recorded && opened && opened->sources && !opened->model->source()) {  // encoder output
@@ -249,7 +250,8 @@ Layout divided(const State& page, Layout layout) {
 
 float stripHeight(const State& page, const Layout& layout) {
   const View& view = page.view;
-  if (page.model.readsPictures()) return 0;                                  // it has no text
+  // Pictures have no text, and a low window has no room for it.
+  if (page.model.readsPictures() || (!layout.presents && layout.center.GetHeight() < view.px(330))) return 0;
   const bool tokensAlone = page.model.config && !page.model.config->family;  // no predictions
   return view.px(layout.presents ? 36 : tokensAlone ? 96 : foldsStrip(page, layout) ? 148 : kStripHeight);
 }

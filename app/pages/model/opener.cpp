@@ -1,6 +1,7 @@
 #include "app/pages/common/token_chips.h"
 #include "app/pages/model/model_answers.h"
 #include "app/scene/models/scene_model.h"
+#include "attention/formats/tensor_source.h"
 
 namespace headscope::app::model_page {
 
@@ -127,7 +128,8 @@ void Opener::changeRecent(const std::string& path, bool opened) {
 }
 
 std::vector<Action> Opener::actions(const std::function<void(Scene&)>& openBundled) {
-  const std::vector<std::string> recordings{".safetensors", ".npz", ".npy"};
+  const std::vector<std::string> recordings(std::begin(attention::kTensorFiles),
+                                            std::end(attention::kTensorFiles));
   const auto opens = [this](bool folders) {
     return [this, folders](Scene&, const std::filesystem::path& path, const Outcome& outcome) {
       const bool inside = folders && path.extension() != ".gguf";  // a folder's config.json

@@ -37,6 +37,8 @@ void headscopePageTyping(int types, float x, float y, float height);
 /// Reports a drawn frame: its duration in milliseconds, and the seconds until the next one. The first frame
 /// removes the loading message; the rest is for tests.
 void headscopePageFrame(double milliseconds, double nextIn);
+/// Reports the selected head and cell to the page around this one, if there is one.
+void headscopePageSelected(int layer, int head, int query, int key);
 /// Shows why the program can't start or go on.
 void headscopePageFailed(const char* why);
 }

@@ -67,9 +67,20 @@ enum class LookAt { page, head, row, column, cell, side, right };
 inline constexpr std::array<std::string_view, 7> kLookPlaces{"page", "head", "row",  "column",
                                                              "cell", "side", "right"};
 
-/// A picture of a step's own, in place of a page: how the model's text becomes numbers.
-enum class LookPicture { none, ids, vectors, rotation };
-inline constexpr std::array<std::string_view, 4> kLookPictures{"none", "ids", "vectors", "rotation"};
+/// A picture of a step's own, in place of a page: how the model's text becomes numbers, computed arrays, or a
+/// head's keys as points in a plane.
+enum class LookPicture { none, ids, vectors, rotation, arrays, plane };
+inline constexpr std::array<std::string_view, 6> kLookPictures{"none",     "ids",    "vectors",
+                                                               "rotation", "arrays", "plane"};
+
+/// One array of a picture: a list of numbers is drawn as bars, a matrix as a map, several as maps in a row.
+struct LookArray {
+  LessonText label;
+  attention::Expression values;
+  bool words = false;   ///< names the numbers by the text's first words
+  bool result = false;  ///< hidden until the step's question is answered
+  bool operator==(const LookArray&) const = default;
+};
 
 /// What to look at: a page, and a place in that page's own terms.
 struct LessonLook {
@@ -79,6 +90,7 @@ struct LessonLook {
   Index head = -1, query = -1, key = -1;  ///< −1 = not given
   std::string control;                    ///< a control's name
   int mark = 0;                           ///< the number that links words to the place; 0 = none
+  std::vector<LookArray> arrays = {};     ///< for that picture: at least one
   bool operator==(const LessonLook&) const = default;
 };
 
@@ -126,7 +138,8 @@ struct Lesson {
 
 inline constexpr const char* kOpeningStep = "opening";
 inline constexpr std::size_t kMaxLessonBytes = std::size_t{4} << 20;
-inline constexpr std::size_t kMaxLessonSteps = 200, kMaxLessonClaims = 64, kMaxLessonTries = 8;
+inline constexpr std::size_t kMaxLessonSteps = 200, kMaxLessonClaims = 64, kMaxLessonTries = 8,
+                             kMaxLookArrays = 6;
 inline constexpr std::size_t kMinLessonOptions = 2, kMaxLessonOptions = 6;
 inline constexpr std::size_t kMaxLessonText = 8192, kMaxLessonTitle = 200;
 

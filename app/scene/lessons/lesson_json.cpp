@@ -224,7 +224,7 @@ class LessonReader {
     return at < 0 ? lesson_->opening : lesson_->steps[static_cast<std::size_t>(at)].scene;
   }
 
-  static void readLook(ObjectReader& in, LessonLook& look) {
+  void readLook(ObjectReader& in, LessonLook& look) {
     readString(in, "page", kMaxLessonTitle, look.page);
     in.read("at", kLookPlaces, look.at);
     in.read("picture", kLookPictures, look.picture);
@@ -234,6 +234,16 @@ class LessonReader {
     readString(in, "control", kMaxLessonTitle, look.control);
     look.control = currentControl(std::move(look.control));
     readWhole(in, "mark", 0, 9, look.mark);
+    if (look.picture != LookPicture::arrays) return;
+    in.objects("arrays", 1, kMaxLookArrays, [&](ObjectReader& each) {
+      LookArray& array = look.arrays.emplace_back();
+      readText(each, "label", array.label);
+      auto values = readExpression(each, "values");
+      if (!values) return need(each, "values", false);
+      array.values = *std::move(values);
+      each.read("words", array.words);
+      each.read("result", array.result);
+    });
   }
 
   /// Makes the place to look at part of the step's scene.

@@ -64,6 +64,27 @@ bool isBetweenTexts(const attention::RecordedAttention& file, bool causal) {
   return !last && (file.hasTokens() || !causal);
 }
 
+/// The folder of the model that an adapter changes: at the path that it names, beside it, or downloaded.
+/// Empty if there is none.
+std::filesystem::path baseOf(const std::filesystem::path& adapter) {
+  const auto named = attention::adapterBase(adapter);
+  if (!named || named->empty()) return {};
+  const std::filesystem::path base(*named);
+  for (const auto& folder :
+       {adapter / base, std::filesystem::absolute(adapter).lexically_normal().parent_path() / base.filename(),
+        modelFolder(*named)})
+    if (attention::fileExists(folder / "config.json")) return folder;
+  return {};
+}
+
+/// Names the tokens of a recording that are ids by the tokenizer beside it, if there is one.
+void nameIds(attention::RecordedAttention& recorded, const std::filesystem::path& folder) {
+  if (!recorded.hasIds() || !attention::fileExists(folder / "tokenizer.json")) return;
+  const auto tokenizer = attention::TextTokenizer::open(folder);
+  if (!tokenizer) return recorded.note("tokenizer.json: " + tokenizer.error().message);
+  recorded.nameIds([&](Index id) { return tokenizer->readable(static_cast<attention::TokenId>(id)); });
+}
+
 Result<std::shared_ptr<const OpenModel>> openRecorded(const RecordedFile& named) {
   const FileVersion version = versionOf(named.path);
   auto file = attention::RecordedAttention::open(named.path, named.group);
@@ -81,6 +102,7 @@ Result<std::shared_ptr<const OpenModel>> openRecorded(const RecordedFile& named)
   const bool causal = seemsCausal(*file);
   opened.isCrossAttention = isBetweenTexts(*file, causal);
   shape.causal = causal && !opened.isCrossAttention;
+  nameIds(*file, named.path.parent_path());
   opened.recorded = *std::move(file);
   return std::make_shared<const OpenModel>(std::move(opened));
 }
@@ -101,12 +123,14 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
   if (const RecordedFile file = recordedFile(name.string());
       !gguf && std::filesystem::is_regular_file(file.path, ignored))
     return openRecorded(file);
-  auto opened = attention::Model::open(name);
+  const std::filesystem::path base = attention::isAdapter(folder) ? baseOf(folder) : std::filesystem::path();
+  auto opened = base.empty() ? attention::Model::open(name) : attention::Model::open(base, folder);
   if (!opened) return opened.error();
   if (opened->config().picture)
     return std::make_shared<const OpenModel>(
         OpenModel{downloadedName(folder), std::make_shared<const attention::Model>(*std::move(opened))});
-  auto tokenizer = attention::TextTokenizer::open(folder, stop);
+  const bool ownTokenizer = base.empty() || std::filesystem::exists(folder / "tokenizer.json", ignored);
+  auto tokenizer = attention::TextTokenizer::open(ownTokenizer ? folder : base, stop);
   if (!tokenizer) return tokenizer.error();
   auto learned = readLearned(folder);  // only few folders have these
   if (learned && !fit(learned->skills, opened->config())) *learned = {};

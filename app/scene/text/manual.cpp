@@ -231,10 +231,10 @@ using attention::Result;
 namespace {
 
 /// In reading order: the pages, what Headscope reads and writes, and further topics.
-constexpr std::array<std::string_view, 22> kChapters{
-    "heads",    "flow",    "mask",     "map",   "cache",  "cost",       "model",    "lab",
-    "lessons",  "present", "talk",     "files", "masks",  "figures",    "commands", "keys",
-    "settings", "browser", "glossary", "speed", "scenes", "development"};
+constexpr std::array<std::string_view, 23> kChapters{
+    "heads",    "flow",    "mask",   "map",      "cache", "cost",    "model",      "lab",
+    "lessons",  "present", "talk",   "files",    "masks", "figures", "commands",   "keys",
+    "settings", "browser", "python", "glossary", "speed", "scenes",  "development"};
 
 bool sameWord(std::string_view a, std::string_view b) {
   return attention::lowerCase(a) == attention::lowerCase(b);

@@ -93,8 +93,18 @@ std::string shownNumber(std::string plain) {
   return plain.find_first_of("123456789") == std::string::npos ? plain.substr(1) : "−" + plain.substr(1);
 }
 
+namespace {
+
+/// So that a half rounds up, as people do: 0.125 is 0.13. A fraction that isn't halfway stays on its side.
+double awayFromHalf(double value) {
+  return value != 0 && std::abs(value) < 0x1p52 ? std::nextafter(value, std::copysign(HUGE_VAL, value))
+                                                : value;
+}
+
+}  // namespace
+
 std::string fixedText(double value, int decimals) {
-  return shownNumber(fmt::format("{:.{}f}", value, decimals));
+  return shownNumber(fmt::format("{:.{}f}", awayFromHalf(value), decimals));
 }
 
 std::string signedText(double value, int decimals) {
@@ -104,7 +114,7 @@ std::string signedText(double value, int decimals) {
 }
 
 std::string roundedText(double value, int digits) {
-  return shownNumber(fmt::format("{:.{}g}", value, digits));
+  return shownNumber(fmt::format("{:.{}g}", awayFromHalf(value), digits));
 }
 
 std::string plainNumber(std::string_view text) {
@@ -142,10 +152,8 @@ std::string bytesText(double bytes) {
     bytes /= 1024;
     ++unit;
   }
-  // Rounds halves up, as people do: 1,280 B are 1.3 KiB.
   const bool exact = unit == 0 || bytes == std::floor(bytes);
-  return exact ? fmt::format("{:.0f} {}", bytes, kUnits[unit])
-               : fixedText(std::floor(bytes * 10 + 0.5) / 10, 1) + " " + kUnits[unit];
+  return exact ? fmt::format("{:.0f} {}", bytes, kUnits[unit]) : fixedText(bytes, 1) + " " + kUnits[unit];
 }
 
 std::string weightText(float value) {
@@ -211,14 +219,6 @@ namespace {
 constexpr std::uint64_t kTooMany = std::uint64_t{1} << 63;
 constexpr const char* kTooManyText = "more than 8 EiB";
 
-/// Up to four digits, without trailing zeros.
-std::string fourDigits(double value) {
-  const int decimals = value >= 999.95 ? 0 : value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
-  // Rounds halves up, as people do: 70,272 B are 68.63 KiB.
-  const double unit = std::pow(10.0, decimals);
-  return roundedText(std::floor(value * unit + 0.5) / unit, 15);
-}
-
 }  // namespace
 
 std::string fourDigitBytes(double bytes) {
@@ -230,7 +230,7 @@ std::string fourDigitBytes(double bytes) {
     bytes /= 1024;
     ++unit;
   }
-  return fourDigits(bytes) + " " + kUnits[unit];
+  return roundedText(bytes, 4) + " " + kUnits[unit];
 }
 
 std::string fourDigitBytes(std::uint64_t bytes) {

@@ -94,8 +94,24 @@ void RecordedAttention::takeTokens(const std::string& text, const std::string& l
   }
   keyTokens_ = *std::move(tokens);
   hasTokens_ = true;
+  // A list of numbers, not of texts that are numbers.
+  hasIds_ = std::ranges::all_of(keyTokens_, [&](const std::string& token) {
+    return numberInName(token) && text.find('"' + token + '"') == text.npos;
+  });
   // Fewer queries than keys are the last tokens, after those in a cache.
   if (queries() <= keys()) queryTokens_ = {keyTokens_.end() - queries(), keyTokens_.end()};
+}
+
+void RecordedAttention::nameIds(const std::function<std::optional<std::string>(Index)>& text) {
+  constexpr std::string_view kSpace = "␣";
+  for (auto* tokens : {&queryTokens_, &keyTokens_}) {
+    if (group_ == "cross" && tokens == &queryTokens_) continue;  // of another text
+    for (std::string& token : *tokens)
+      if (const auto id = numberInName(token))
+        if (const auto named = text(*id))
+          token = named->starts_with(kSpace) && named->size() > kSpace.size() ? named->substr(kSpace.size())
+                                                                              : *named;
+  }
 }
 
 void RecordedAttention::readTokensBeside() {
@@ -121,6 +137,9 @@ std::string RecordedAttention::idsIn(std::initializer_list<const char*> names) c
     std::vector<std::uint8_t> values(bytes);
     if (!file_.read(name, 0, values)) continue;
     std::string list;
+    // generate() gives the whole text, whose last token nothing was computed from.
+    if (std::string_view(name) == "sequences")
+      values.resize(std::min(values.size(), static_cast<std::size_t>(keys()) * byteSize(entry.dtype)));
     withReaderOf(entry.dtype, [&](auto read) {
       for (std::size_t at = 0; at < values.size(); at += byteSize(entry.dtype))
         list += fmt::format("{}{}", at > 0 ? "," : "[", read(values.data() + at));
@@ -158,8 +177,9 @@ void RecordedAttention::readTokens() {
   const bool decoder = group_ == "decoder", cross = group_ == "cross";
   const auto* keyText = decoder ? said({"decoder_tokens", "tokens", "input_ids"})
                                 : said({"encoder_tokens", "tokens", "input_ids"});
-  const std::string ids = decoder ? idsIn({"decoder_input_ids", "decoder_tokens", "tokens", "input_ids"})
-                                  : idsIn({"encoder_tokens", "tokens", "input_ids", "token_ids"});
+  const std::string ids = decoder
+                              ? idsIn({"decoder_input_ids", "decoder_tokens", "tokens", "input_ids"})
+                              : idsIn({"encoder_tokens", "tokens", "input_ids", "token_ids", "sequences"});
   if (keyText)
     takeTokens(keyText->second, keyText->first);
   else if (!ids.empty())

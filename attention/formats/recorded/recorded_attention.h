@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -110,6 +111,11 @@ class RecordedAttention {
   const std::vector<std::string>& queryTokens() const { return queryTokens_; }
   const std::vector<std::string>& keyTokens() const { return keyTokens_; }
   bool hasTokens() const { return hasTokens_; }
+  /// Whether the tokens are numbers: ids of a tokenizer.
+  bool hasIds() const { return hasIds_; }
+  /// Names each id by what `text` returns, without the mark of a space before it; ids without a text stay.
+  void nameIds(const std::function<std::optional<std::string>(Index id)>& text);
+  void note(std::string sentence) { notes_.push_back(std::move(sentence)); }
   /// Why the list of tokens isn't used: "tokens: holds 9 tokens, expected 5". "" if it is, or if there is
   /// none.
   const std::string& unfitTokens() const { return unfitTokens_; }
@@ -153,7 +159,7 @@ class RecordedAttention {
   std::string group_;
   std::vector<RecordedLayer> layers_;
   std::vector<std::string> queryTokens_, keyTokens_;
-  bool hasTokens_ = false;
+  bool hasTokens_ = false, hasIds_ = false;
   std::string unfitTokens_;
   std::vector<std::string> notes_;
   Index patchSide_ = 0;

@@ -78,7 +78,7 @@ constexpr float kMostOfSinks = 2.0f / 3;
 }  // namespace
 
 extern const Detector sinks{.name = "sinks",
-                            .title = "first tokens",
+                            .title = "first four tokens",
                             .shortName = "sinks",
                             .help =
                                 "The mean weight on the first four tokens, the attention sinks: mean of Σ "
@@ -113,7 +113,7 @@ DetectorScore brightestColumn(const ObservedHead& head) {
 
 extern const Detector stripe{
     .name = "stripe",
-    .title = "vertical stripe",
+    .title = "stripe",
     .shortName = "stripe",
     .help =
         "The key with the most attention: the largest mean over i ≠ j of A[i][j] among the keys j that a "
@@ -123,7 +123,7 @@ extern const Detector stripe{
     // The first token has a separate detector.
     .mayLabel = [](const HeadProfile& profile) { return profile["stripe"].at > 0; },
     .titleOf = [](Index at) { return fmt::format("stripe at {}", at); },
-    .compactName = [](Index at) { return fmt::format("j={}", at); },
+    .compactName = [](Index at) { return fmt::format("at {}", at); },
     .counted =
         [](const ObservedHead& head, const DetectorScore& score, Index row, std::vector<Index>& keys) {
           if (head.text().crossAttention() || head.text().positionOf(row) != score.at)

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/core/projections.h"
 #include "attention/core/result.h"
 #include "attention/core/tensor.h"
+#include "attention/models/checkpoint/tensor_view.h"
 
 namespace headscope::attention {
 
@@ -50,39 +50,41 @@ class MappedFile {
 /// that aren't text or point outside the folder, or names more than 1,024 files.
 Result<std::map<std::string, std::string>> parseShardIndex(std::string_view json, const std::string& name);
 
+/// Files that people have: what opens, and what is refused, with what to do instead.
+struct FileKind {
+  enum class Opens { yes, notWithoutConfig, notAsWeights };
+  std::string_view names;  ///< patterns, separated by spaces
+  Opens opens = Opens::yes;
+  std::string_view what, instead = {};
+};
+std::span<const FileKind> fileKinds();
+
 /// The reason that a folder without a config.json can't be opened: what kind of folder it is instead.
 Error withoutConfig(const std::filesystem::path& folder);
+/// The model that an adapter's folder changes, as PEFT names it: a path, or a name on Hugging Face's hub.
+Result<std::string> adapterBase(const std::filesystem::path& folder);
+/// Whether a folder holds an adapter and no model.
+bool isAdapter(const std::filesystem::path& folder);
 /// The reason that a folder without safetensors can't be opened: where its weights are instead.
 Error withoutWeights(const std::filesystem::path& folder);
 
 struct TensorNaming;  // families.h
-
-/// A tensor within a mapped file, at any byte offset.
-struct TensorView {
-  std::string_view kind;           ///< number type as files name it: "F32", "Q4_K"
-  std::optional<WeightType> type;  ///< nothing: numbers of this kind can't be read
-  std::vector<std::uint64_t> shape;
-  const std::uint8_t* data = nullptr;
-  std::uint64_t bytes = 0;
-  const std::uint8_t* scales = nullptr;  ///< for mxfp4_apart, [numbers / 32]
-
-  std::uint64_t numbers() const;
-  /// Reads numbers first … first + values.size() − 1; both ends must be block boundaries. Returns an Error
-  /// naming `name` if a double exceeds float's range. Throws std::invalid_argument if the type can't be read.
-  Status read(std::uint64_t first, std::span<float> values, const std::string& name) const;
-};
+struct Quantisation;  // model_config.h
 
 /// The weights in a model's folder: model.safetensors, or the files that model.safetensors.index.json names,
-/// mapped but not read. Opening reads only the headers, whatever the size. Experts of a family that may store
-/// them in MXFP4 as two byte tensors, X_blocks and X_scales, count as one tensor X. A tensor that
+/// else pytorch_model.bin and its index, mapped but not read. Opening reads only the headers, whatever the
+/// size, unless weights are packed by a library whose numbers kernels don't read: these are unpacked in
+/// memory (packed_weights.h), as are a pickle's tensors that lie in another order. Experts of a family that
+/// may store them in MXFP4 as two byte tensors, X_blocks and X_scales, count as one tensor X. A tensor that
 /// save_model() stored once for several names has all of them; names that a wrapper extended have their own
 /// form (model_weights.h).
 class Checkpoint {
  public:
-  /// Returns an Error, in one sentence, for a folder without weights (saying what it holds instead), an
-  /// invalid index, file or header, a file that is missing or lacks a tensor of the index, or the tensors of
-  /// an adapter.
-  static Result<Checkpoint> open(const std::filesystem::path& folder, const TensorNaming& naming);
+  /// With the changes of a LoRA adapter in the folder `adapter`, if given. Returns an Error, in one sentence,
+  /// for a folder without weights (saying what it holds instead), an invalid index, file or header, a file
+  /// that is missing or lacks a tensor of the index, or the tensors of an adapter.
+  static Result<Checkpoint> open(const std::filesystem::path& folder, const TensorNaming& naming,
+                                 const Quantisation& how, const std::filesystem::path& adapter = {});
 
   /// Takes files at `path` that are already mapped.
   Checkpoint(std::filesystem::path path, std::vector<MappedFile> files,
@@ -105,11 +107,14 @@ class Checkpoint {
  private:
   explicit Checkpoint(std::filesystem::path folder) : folder_(std::move(folder)) {}
   Status addSingle(const std::filesystem::path& path);
+  /// Maps a file and returns its tensors.
+  Result<std::map<std::string, TensorView>> map(const std::filesystem::path& path);
   Status addShards(const std::filesystem::path& index);
 
   std::filesystem::path folder_;
   std::vector<MappedFile> files_;
   std::map<std::string, TensorView> tensors_;
+  std::vector<std::vector<std::uint8_t>> own_;  ///< tensors that no file has as they are read
   std::vector<std::string> notes_;
 };
 

@@ -9,7 +9,8 @@ namespace {
 
 std::string layerName(std::string_view pattern, Index layer, std::string_view rest) {
   std::string name(pattern);
-  name.replace(name.find('N'), 1, std::to_string(layer));
+  if (const std::size_t mark = name.find('N'); mark != name.npos)
+    name.replace(mark, 1, std::to_string(layer));
   return name + std::string(rest);
 }
 
@@ -36,15 +37,19 @@ class WeightsReader {
           finder_.rows(std::string(names_.positions), config_.positionRows, names_.headMap.empty() ? e : d);
     if (config_.tokenTypes > 0 && !names_.tokenTypes.empty())
       weights.tokenTypes = finder_.rows(std::string(names_.tokenTypes), config_.tokenTypes, e);
-    if (!names_.embeddingNorm.empty()) weights.embeddingNorm = norm(names_.embeddingNorm, e);
+    if (config_.taskTypes > 0)
+      weights.taskTypes = finder_.rows(std::string(names_.taskTypes), config_.taskTypes, e);
+    if (!names_.embeddingNorm.empty() && config_.embeddingNormed)
+      weights.embeddingNorm = norm(names_.embeddingNorm, e);
     if (config_.embeddingDim > 0) {
       const std::string back(names_.headMap);
       weights.embeddingMap = finder_.linear(std::string(names_.embeddingMap), d, e, back.empty(), false);
       if (!back.empty()) weights.headMap = finder_.linear(back, e, d, false, false);
     }
-    if (config_.bucketBias)
-      weights.bucketBias =
-          finder_.rows(std::string(names_.bucketBias), config_.bucketBias->buckets, config_.heads);
+    const bool ownBuckets = names_.bucketBias.find('N') != names_.bucketBias.npos;
+    for (Index i = 0; config_.bucketBias && i < (ownBuckets ? config_.layerCount() : 1); ++i)
+      weights.bucketBias.push_back(
+          finder_.rows(layerName(names_.bucketBias, i, ""), config_.bucketBias->buckets, config_.heads));
     for (Index i = 0; i < config_.layerCount() && finder_.status(); ++i) weights.layers.push_back(layer(i));
     if (!names_.finalNorm.empty() && config_.finalNorm) weights.finalNorm = norm(names_.finalNorm, d);
     readHead(weights);

@@ -127,11 +127,11 @@ struct VisionWeights {
 /// A model's tensors by purpose. Matrices stay where they are; norms and biases, a few thousandths of a
 /// model, are kept as floats.
 struct ModelWeights {
-  MappedRows embedding, positions, tokenTypes;  ///< the last two may have no rows
+  MappedRows embedding, positions, tokenTypes, taskTypes;  ///< all but the first may have no rows
   std::optional<NormWeights> embeddingNorm, finalNorm;
   std::optional<MappedLinear> embeddingMap, headMap;
   std::optional<VisionWeights> picture;  ///< if set, the embedding has no rows until there is a picture
-  MappedRows bucketBias;                 ///< [buckets, heads], if config.bucketBias is set
+  std::vector<MappedRows> bucketBias;    ///< [buckets, heads], of all layers or one of each
   std::vector<LayerWeights> layers;
   std::optional<HeadTransform> headTransform;
   std::optional<MappedLinear> head;  ///< nothing: the checkpoint makes no predictions
@@ -243,8 +243,8 @@ Status refuseAdapters(const std::map<std::string, TensorView>& tensors, const st
 
 /// Tensors that a file may have without changing what is computed.
 struct UnreadTensors {
-  /// The families whose files have them, with "#encoder" for the encoder of a pair, or "multimodal" for
-  /// any text part; "": any family's.
+  /// The families whose files have them, with "#encoder" for the encoder of a pair; "pair" and "pair#encoder"
+  /// for any pair, "multimodal" for any text part; "": any family's.
   std::string_view families = "";
   std::string_view names;   ///< full names; a * stands for any text
   std::string_view why;     ///< what they are

@@ -5,83 +5,93 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
 #include "attention/models/checkpoint/checkpoint.h"
-#include "attention/models/config/config_reader.h"
 
 namespace headscope::attention {
 namespace {
 
-constexpr std::string_view kAdapterConfig = "adapter_config.json";
+using Opens = FileKind::Opens;
 
-/// Folders of other programs, by a file that only they have.
-struct OtherFolder {
-  std::string_view file, says;
-};
-constexpr OtherFolder kWithoutConfig[] = {
-    {"model_index.json",
-     "is a pipeline of diffusers, expected a model: open one of its folders, such as text_encoder"},
-    {"config_sentence_transformers.json",
-     "is a sentence-transformers model without a config.json, expected a Hugging Face model folder: open the "
-     "folder in it that has one"},
-    {"params.json",
-     "has the weights as their makers published them (params.json), expected the Hugging Face form with a "
-     "config.json"},
+/// The first refused kind that a folder holds is the one named.
+constexpr FileKind kFileKinds[] = {
+    {"*.safetensors", Opens::yes, "tensors: a layer's weights, recorded attention, masks"},
+    {"*.npz *.npy", Opens::yes, "NumPy's arrays of numbers, in any order, and ml_dtypes' bfloat16"},
+    {"*.pt *.pth", Opens::yes,
+     "torch.save() of tensors, lists and dictionaries, and of transformers' outputs; no code in it is run"},
+    {"*.csv *.tsv *.txt", Opens::yes, "tables of numbers, masks, tokens"},
+    {"config.json", Opens::yes,
+     "a Hugging Face model with model.safetensors or pytorch_model.bin, whole or in several files"},
+    {"quantization_config", Opens::yes,
+     "in a config.json: GPTQ of 2 to 8 bits, AWQ, bitsandbytes' nf4, fp4 and int8, compressed-tensors' int4, "
+     "int8 "
+     "and fp8, FP8 in blocks, MLX of 2 to 8 bits, gpt-oss's MXFP4"},
+    {"adapter_config.json", Opens::yes, "a LoRA adapter of PEFT, with its model beside it or downloaded"},
+    {"*.gguf", Opens::yes, "a model of llama.cpp, in one file or several", "open that file"},
+    {"tokenizer.json", Opens::yes, "a tokenizer"},
+    {"model_index.json", Opens::notWithoutConfig, "a pipeline of diffusers",
+     "open one of its folders, such as text_encoder"},
+    {"config_sentence_transformers.json", Opens::notWithoutConfig,
+     "a sentence-transformers model without a config.json", "open the folder in it that has one"},
+    {"params.json", Opens::notWithoutConfig, "a model as its makers published it",
+     "take the Hugging Face form, with a config.json"},
+    {"consolidated*.safetensors", Opens::notAsWeights, "the form their makers published",
+     "take the Hugging Face form, with model.safetensors"},
+    {"consolidated*.pth", Opens::notAsWeights, "the form their makers published",
+     "take the Hugging Face form, with model.safetensors"},
+    {"tf_model*.h5", Opens::notAsWeights, "TensorFlow's format",
+     "in Python, call from_pretrained(…, from_tf=True) and save_pretrained()"},
+    {"flax_model*.msgpack", Opens::notAsWeights, "Flax's format",
+     "in Python, call from_pretrained(…, from_flax=True) and save_pretrained()"},
+    {"*.onnx", Opens::notAsWeights, "ONNX's format", "take the model that it was exported from"},
+    {"quantization_config", Opens::notAsWeights, "hqq, torchao, quark, EXL2, NVFP4, MXFP4 and others",
+     "take the model before it was quantised, or a GGUF file"},
 };
 
-/// Weights in other formats, by the beginning and the end of a file's name.
-struct OtherWeights {
-  std::string_view begin, end, says;
-};
-constexpr OtherWeights kOtherWeights[] = {
-    {"pytorch_model", ".bin",
-     ", a pickle, which could run any code; {}, as save_pretrained(…, safe_serialization=True) writes it"},
-    {"", ".gguf", ", which you can open directly; {}"},
-    {"consolidated", ".safetensors", ", the form their makers published; {}"},
-    {"consolidated", ".pth", ", a pickle, which could run any code; {}"},
-    {"tf_model", ".h5", ", in TensorFlow's format; {}, as save_pretrained() in PyTorch writes it"},
-    {"flax_model", ".msgpack", ", in Flax's format; {}, as save_pretrained() in PyTorch writes it"},
-    {"", ".onnx", ", in ONNX format; {}"},
-};
+bool fits(std::string_view name, std::string_view pattern) {
+  const std::size_t star = pattern.find('*');
+  return star == pattern.npos
+             ? name == pattern
+             : name.starts_with(pattern.substr(0, star)) && name.ends_with(pattern.substr(star + 1));
+}
 
 /// The reason that a PEFT adapter can't be opened, with its base model's name if it says one.
-Error isAdapter(const std::filesystem::path& folder) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 20;
-  std::string base;
-  if (const auto bytes = readFile(folder / kAdapterConfig, kMost)) {
-    const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-    const auto json = ConfigReader::parse(text, "");
-    if (json && json->isText("base_model_name_or_path")) base = json->text("base_model_name_or_path", "");
-  }
-  return fileError(folder, fmt::format("is an adapter{}, expected a whole model: merge it in Python with "
-                                       "PEFT's merge_and_unload() and save the result",
-                                       base.empty() ? "" : " for " + quotedText(base)));
+Error adapterAlone(const std::filesystem::path& folder) {
+  const auto base = adapterBase(folder);
+  return fileError(folder,
+                   fmt::format("is an adapter{}, whose folder wasn't found: put it beside this one",
+                               base && !base->empty() ? " for " + quotedText(*base) : " for a model"));
 }
 
 }  // namespace
 
 Error withoutConfig(const std::filesystem::path& folder) {
-  if (fileExists(folder / kAdapterConfig)) return isAdapter(folder);
-  for (const OtherFolder& other : kWithoutConfig)
-    if (fileExists(folder / other.file)) return fileError(folder, std::string(other.says));
+  if (isAdapter(folder)) return adapterAlone(folder);
+  for (const FileKind& kind : kFileKinds)
+    if (kind.opens == Opens::notWithoutConfig && fileExists(folder / kind.names))
+      return fileError(folder, fmt::format("is {}: {}", kind.what, kind.instead));
   return fileError(folder, "has no config.json, expected a Hugging Face model folder");
 }
 
 Error withoutWeights(const std::filesystem::path& folder) {
   std::error_code code;
-  const OtherWeights* found = nullptr;
+  const FileKind* found = nullptr;
   std::string file;
   for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
     const std::string name = entry.path().filename().string();
-    for (const OtherWeights& other : kOtherWeights)
-      if (name.starts_with(other.begin) && name.ends_with(other.end) && (!found || &other < found)) {
-        found = &other;
+    for (const FileKind& kind : kFileKinds)
+      if (kind.instead.size() > 0 && fits(name, kind.names) && (!found || &kind < found)) {
+        found = &kind;
         file = shownPath(name);
       }
   }
   if (code) return fileError(folder, "cannot be read: " + code.message());
-  if (fileExists(folder / kAdapterConfig)) return isAdapter(folder);
-  const std::string expected = "expected model.safetensors or model.safetensors.index.json";
-  if (!found) return fileError(folder, "has no weights, " + expected);
-  return fileError(folder, "has its weights in " + file + fmt::format(fmt::runtime(found->says), expected));
+  if (fileExists(folder / "adapter_config.json")) return adapterAlone(folder);
+  if (found)
+    return fileError(folder, fmt::format("has its weights in {}, {}: {}", file, found->what, found->instead));
+  return fileError(folder, "has no weights, expected model.safetensors, pytorch_model.bin or their index");
+}
+
+std::span<const FileKind> fileKinds() {
+  return kFileKinds;
 }
 
 }  // namespace headscope::attention

@@ -52,7 +52,7 @@ bool renameAll(Tensors& tensors, const std::function<std::string(const std::stri
 /// Whether a tensor of the first layer has one of the family's prefixes after `outer`.
 bool hasLayers(const Tensors& tensors, const TensorNaming& naming, const std::string& outer) {
   std::string layer(naming.names.layer);
-  layer.replace(layer.find('N'), 1, "0");
+  if (const std::size_t mark = layer.find('N'); mark != layer.npos) layer.replace(mark, 1, "0");
   return std::ranges::any_of(naming.prefixes, [&](std::string_view prefix) {
     const std::string start = outer + std::string(prefix) + layer;
     const auto first = tensors.lower_bound(start);

@@ -13,7 +13,7 @@ namespace {
 /// Whether a transformers class has a head over the vocabulary: "LlamaForCausalLM", "GPT2LMHeadModel".
 bool predictsTokens(std::string_view architecture) {
   for (const std::string_view end : {"ForCausalLM", "LMHeadModel", "DoubleHeadsModel", "ForMaskedLM",
-                                     "ForPreTraining", "ForConditionalGeneration"})
+                                     "ForPreTraining", "ForConditionalGeneration", "MTModel"})
     if (architecture.ends_with(end)) return true;
   return false;
 }

@@ -16,25 +16,28 @@ constexpr UnreadTensors kUnread[] = {
     {.names = "*attn.masked_bias *attention.masked_bias",
      .why = "the score of a masked key",
      .ofLayers = true},
-    {.families = "t5 mt5",
+    {.families = "t5 mt5 umt5",
      .names = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
      .why = "a table that T5's code made and never read",
      .ofLayers = true},
+    {.families = "marian pegasus marian#encoder pegasus#encoder m2m_100 m2m_100#encoder roformer",
+     .names = "*embed_positions.weight *embed_positions.weights",
+     .why = "tables of sines and cosines, which are computed"},
     {.names = "*position_ids", .why = "the numbers 0, 1, 2, …"},
     {.names = "*.version", .why = "the version of fairseq's format"},
     {.names = "pooler.* *.pooler.* classifier.* pre_classifier.* classification_head.* score.* qa_outputs.* "
               "cls.seq_relationship.* cls.weight cls.bias cls.output.* discriminator_predictions.* "
-              "multiple_choice_head.* v_head.*",
+              "multiple_choice_head.* v_head.* *contact_head.* *encode_proj.*",
      .why = "heads for other tasks"},
     {.names = "rope_freqs.weight rope_factors_long.weight rope_factors_short.weight",
      .why = "a GGUF file's scaling of rotary positions, which is read with its metadata"},
-    {.families = "t5#encoder mt5#encoder bart#encoder",
+    {.families = "pair#encoder",
      .names = "decoder.* model.decoder.* final_logits_bias",
      .why = "the decoder"},
-    {.families = "t5 mt5 bart",
+    {.families = "pair",
      .names = "encoder.* model.encoder.*",
      .why = "the encoder, which is read separately"},
-    {.families = "t5 mt5 bart t5#encoder mt5#encoder bart#encoder",
+    {.families = "pair pair#encoder",
      .names = "shared.weight model.shared.weight",
      .why = "an embedding that neither stack uses, as both have their own"},
     {.families = "whisper",
@@ -42,15 +45,20 @@ constexpr UnreadTensors kUnread[] = {
      .why = "the audio encoder, whose output is supplied"},
     {.families = "gemma3 gemma3_text multimodal",
      .names = "*vision_tower.* *vision_model.* *visual.* *image_tower.* *video_tower.* *connector.* "
-              "*multi_modal_projector.* *mm_projector.* *vision_projection.* *image_newline",
-     .why = "the vision part, which isn't loaded"},
-    {.families = "clip",
-     .names = "text_model.* text_projection.weight logit_scale",
+              "*multi_modal_projector.* *mm_projector.* *vision_projection.* *image_newline *audio_tower.* "
+              "*qformer.* *query_tokens *language_projection.* *aligner.* *vqmodel.* *generation_*.* "
+              "*vision_embed_tokens.* *visual_embeddings_table.* *vision_tower* *projector.* encoder.*",
+     .why = "the part for pictures or sounds, which isn't loaded"},
+    {.families = "clip siglip",
+     .names = "text_model.* text_projection.weight logit_scale logit_bias",
      .why = "the text tower, which is left out"},
     {.families = "clip clip_vision_model",
      .names = "visual_projection.weight",
      .why = "the map to the space of text and pictures"},
-    {.families = "vit deit dinov2 dinov2_with_registers",
+    {.families = "siglip siglip_vision_model",
+     .names = "head.* vision_model.head.*",
+     .why = "the head that pools the patches"},
+    {.families = "vit deit dinov2 dinov2_with_registers vit_msn",
      .names = "*mask_token",
      .why = "a token for hidden patches, for training"},
 };
@@ -77,11 +85,19 @@ bool mayStayUnread(const ModelConfig& config, std::string_view name, const Tenso
       std::string(config.family->name) + (config.group == HeadGroup::encoder ? "#encoder" : "");
   return std::ranges::any_of(kUnread, [&](const UnreadTensors& row) {
     const bool has = row.families.empty() || anyWord(row.families, [&](std::string_view each) {
-                       return each == family || (each == "multimodal" && config.wrapper);
+                       return each == family || (each == "multimodal" && config.wrapper) ||
+                              (each == "pair" && config.family->source) ||
+                              (each == "pair#encoder" && config.group == HeadGroup::encoder);
                      });
     return has && (row.ofLayers || !ofLayer) && (!row.causalMask || isCausalMask(name, tensor.shape)) &&
            anyWord(row.names, [&](std::string_view pattern) { return matches(name, pattern); });
   });
+}
+
+/// Whether it is a bias of zeros, which changes nothing: GPTQ-for-LLaMa stores one with every weight.
+bool isZeroBias(std::string_view name, const TensorView& tensor) {
+  return name.ends_with(".bias") &&
+         std::all_of(tensor.data, tensor.data + tensor.bytes, [](std::uint8_t byte) { return byte == 0; });
 }
 
 bool isOfHead(std::string_view name, const TensorNaming& naming) {
@@ -117,7 +133,8 @@ Result<std::vector<std::string>> checkUnread(const Checkpoint& checkpoint, const
     const bool ofHead = isOfHead(name, naming);
     if (layer >= config.layerCount())
       layers = std::max(layers, *layer + 1);
-    else if (mayStayUnread(config, name, tensor, layer.has_value()) || (ofHead && !predicts))
+    else if (mayStayUnread(config, name, tensor, layer.has_value()) || (ofHead && !predicts) ||
+             isZeroBias(name, tensor))
       continue;
     else if (layer || ofHead)
       return fileError(checkpoint.folder(), fmt::format("has a tensor {}, which isn't supported in {}",

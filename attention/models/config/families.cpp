@@ -12,6 +12,7 @@ std::optional<Index> layerOf(std::string_view name, const TensorNaming& naming) 
   constexpr std::size_t kMostDigits = 9;
   for (const std::string_view prefix : naming.prefixes) {
     if (!name.starts_with(prefix) || !name.substr(prefix.size()).starts_with(before)) continue;
+    if (before.size() == pattern.size()) return 0;
     const std::string_view rest = name.substr(prefix.size() + before.size());
     const std::size_t digits = rest.find_first_not_of("0123456789");
     if (digits == 0 || digits > kMostDigits || rest[digits] != '.') continue;
@@ -22,31 +23,33 @@ std::optional<Index> layerOf(std::string_view name, const TensorNaming& naming) 
 
 std::span<const Family* const> familyTable() {
   static constexpr const Family* kNamed[] = {
-      &families::gpt2,       &families::llama,      &families::mistral,
-      &families::qwen2,      &families::qwen3,      &families::gemma,
-      &families::gemma2,     &families::gemma3Text, &families::gemma3,
-      &families::phi3,       &families::gptNeox,    &families::opt,
-      &families::bert,       &families::roberta,    &families::distilbert,
-      &families::gptNeo,     &families::gptJ,       &families::phi,
-      &families::olmo2,      &families::olmo3,      &families::starcoder2,
-      &families::granite,    &families::smollm3,    &families::stableLm,
-      &families::cohere,     &families::mixtral,    &families::qwen2Moe,
-      &families::qwen3Moe,   &families::olmoe,      &families::cohere2,
-      &families::glm,        &families::glm4,       &families::falcon,
-      &families::bloom,      &families::mpt,        &families::gptOss,
-      &families::deepSeek2,  &families::deepSeek3,  &families::xlmRoberta,
-      &families::modernBert, &families::electra,    &families::vit,
-      &families::deit,       &families::dinov2,     &families::dinov2WithRegisters,
-      &families::clip,       &families::clipVision, &families::t5,
-      &families::mt5,        &families::bart,       &families::whisper,
-      &families::ministral3, &families::internLm3,  &families::iQuestCoder,
-      &families::seedOss,    &families::vaultGemma, &families::ministral,
-      &families::cwm,        &families::ernie45,    &families::helium,
-      &families::olmo,       &families::exaone4};
+      &families::gpt2,         &families::llama,      &families::mistral,
+      &families::qwen2,        &families::qwen3,      &families::gemma,
+      &families::gemma2,       &families::gemma3Text, &families::gemma3,
+      &families::phi3,         &families::gptNeox,    &families::opt,
+      &families::bert,         &families::roberta,    &families::distilbert,
+      &families::gptNeo,       &families::gptJ,       &families::phi,
+      &families::olmo2,        &families::olmo3,      &families::starcoder2,
+      &families::granite,      &families::smollm3,    &families::stableLm,
+      &families::cohere,       &families::mixtral,    &families::qwen2Moe,
+      &families::qwen3Moe,     &families::olmoe,      &families::cohere2,
+      &families::glm,          &families::glm4,       &families::falcon,
+      &families::bloom,        &families::mpt,        &families::gptOss,
+      &families::deepSeek2,    &families::deepSeek3,  &families::xlmRoberta,
+      &families::modernBert,   &families::electra,    &families::vit,
+      &families::deit,         &families::dinov2,     &families::dinov2WithRegisters,
+      &families::clip,         &families::clipVision, &families::t5,
+      &families::mt5,          &families::umt5,       &families::siglip,
+      &families::siglipVision, &families::vitMsn,     &families::whisper,
+      &families::ministral3,   &families::internLm3,  &families::iQuestCoder,
+      &families::seedOss,      &families::vaultGemma, &families::ministral,
+      &families::cwm,          &families::ernie45,    &families::helium,
+      &families::olmo,         &families::exaone4};
   static const std::vector<const Family*> kFamilies = [] {
     std::vector<const Family*> all(std::begin(kNamed), std::end(kNamed));
-    for (const auto& file : {families::ungated(), families::routed(), families::mixtures(),
-                             families::llamaDescendants(), families::gptDescendants()})
+    for (const auto& file :
+         {families::ungated(), families::routed(), families::mixtures(), families::llamaDescendants(),
+          families::gptDescendants(), families::bertDescendants(), families::bartDescendants()})
       for (const Family& family : file) all.push_back(&family);
     return all;
   }();
@@ -66,6 +69,10 @@ std::string_view computedPart(const Family& family) {
 }  // namespace
 
 std::span<const Multimodal> multimodalTable() {
+  static constexpr std::string_view kVoxtral =
+      R"({"num_key_value_heads": 8, "max_position_embeddings": 131072, "rms_norm_eps": 1e-5, "head_dim": 128,
+          "rope_theta": 1e8, "vocab_size": 131072, "hidden_size": 3072, "intermediate_size": 8192,
+          "num_hidden_layers": 30})";
   static constexpr Multimodal kTable[] = {{"llava", "llama"},
                                           {"llava_next", "llama"},
                                           {"llava_next_video", "llama"},
@@ -82,7 +89,26 @@ std::span<const Multimodal> multimodalTable() {
                                           {"exaone4_5", "exaone4"},
                                           {"qwen2_vl", "qwen2_vl_text"},
                                           {"qwen2_5_vl", "qwen2_vl_text"},
-                                          {"qwen3_vl", "qwen3_vl_text"}};
+                                          {"qwen3_vl", "qwen3_vl_text"},
+                                          {"fuyu", "persimmon"},
+                                          {"blip-2", "opt", true},
+                                          {"instructblip", "opt", true},
+                                          {"deepseek_vl", "llama", true},
+                                          {"deepseek_vl_hybrid", "llama", true},
+                                          {"janus", "llama", true},
+                                          {"kimi_k25", "deepseek_v3", true},
+                                          {"aya_vision", "cohere2", true, true},
+                                          {"cohere2_vision", "cohere2", true, true},
+                                          {"ovis2", "qwen2", true},
+                                          {"video_llama_3", "qwen2"},
+                                          {"qianfan_ocr", "qwen3"},
+                                          {"hyperclovax_vision_v2", "hyperclovax", true},
+                                          {"qwen2_audio", "qwen2", true},
+                                          {"audioflamingo3", "qwen2", true},
+                                          {"musicflamingo", "qwen2", true},
+                                          {"voxtral", "llama", true, false, kVoxtral},
+                                          {"glmasr", "llama", true},
+                                          {"granite_speech", "granite", true}};
   return kTable;
 }
 
@@ -204,6 +230,7 @@ constinit const ConfigFields kSharedFields{
     .ignored =
         // Read by model_config.cpp.
     "model_type architectures is_causal tie_word_embeddings eos_token_id quantization_config "
+    "quantization compression_config "
     "num_local_experts num_experts n_routed_experts is_encoder_decoder auto_map "
     // Where the file comes from and how its weights are stored.
     "transformers_version torch_dtype dtype _name_or_path _commit_hash auto_mapping unsloth_version "

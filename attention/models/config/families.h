@@ -13,6 +13,7 @@ struct TensorNames {
   /// the other stack's, which may be the only name that the file gives to the shared table.
   std::string_view ownEmbedding = {}, otherEmbedding = {};
   std::string_view positions = {}, tokenTypes = {}, embeddingNorm = {};
+  std::string_view taskTypes = {};     ///< another table whose first row is added
   std::string_view embeddingMap = {};  ///< from ModelConfig::embeddingDim to the model's width
   /// Back to that width, before the head. If the family has it, neither map has a bias, and positions are as
   /// wide as the model and added after embeddingMap.
@@ -20,7 +21,8 @@ struct TensorNames {
   /// For VisionConfig, instead of these: the patches' convolution, then full names.
   std::string_view patches = {}, leadingTokens[2] = {}, registerTokens = {}, picturePositions = {};
 
-  std::string_view layer = {};  ///< prefix of a layer's names, with N for its number: "h.N."
+  /// Prefix of a layer's names, with N for its number: "h.N."; without N, all layers have the same weights.
+  std::string_view layer = {};
   std::string_view q = {}, k = {}, v = {};
   std::string_view qkv = {};  ///< instead of q, k and v
   FusedRows fused = FusedRows::thirds;
@@ -36,7 +38,7 @@ struct TensorNames {
   std::string_view latentKeyUp = {}, latentValueUp = {};
   /// For a decoder that reads an encoder's output: its second attention and that attention's norm.
   std::string_view crossQ = {}, crossK = {}, crossV = {}, crossO = {}, crossNorm = {};
-  std::string_view bucketBias = {};  ///< full name; the first layer's table is used in all layers
+  std::string_view bucketBias = {};  ///< full name; with N, each layer has its own table
   std::string_view up = {}, down = {};
   std::string_view gate = {};
   std::string_view ungatedUp = {}, ungatedDown = {};  ///< instead of up and down if the MLP has no gate
@@ -148,13 +150,14 @@ extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwe
     gemma3, vaultGemma, ministral, ministral3, cwm, ernie45, helium, olmo, exaone4, internLm3, iQuestCoder,
     seedOss, phi, phi3, olmo2, olmo3, starcoder2, granite, smollm3, stableLm, cohere, cohere2, glm, glm4,
     falcon, bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe, gptOss, deepSeek2, deepSeek3, bert, roberta,
-    xlmRoberta, distilbert, modernBert, electra, vit, deit, dinov2, dinov2WithRegisters, clip, clipVision, t5,
-    mt5, bart, whisper;
+    xlmRoberta, distilbert, modernBert, electra, vit, deit, dinov2, dinov2WithRegisters, clip, clipVision,
+    siglip, siglipVision, vitMsn, t5, mt5, umt5, whisper;
 }
 
 namespace families {
 /// The families that no code names, by file.
-std::span<const Family> ungated(), routed(), mixtures(), llamaDescendants(), gptDescendants();
+std::span<const Family> ungated(), routed(), mixtures(), llamaDescendants(), gptDescendants(),
+    bertDescendants(), bartDescendants();
 }  // namespace families
 
 std::span<const Family* const> familyTable();
@@ -162,9 +165,12 @@ std::span<const Family* const> familyTable();
 /// A model that also reads pictures or sounds, and whose text part is a whole decoder, in the object
 /// text_config or, in some old files, beside the others.
 struct Multimodal {
-  std::string_view name;  ///< config.json's model_type
-  std::string_view text;  ///< the family of its text part, unless text_config names another
-  bool tied = false;      ///< the head is the embedding table, unless config.json says otherwise
+  std::string_view name;   ///< config.json's model_type
+  std::string_view text;   ///< the family of its text part, unless text_config names another
+  bool tied = false;       ///< the head is the embedding table, unless config.json says otherwise
+  bool rawLogits = false;  ///< transformers leaves out the text part's factor on logits
+  std::string_view defaults =
+      "{}";  ///< fields of the text part that its file may lack, other than the family\'s
 };
 std::span<const Multimodal> multimodalTable();
 

@@ -148,29 +148,6 @@ void chooseFamily(const ConfigReader& json, ModelConfig& config) {
       "Only the text part of {} is opened, and only texts without pictures are computed.", found->name));
 }
 
-/// The program that quantised the weights, if config.json says so. MLX names its field differently, or leaves
-/// out the method.
-std::optional<std::string> quantisedBy(const ConfigReader& json) {
-  for (const char* key : {"quantization_config", "quantization"}) {
-    if (!json.has(key) || (key == std::string_view("quantization") && !json.isObject(key))) continue;
-    const ConfigReader fields = json.object(key);
-    const bool mlx = !fields.has("quant_method") && fields.has("group_size") && fields.has("bits");
-    return mlx ? "MLX" : fields.text("quant_method", "an unnamed method");
-  }
-  return std::nullopt;
-}
-
-/// Refuses quantised weights, which no family supports, except gpt-oss's MXFP4 experts: their names say
-/// enough.
-void refuseUnsupported(const ConfigReader& json) {
-  const auto method = quantisedBy(json);
-  if (!method || (*method == "mxfp4" && json.text("model_type", "") == families::gptOss.name)) return;
-  json.fail(json.at(json.has("quantization_config") ? "quantization_config" : "quantization") +
-            " says the weights are quantised by " + quotedText(*method) +
-            ", expected a checkpoint with F32, F16, BF16 or F64 weights" +
-            (*method == "mxfp4" ? ", or gpt-oss with its experts in MXFP4" : ""));
-}
-
 /// The class if the file has only the encoder of an encoder–decoder, although its config.json may still
 /// describe the pair: "T5EncoderModel".
 std::string encoderClass(const ConfigReader& json) {
@@ -262,7 +239,8 @@ void addNotes(const ConfigReader& json, ModelConfig& config) {
 void readFields(const ConfigReader& json, ModelConfig& config) {
   const Family& family = *config.family;
   const std::string_view nested = nestedOf(json, config);
-  const ConfigReader own = nested.empty() ? json : json.object(nested);
+  ConfigReader own = nested.empty() ? json : json.object(nested);
+  if (config.wrapper) own.addDefaults(config.wrapper->defaults);
   family.read(own, config);
   if (family.readRest) family.readRest(json, config);
   refuseMixtures(json);
@@ -270,6 +248,7 @@ void readFields(const ConfigReader& json, ModelConfig& config) {
   readSides(own, config);
   const bool tied = config.wrapper ? config.wrapper->tied : family.tied;
   config.tied = json.flag("tie_word_embeddings", own.flag("tie_word_embeddings", tied));
+  if (config.wrapper && config.wrapper->rawLogits) config.logitScale = 1;
   config.architecture = classOf(json);
   config.endTokens = (json.has("eos_token_id") ? json : own).tokens("eos_token_id");
   addNotes(json, config);
@@ -292,7 +271,7 @@ std::set<std::string, std::less<>> fieldsRead(const Family& family, const Config
   const ConfigReader own = json.fresh();
   ModelConfig config;
   config.family = &family;
-  refuseUnsupported(own);
+  config.quantisation = readQuantisation(own);
   chooseGroup(own, {}, config);
   readFields(own, config);
   return own.asked();
@@ -345,6 +324,8 @@ AttentionConfig ModelConfig::attention(Index layer) const {
   attention.alibi = alibi;
   attention.slopes = slopes;
   if (!cross()) attention.t5 = bucketBias;
+  if (attention.t5 && !bucketTables.empty())
+    attention.t5->table = bucketTables[bucketTables.size() > 1 ? asSize(layer) : 0];
   attention.softcap = softcap.value_or(0);
   return attention;
 }
@@ -372,8 +353,8 @@ std::string ModelConfig::maskText(Index layer) const {
 Result<ModelConfig> readModelConfig(std::string_view text, const std::string& name, std::string_view group) {
   const auto json = ConfigReader::parse(text, name);
   if (!json) return json.error();
-  refuseUnsupported(*json);
   ModelConfig config;
+  config.quantisation = readQuantisation(*json);
   chooseFamily(*json, config);
   if (!config.family) return json->status().error();
   chooseGroup(*json, group, config);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -112,9 +113,10 @@ struct Multimodal;  // families.h
 enum class NormKind { layer, rms };
 
 /// gelu: x·Φ(x); geluTanh: its tanh approximation (Hendrycks & Gimpel 2016); silu: x·σ(x); quickGelu:
-/// x·σ(1.702x), another approximation; reluSquared: max(x, 0)² (So et al. 2021); xielu: a parabola with
-/// learned curvatures on each side of 0 (Huang & Schlag 2024; XieluWeights).
-enum class Activation { gelu, geluTanh, silu, relu, quickGelu, reluSquared, xielu };
+/// x·σ(1.702x), another approximation; reluSquared: max(x, 0)² (So et al. 2021); mish: x·tanh(ln(1 + eˣ))
+/// (Misra 2020); xielu: a parabola with learned curvatures on each side of 0 (Huang & Schlag 2024;
+/// XieluWeights).
+enum class Activation { gelu, geluTanh, silu, relu, quickGelu, reluSquared, tanh, mish, xielu };
 
 /// How a layer combines attention, MLP and their norms N with the residual stream x.
 enum class BlockOrder {
@@ -210,12 +212,21 @@ enum class HeadGroup { only, encoder, decoder, cross };
 /// "", "encoder", "decoder" or "cross".
 std::string_view groupName(HeadGroup group);
 
+/// How a checkpoint's weights are packed, as its config.json says: what their tensors don't tell.
+struct Quantisation {
+  std::string method;         ///< "gptq"; "" if the weights aren't packed
+  Index bits = 0, group = 0;  ///< per weight, and the weights that share a scale; 0: not said
+  bool zerosLessOne = false;  ///< GPTQ's first format stores zeros less one
+  bool operator==(const Quantisation&) const = default;
+};
+
 /// A model's shape and the parts of its equations that config.json determines, in terms common to all
 /// families.
 struct ModelConfig {
   const Family* family = nullptr;  ///< null for a model that was made or recorded without a family
   /// The multimodal model whose text part this is; null: the model is all of the file.
   const Multimodal* wrapper = nullptr;
+  Quantisation quantisation = {};
   Index modelDim = 0, heads = 0, kvHeads = 0, headDim = 0, vocabulary = 0;
   Index innerDim = 0;  ///< of the MLP; 0: none
   Mixture mixture = {};
@@ -223,15 +234,21 @@ struct ModelConfig {
   /// Rows of the table of learned positions; 0: none.
   Index positionRows = 0;
   Index firstPosition = 0;  ///< the row of the first token's position
-  /// Instead of a table: the vector of row p is sin(p·ω), then cos(p·ω), with ω from 1 down to 1/10000
-  /// (Vaswani et al. 2017, in the order of tensor2tensor).
-  bool sinusoids = false;
+  /// Instead of a table: the vector of row p is sin(p·ω), then cos(p·ω), with ω = 10000^(−i/steps) for i from
+  /// 0 on (Vaswani et al. 2017, in the order of tensor2tensor); 0: none.
+  Index sinusoidSteps = 0;
   /// A token without a position: it gets the row before the first token's. Nothing: all tokens have
   /// positions.
   std::optional<Index> padToken = {};
   Index maxPositions = 0;  ///< longest text the model was made for, in tokens
   Index embeddingDim = 0;  ///< width of the embeddings, which are mapped to modelDim; 0: modelDim, no map
-  Index tokenTypes = 0;    ///< rows of the table of token types, the first of which is added; 0: none
+  Index tokenTypes = 0;    ///< rows of the table of token types; 0: none
+  Index taskTypes = 0;     ///< rows of TensorNames::taskTypes
+  /// The first token of a second text, from which on tokens are of type 1; before it, of type 0.
+  std::optional<Index> secondText = {};
+  /// A token whose embedding is 0. The others are multiplied by 0.88 over the share of tokens that aren't it,
+  /// as in training, which replaced 12 of 100 (ESM).
+  std::optional<Index> droppedToken = {};
   /// For a model that reads pictures and has no vocabulary.
   std::optional<VisionConfig> picture = {};
 
@@ -266,9 +283,12 @@ struct ModelConfig {
   HeadGroup group = HeadGroup::only;
   std::vector<HeadGroup> groups;  ///< that the checkpoint has and this program can show; none for `only`
   Index startToken = 0;           ///< first token of the text of a decoder that reads an encoder
-  /// Numbers added to scores by distance, the same in all layers; the table comes from the checkpoint.
+  /// Numbers added to scores by distance; the tables come from the checkpoint.
   std::optional<BucketBias> bucketBias = {};
+  /// One for each layer, or the same one for all; empty until they are read.
+  std::vector<std::shared_ptr<const Matrix>> bucketTables;
 
+  bool embeddingNormed = true;   ///< if the family has a norm of the embeddings
   bool firstLayerNormed = true;  ///< the first layer has a norm before its attention, like the others
   bool headDenseBias = true;     ///< of a masked-token head
   bool finalNorm = true;         ///< if the family has one
@@ -310,6 +330,10 @@ struct ModelConfig {
   /// Returns the layer's mask in mask syntax: "window(4096)", "causal", "full".
   std::string maskText(Index layer) const;
 };
+
+/// Reads how the weights are packed, from quantization_config or MLX's quantization. Records an error with
+/// `json` for a method whose weights aren't unpacked.
+Quantisation readQuantisation(const ConfigReader& json);
 
 /// Reads a config.json. `group` selects the heads of an encoder–decoder: "encoder", "decoder" or "cross"; ""
 /// means "cross". Returns an Error, one sentence that begins with `name`, for text that isn't a JSON object,

@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
 #include "attention/formats/quote.h"
+#include "attention/models/config/families.h"
+#include "attention/models/config/model_config.h"
 #include "attention/models/config/shape_parts.h"
 
 namespace headscope::attention {
@@ -226,12 +228,60 @@ WeightStorage typeOf(const std::string& type) {
                                        : WeightFormat::bf16);
 }
 
+constexpr const char* kQuantised[] = {"quantization", "quantization_config", "compression_config"};
+
+/// The methods whose weights a checkpoint's reader unpacks, and the values of fields that it knows.
+struct Unpacked {
+  std::string_view method, field = {}, values = {}, usual = {};
+};
+constexpr Unpacked kUnpacked[] = {
+    {"gptq", "checkpoint_format", "gptq gptq_v2", "gptq"},
+    {"awq", "version", "gemm GEMM", "gemm"},
+    {"bitsandbytes"},
+    {"compressed-tensors", "format", "pack-quantized int-quantized float-quantized naive-quantized",
+     "pack-quantized"},
+    {"fp8"},
+    {"fbgemm_fp8"},
+    {"mlx", "mode", "affine", "affine"}};
+
 }  // namespace
+
+Quantisation readQuantisation(const ConfigReader& json) {
+  for (const char* key : kQuantised) {
+    if (!json.isObject(key)) continue;
+    // Fields that only say how the weights were made aren't reported as unread.
+    const ConfigReader how = json.fresh().object(key);
+    Quantisation found{.method = methodOf(how, key)};
+    // The names of gpt-oss's experts say enough.
+    if (found.method == "mxfp4" && json.text("model_type", "") == families::gptOss.name) return {};
+    const auto row = std::ranges::find(kUnpacked, found.method, &Unpacked::method);
+    if (row == std::end(kUnpacked)) {
+      json.fail(
+          fmt::format("{} says the weights are quantised by {}, expected GPTQ, AWQ, bitsandbytes, "
+                      "compressed-tensors, FP8 or MLX, weights in F32, F16 or BF16, or a GGUF file{}",
+                      json.at(key), quotedText(found.method),
+                      found.method == "mxfp4" ? ", or gpt-oss with its experts in MXFP4" : ""));
+      return {};
+    }
+    const std::string value = row->field.empty() ? "" : how.text(row->field, row->usual);
+    if (!row->field.empty() && !isListed(row->values, value))
+      how.refuse(row->field, quotedText(value), "one of " + std::string(row->values));
+    found.zerosLessOne = value == "gptq";
+    const ConfigReader groups = how.object("config_groups");
+    const std::vector<std::string> names = groups.names();
+    const ConfigReader weights = names.empty() ? how : groups.object(names[0]).object("weights");
+    found.bits = bitsOf(weights);
+    found.group = groupOf(weights, found.method == "mlx" ? 64 : 0);
+    if (const Status status = how.status(); !status) json.fail(status.error().message);
+    return found;
+  }
+  return {};
+}
 
 void readWeightFormat(const ConfigReader& root, const ConfigReader& json, ModelShape& shape) {
   shape.weights = typeOf(json.text(json.has("dtype") ? "dtype" : "torch_dtype",
                                    root.text(root.has("dtype") ? "dtype" : "torch_dtype", "bfloat16")));
-  for (const char* key : {"quantization", "quantization_config", "compression_config"}) {
+  for (const char* key : kQuantised) {
     const ConfigReader& holds = root.isObject(key) ? root : json;
     if (!holds.isObject(key)) continue;
     const ConfigReader quantization = holds.object(key);

@@ -134,15 +134,12 @@ void readLlamaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDe
 
 Activation readActivation(const ConfigReader& json, std::string_view key, std::string_view defaultValue) {
   static constexpr std::pair<std::string_view, Activation> kNames[] = {
-      {"gelu", Activation::gelu},
-      {"gelu_new", Activation::geluTanh},
-      {"gelu_pytorch_tanh", Activation::geluTanh},
-      {"gelu_fast", Activation::geluTanh},
-      {"quick_gelu", Activation::quickGelu},
-      {"silu", Activation::silu},
-      {"swish", Activation::silu},
-      {"relu", Activation::relu},
-      {"relu2", Activation::reluSquared}};
+      {"gelu", Activation::gelu},          {"gelu_python", Activation::gelu},
+      {"gelu_new", Activation::geluTanh},  {"gelu_pytorch_tanh", Activation::geluTanh},
+      {"gelu_fast", Activation::geluTanh}, {"quick_gelu", Activation::quickGelu},
+      {"silu", Activation::silu},          {"swish", Activation::silu},
+      {"relu", Activation::relu},          {"relu2", Activation::reluSquared},
+      {"tanh", Activation::tanh},          {"mish", Activation::mish}};
   const std::string name = json.text(key, defaultValue);
   if (name == "xielu" && name == defaultValue) return Activation::xielu;
   std::string known;

@@ -9,7 +9,8 @@
 
 namespace headscope::attention::families {
 
-inline constexpr std::string_view kTransformerPrefixes[] = {"transformer.", ""};
+inline constexpr std::string_view kTransformerPrefixes[] = {"transformer.", ""},
+                                  kBertPrefixes[] = {"bert.", ""}, kRobertaPrefixes[] = {"roberta.", ""};
 
 /// The names that BART, OPT and its descendants share.
 inline constexpr TensorNames kOptNames{.embedding = "embed_tokens",
@@ -24,6 +25,34 @@ inline constexpr TensorNames kOptNames{.embedding = "embed_tokens",
                                        .mlpNorm = "final_layer_norm",
                                        .finalNorm = "layer_norm",
                                        .head = "lm_head"};
+
+/// The names that BERT and its descendants share.
+inline constexpr TensorNames kBertNames{.embedding = "embeddings.word_embeddings",
+                                        .positions = "embeddings.position_embeddings",
+                                        .tokenTypes = "embeddings.token_type_embeddings",
+                                        .embeddingNorm = "embeddings.LayerNorm",
+                                        .layer = "encoder.layer.N.",
+                                        .q = "attention.self.query",
+                                        .k = "attention.self.key",
+                                        .v = "attention.self.value",
+                                        .o = "attention.output.dense",
+                                        .up = "intermediate.dense",
+                                        .down = "output.dense",
+                                        .attentionNorm = "attention.output.LayerNorm",
+                                        .mlpNorm = "output.LayerNorm",
+                                        .head = "cls.predictions.decoder",
+                                        .headDense = "cls.predictions.transform.dense",
+                                        .headNorm = "cls.predictions.transform.LayerNorm",
+                                        .headBias = "cls.predictions.bias"};
+
+/// Has RoBERTa's head.
+constexpr TensorNames withRobertaHead(TensorNames names) {
+  names.head = "lm_head.decoder";
+  names.headDense = "lm_head.dense";
+  names.headNorm = "lm_head.layer_norm";
+  names.headBias = "lm_head.bias";
+  return names;
+}
 
 /// Adds norms of each head's queries and keys.
 constexpr TensorNames withHeadNorms(TensorNames names) {
@@ -78,6 +107,13 @@ constexpr TensorNames withLatents(TensorNames names) {
 /// Returns size / count, such as a head's share of the width. Refuses a remainder.
 Index evenShare(const ConfigReader& json, std::string_view whole, Index size, std::string_view parts,
                 Index count);
+
+/// Reads what BERT and RoBERTa share: no causal mask unless it is a decoder, LayerNorm after each part,
+/// learned positions from row `firstPosition` on, and token types.
+void readBertFields(const ConfigReader& json, Index firstPosition, ModelConfig& config);
+/// Reads these with positions after that of the padding token, and the head's GELU.
+void readRobertaFields(const ConfigReader& json, ModelConfig& config);
+extern const ConfigFields kBertFields;
 
 /// Reads the token that a decoder begins with: decoder_start_token_id, else `defaultValue`. Refuses one
 /// outside the vocabulary.

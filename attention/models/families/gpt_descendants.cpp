@@ -203,7 +203,7 @@ constexpr Family kXglm{
           config.innerDim = json.size("ffn_dim", 4096);
           config.maxPositions = json.size("max_position_embeddings", 2048, 1, kMaxPositions);
           config.activation = readActivation(json, "activation_function", "gelu");
-          config.sinusoids = true;
+          config.sinusoidSteps = std::max<Index>(config.modelDim / 2 - 1, 1);
           readScaledEmbedding(json, config);
         },
 };

@@ -49,6 +49,32 @@ Normalizer cleaned() {
   });
 }
 
+/// SentencePiece's of the same name: drops control characters, and turns odd spaces into plain ones.
+Normalizer forTranslation() {
+  return byCharacter([](char32_t c, ByteRange range, const AlignedText& text, AlignedText& to) {
+    const bool dropped =
+        (c >= 1 && c <= 8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
+    const bool spacing = c == 9 || c == 0xA || c == 0xC || c == 0xD || c == 0x1680 ||
+                         (c >= 0x200B && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x2581 ||
+                         c == 0xFEFF || c == 0xFFFD;
+    to.append(dropped ? "" : spacing ? " " : text.part(range), text, range);
+  });
+}
+
+/// Spells bytes as printable characters.
+Normalizer spelledBytes() {
+  return [](const AlignedText& text, const std::stop_token&) -> Result<AlignedText> {
+    AlignedText result = AlignedText::rewriting(text);
+    std::string character;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      character.clear();
+      appendByteCharacter(static_cast<unsigned char>(text.text()[at]), character);
+      result.append(character, text, {at, at + 1});
+    }
+    return result;
+  };
+}
+
 /// BERT's: surrounds Han ideographs with spaces, so that each is a word.
 Normalizer spacedIdeographs() {
   return byCharacter([](char32_t c, ByteRange range, const AlignedText& text, AlignedText& to) {
@@ -162,6 +188,8 @@ constexpr ComponentKind<Normalizers> kNormalizers[] = {
          rules.push_back(replaced(*pattern, fields.text("content")));
      }},
     {"BertNormalizer", readBertNormalizer},
+    {"Nmt", [](FieldReader&, Normalizers& rules) { rules.push_back(forTranslation()); }},
+    {"ByteLevel", [](FieldReader&, Normalizers& rules) { rules.push_back(spelledBytes()); }},
     {"Precompiled", readPrecompiled},
     {"Sequence", [](FieldReader& fields,
                     Normalizers& rules) { readEach(fields, "normalizers", readNormalizers, rules); }},

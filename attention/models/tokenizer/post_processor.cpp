@@ -17,6 +17,9 @@ TokenId readId(const JsonValue& value, FieldReader& fields) {
 void putAround(const SurroundingTokens& more, SurroundingTokens& around) {
   around.before.insert(around.before.begin(), more.before.begin(), more.before.end());
   around.after.insert(around.after.end(), more.after.begin(), more.after.end());
+  around.between = more.between;
+  around.afterBoth = more.afterBoth;
+  around.secondType = more.secondType;
 }
 
 void appendSpecial(const JsonValue& piece, const JsonValue& explained, FieldReader& fields,
@@ -48,6 +51,19 @@ void readTemplate(FieldReader& fields, SurroundingTokens& around) {
     }
   }
   if (texts != 1) fields.fail(fmt::format("\"single\" has the text {} times, expected once", texts));
+  if (fields.has("pair")) {
+    texts = 0;
+    std::vector<TokenId> before;
+    for (const JsonValue& piece : fields.list("pair")) {
+      if (const JsonValue* special = piece.find("SpecialToken")) {
+        std::vector<TokenId>& ids = texts == 0 ? before : texts == 1 ? found.between : found.afterBoth;
+        appendSpecial(*special, explained.object(), fields, ids);
+      } else if (const JsonValue* sequence = piece.find("Sequence")) {
+        const JsonValue* type = sequence->find("type_id");
+        found.secondType = ++texts == 2 && type && type->integer() == 1;
+      }
+    }
+  }
   putAround(found, around);
 }
 
@@ -59,14 +75,19 @@ std::vector<TokenId> readPair(FieldReader& fields, std::string_view name) {
   return {};
 }
 
+/// RoBERTa puts two tokens between texts, BERT one.
+template <std::size_t between>
 void readClsAndSep(FieldReader& fields, SurroundingTokens& around) {
-  putAround({readPair(fields, "cls"), readPair(fields, "sep")}, around);
+  const std::vector<TokenId> sep = readPair(fields, "sep");
+  putAround({readPair(fields, "cls"), sep, std::vector<TokenId>(between, sep.empty() ? 0 : sep[0]), sep,
+             between == 1},
+            around);
 }
 
 constexpr ComponentKind<SurroundingTokens> kPostProcessors[] = {
     {"TemplateProcessing", readTemplate},
-    {"BertProcessing", readClsAndSep},
-    {"RobertaProcessing", readClsAndSep},
+    {"BertProcessing", readClsAndSep<1>},
+    {"RobertaProcessing", readClsAndSep<2>},
     // Only moves the reference's offsets, which treat white space differently from ours.
     {"ByteLevel", [](FieldReader&, SurroundingTokens&) {}},
     {"Sequence",

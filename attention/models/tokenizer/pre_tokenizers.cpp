@@ -177,10 +177,35 @@ void readMetaspace(FieldReader& fields, PreTokenizers& rules) {
     rules.push_back(splitAt(TextPattern::exactly(mark), SplitBehaviour::mergedWithNext));
 }
 
+void readDelimiter(FieldReader& fields, PreTokenizers& rules) {
+  const std::string delimiter = fields.text("delimiter");
+  if (delimiter.empty()) return fields.fail("\"delimiter\" is empty");
+  rules.push_back(splitAt(TextPattern::exactly(delimiter), SplitBehaviour::removed));
+}
+
+/// Pieces of that many characters; the last may be shorter.
+void readFixedLength(FieldReader& fields, PreTokenizers& rules) {
+  const std::int64_t length = fields.integer("length", 5);
+  if (length < 1) return fields.fail(fmt::format("\"length\" is {}, expected at least 1", length));
+  rules.push_back([length](Pieces& pieces, const std::stop_token& stop) {
+    const auto find = [&](std::string_view piece, std::vector<ByteRange>& matches) {
+      std::int64_t count = 0;
+      eachCharacter(piece, [&](char32_t, std::size_t begin, std::size_t end) {
+        if (count++ % length == 0) matches.push_back({begin, end});
+        matches.back().end = end;
+      });
+      return success();
+    };
+    return splitPieces(pieces, SplitBehaviour::isolated, false, stop, find);
+  });
+}
+
 constexpr ComponentKind<PreTokenizers> kPreTokenizers[] = {
     {"ByteLevel", readByteLevel},
     {"Split", readSplit},
     {"Digits", readDigits},
+    {"CharDelimiterSplit", readDelimiter},
+    {"FixedLength", readFixedLength},
     {"Whitespace", [](FieldReader&, PreTokenizers& rules) { rules.emplace_back(toWords); }},
     {"WhitespaceSplit",
      [](FieldReader&, PreTokenizers& rules) { rules.push_back(splitAt(&isSpace, SplitBehaviour::removed)); }},

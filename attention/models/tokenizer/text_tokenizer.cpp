@@ -35,7 +35,8 @@ Result<PartMembers> findMembers(std::string_view json) {
 
 /// Returns an Error if a token to put around texts doesn't exist.
 Status checkAround(const TokenizerParts& parts) {
-  for (const auto* ids : {&parts.around.before, &parts.around.after})
+  const SurroundingTokens& around = parts.around;
+  for (const auto* ids : {&around.before, &around.after, &around.between, &around.afterBoth})
     for (const TokenId id : *ids)
       if (!parts.model->vocabulary().has(id) && !parts.added.find(id))
         return Error{fmt::format("post_processor: the id {} has no token in the vocabulary", id)};
@@ -201,7 +202,13 @@ Result<TextTokenizer> TextTokenizer::open(const std::filesystem::path& path, con
     return parts ? Result(TextTokenizer(*std::move(parts))) : parts.error();
   }
   std::error_code ignored;
-  const auto file = std::filesystem::is_directory(path, ignored) ? path / "tokenizer.json" : path;
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  const auto file = folder ? path / "tokenizer.json" : path;
+  if (!folder || !fileExists(file)) {
+    const auto older = olderTokenizer(path);
+    if (!older) return older.error();
+    if (!older->empty()) return parse(*older, shownPath(path), stop);
+  }
   const auto bytes = readFile(file, kLargestFile);
   if (!bytes) return bytes.error();
   return parse({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, shownPath(file), stop);
@@ -220,6 +227,23 @@ Result<EncodedText> TextTokenizer::encode(std::string_view text, SpecialTokens a
     return Error{fmt::format("the text has {} bytes, expected at most {}", text.size(), kMaxTyped)};
   if (const auto status = validateUtf8(text); !status) return status.error();
   return Encoding(*parts_, text, stop).run(around);
+}
+
+Result<TokenPair> TextTokenizer::encodePair(std::string_view first, std::string_view other,
+                                            const std::stop_token& stop) const {
+  TokenPair pair{parts_->around.before, 0};
+  const auto add = [&](std::string_view text, const std::vector<TokenId>& after) -> Status {
+    const auto encoded = encode(text, SpecialTokens::leaveOut, stop);
+    if (!encoded) return encoded.error();
+    pair.ids.insert(pair.ids.end(), encoded->ids.begin(), encoded->ids.end());
+    pair.ids.insert(pair.ids.end(), after.begin(), after.end());
+    return success();
+  };
+  if (const Status status = add(first, parts_->around.between); !status) return status.error();
+  const std::size_t second = pair.ids.size();
+  if (const Status status = add(other, parts_->around.afterBoth); !status) return status.error();
+  pair.second = parts_->around.secondType ? second : pair.ids.size();
+  return pair;
 }
 
 Result<std::string> TextTokenizer::decode(std::span<const TokenId> ids, SpecialTokens special) const {

@@ -13,6 +13,12 @@ struct TokenizerParts;
 /// writes special tokens.
 enum class SpecialTokens { leaveOut, keep };
 
+/// Two texts as one list of tokens.
+struct TokenPair {
+  std::vector<TokenId> ids;
+  std::size_t second = 0;  ///< where tokens of type 1 begin: the second text, or the end
+};
+
 /// Runs Hugging Face's tokenizer.json exactly: BPE, WordPiece and Unigram with the normalizers,
 /// pre-tokenizers, added tokens, post-processors and decoders that published text models use. Immutable and
 /// thread-safe. Truncation and padding requested by a file are left to the caller, who knows the model's
@@ -20,9 +26,10 @@ enum class SpecialTokens { leaveOut, keep };
 /// characters may be classified differently.
 class TextTokenizer {
  public:
-  /// Opens a file, the tokenizer.json in a folder, or a GGUF file's metadata. Returns an Error, naming the
-  /// file, what was found and what would work, for damaged JSON, unsupported kinds of rules and contradictory
-  /// vocabularies; "stopped" once `stop` is requested. A vocabulary of 33 MB takes about 0.2 s.
+  /// Opens a file, the tokenizer.json in a folder, an older file (olderTokenizer()), or a GGUF file's
+  /// metadata. Returns an Error, naming the file, what was found and what would work, for damaged JSON,
+  /// unsupported kinds of rules and contradictory vocabularies; "stopped" once `stop` is requested. A
+  /// vocabulary of 33 MB takes about 0.2 s.
   static Result<TextTokenizer> open(const std::filesystem::path& path, const std::stop_token& stop = {});
   /// Parses the bytes of a tokenizer.json; error messages begin with `name`.
   static Result<TextTokenizer> parse(std::string_view json, const std::string& name,
@@ -35,6 +42,11 @@ class TextTokenizer {
   /// than 16 MiB, or an expression of the tokenizer takes too many steps; "stopped" once `stop` is requested.
   Result<EncodedText> encode(std::string_view text, SpecialTokens around = SpecialTokens::keep,
                              const std::stop_token& stop = {}) const;
+
+  /// Encodes two texts with the tokens that the tokenizer puts around and between them. Returns the Errors of
+  /// encode().
+  Result<TokenPair> encodePair(std::string_view first, std::string_view other,
+                               const std::stop_token& stop = {}) const;
 
   /// Returns the text that `ids` stand for together, which is more than each of them alone. Skips ids without
   /// a token; bytes that form no character become U+FFFD. Returns an Error if an expression takes too many

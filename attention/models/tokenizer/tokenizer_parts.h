@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <unordered_map>
 
@@ -103,9 +104,11 @@ using Decoders = std::vector<Decoder>;
 /// Adds the rules of a "decoder" to `rules` (readRules()).
 Status readDecoders(const JsonValue& value, const std::string& where, Decoders& rules);
 
-/// The tokens that are put around every text, such as "<s>" and "[SEP]".
+/// The tokens that are put around every text, such as "<s>" and "[SEP]", and around two texts.
 struct SurroundingTokens {
   std::vector<TokenId> before, after;
+  std::vector<TokenId> between = {}, afterBoth = {};  ///< of a pair, which has the same `before`
+  bool secondType = false;                            ///< the second text's tokens are of type 1
 };
 
 /// Adds what a "post_processor" puts around a single text, outside what is already there. Returns an Error,
@@ -130,6 +133,12 @@ Status readPreTokenizers(const JsonValue& value, const std::string& where, PreTo
 
 /// Applies all rules to `text`. Without rules, the whole text is one piece.
 Result<Pieces> preTokenize(const PreTokenizers& rules, AlignedText text, const std::stop_token& stop);
+
+/// Rewrites the files that came before tokenizer.json as one: vocab.txt, vocab.json with merges.txt beside
+/// it, or SentencePiece's .model, given as the file or its folder, with what tokenizer_config.json says.
+/// Returns an empty text if there is none of them. Returns an Error if one can't be read, or is for a class
+/// of transformers whose rules aren't known.
+Result<std::string> olderTokenizer(const std::filesystem::path& path);
 
 /// The parts of a tokenizer.json, in the order in which a text passes through them.
 struct TokenizerParts {

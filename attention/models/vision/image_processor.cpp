@@ -20,15 +20,28 @@ double keys(double x, double a) {
   return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
 }
 
-double filterAt(ResampleFilter filter, double x) {
-  x = std::abs(x);
-  if (filter == ResampleFilter::bilinear) return std::max(0.0, 1 - x);
-  if (filter == ResampleFilter::bicubic) return keys(x, -0.5);
-  return x < 3 ? sinc(x) * sinc(x / 3) : 0;
+double filterAt(ResampleFilter filter, double at) {
+  const double x = std::abs(at);
+  switch (filter) {
+    case ResampleFilter::nearest:
+      return 1;
+    case ResampleFilter::lanczos:
+      return x < 3 ? sinc(x) * sinc(x / 3) : 0;
+    case ResampleFilter::bilinear:
+      return std::max(0.0, 1 - x);
+    case ResampleFilter::bicubic:
+      return keys(x, -0.5);
+    case ResampleFilter::box:
+      return at > -0.5 && at <= 0.5 ? 1 : 0;
+    case ResampleFilter::hamming:
+      return x < 1 ? sinc(x) * (0.54 + 0.46 * std::cos(std::numbers::pi * x)) : 0;
+  }
+  return 0;
 }
 
 double supportOf(ResampleFilter filter) {
-  return filter == ResampleFilter::bilinear ? 1 : filter == ResampleFilter::bicubic ? 2 : 3;
+  constexpr double kSupports[] = {0.5, 3, 1, 2, 0.5, 1};
+  return kSupports[static_cast<std::size_t>(filter)];
 }
 
 /// A ResampleSum in fixed point, with 22 fractional bits.
@@ -84,6 +97,10 @@ std::vector<ResampleSum> resampleSums(Index from, Index to, ResampleFilter filte
   std::vector<ResampleSum> sums;
   for (Index i = 0; i < to; ++i) {
     const double center = (static_cast<double>(i) + 0.5) * scale;
+    if (filter == ResampleFilter::nearest) {
+      sums.push_back({std::min(static_cast<Index>(center), from - 1), {1}});
+      continue;
+    }
     const auto first = std::max<Index>(static_cast<Index>(center - support + 0.5), 0);
     const auto end = std::min<Index>(static_cast<Index>(center + support + 0.5), from);
     ResampleSum& sum = sums.emplace_back(ResampleSum{first, {}});
@@ -114,7 +131,12 @@ std::vector<ResampleSum> cubicSums(Index from, Index to) {
 }
 
 RgbImage resized(const RgbImage& picture, Index width, Index height, ResampleFilter filter) {
-  return resizedAlong(resizedAlong(picture, false, width, filter), true, height, filter);
+  // Pillow 13's order; earlier versions always begin with the rows.
+  const bool columnsFirst = height < picture.height && picture.height - height > 2 * (picture.width - width);
+  const auto pass = [&](const RgbImage& from, bool columns) {
+    return resizedAlong(from, columns, columns ? height : width, filter);
+  };
+  return pass(pass(picture, columnsFirst), !columnsFirst);
 }
 
 Matrix resampledGrid(const Matrix& table, Index rows, Index cols, const std::vector<ResampleSum>& toRows,
@@ -160,6 +182,7 @@ constexpr ProcessorClass kClasses[] = {
     {"DeiT", true, 256, 224, ResampleFilter::bicubic, kImageNetMean, kImageNetDeviation},
     {"Bit", false, 224, 224, ResampleFilter::bicubic, kClipMean, kClipDeviation},
     {"CLIP", false, 224, 224, ResampleFilter::bicubic, kClipMean, kClipDeviation},
+    {"Siglip", true, 224, 0, ResampleFilter::bicubic, kHalf, kHalf},
 };
 
 constexpr ConfigFields kProcessorFields{
@@ -185,8 +208,8 @@ const ProcessorClass* classOf(const ConfigReader& json, std::string_view default
       if (rest == end) return &each;
   }
   json.refuse(key, quotedText(type),
-              "ViTImageProcessor, DeiTImageProcessor, BitImageProcessor or "
-              "CLIPImageProcessor");
+              "ViTImageProcessor, DeiTImageProcessor, BitImageProcessor, "
+              "CLIPImageProcessor or SiglipImageProcessor");
   return nullptr;
 }
 
@@ -227,14 +250,9 @@ void readCrop(const ConfigReader& json, const ProcessorClass& known, ImageProces
 }
 
 ResampleFilter readFilter(const ConfigReader& json, ResampleFilter defaultValue) {
-  constexpr std::pair<Index, ResampleFilter> kFilters[] = {
-      {1, ResampleFilter::lanczos}, {2, ResampleFilter::bilinear}, {3, ResampleFilter::bicubic}};
-  if (!json.has("resample")) return defaultValue;
-  const Index number = json.size("resample", {}, 0);
-  for (const auto& [each, filter] : kFilters)
-    if (each == number) return filter;
-  json.refuse("resample", std::to_string(number), "1 (Lanczos), 2 (bilinear) or 3 (bicubic)");
-  return defaultValue;
+  const Index most = static_cast<Index>(ResampleFilter::hamming);
+  return json.has("resample") ? static_cast<ResampleFilter>(json.size("resample", {}, 0, most))
+                              : defaultValue;
 }
 
 std::array<double, 3> readColours(const ConfigReader& json, std::string_view key,
@@ -319,17 +337,17 @@ Result<RgbImage> ImageProcessor::fit(const RgbImage& picture) const {
         fmt::format("a picture of {} × {} pixels is too long and narrow: it would be resized to "
                     "{} × {}",
                     picture.width, picture.height, width, height)};
-  if (crop && (crop->width > width || crop->height > height))
-    return Error{fmt::format("a picture of {} × {} pixels is too small to crop {} × {} from it", width,
-                             height, crop->width, crop->height)};
   RgbImage fitted = resized(picture, width, height, filter);
   if (!crop) return fitted;
-  RgbImage middle{crop->width, crop->height, {}};
-  const Index top = (height - crop->height) / 2, left = (width - crop->width) / 2;
-  for (Index y = 0; y < crop->height; ++y) {
-    const auto row = fitted.rgb.begin() + 3 * ((top + y) * width + left);
-    middle.rgb.insert(middle.rgb.end(), row, row + 3 * crop->width);
-  }
+  // A smaller picture gets black edges (center_crop of transformers).
+  RgbImage middle{crop->width, crop->height,
+                  std::vector<std::uint8_t>(asSize(3 * crop->width * crop->height))};
+  const auto offset = [](Index have, Index want) { return (have - want - (have < want ? 1 : 0)) / 2; };
+  const Index top = offset(height, crop->height), left = offset(width, crop->width);
+  const Index first = std::max<Index>(left, 0), count = std::min(width, crop->width);
+  for (Index y = std::max<Index>(top, 0); y < std::min(height, top + crop->height); ++y)
+    std::copy_n(fitted.rgb.begin() + 3 * (y * width + first), 3 * count,
+                middle.rgb.begin() + 3 * ((y - top) * crop->width + first - left));
   return middle;
 }
 

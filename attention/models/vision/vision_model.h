@@ -15,9 +15,10 @@
 
 namespace headscope::attention {
 
-/// Resampling filters and the half-width of their support: triangle, 1; Keys' cubic with a = −1/2, 2 (Keys
-/// 1981); sinc windowed by a sinc, 3 (Lanczos).
-enum class ResampleFilter { bilinear, bicubic, lanczos };
+/// Pillow's filters, by its numbers, and the half-width of their support: the nearest pixel; sinc windowed by
+/// a sinc, 3 (Lanczos); triangle, 1; Keys' cubic with a = −1/2, 2 (Keys 1981); box, 1/2; sinc times Hamming's
+/// window, 1.
+enum class ResampleFilter { nearest, lanczos, bilinear, bicubic, box, hamming };
 
 /// One resampled value: Σ shares[i] · old[first + i], with shares that sum to 1.
 struct ResampleSum {
@@ -33,8 +34,8 @@ std::vector<ResampleSum> resampleSums(Index from, Index to, ResampleFilter filte
 /// repeated. Equals torch's interpolate(mode="bicubic", align_corners=False).
 std::vector<ResampleSum> cubicSums(Index from, Index to);
 
-/// Resizes a picture bit for bit like Pillow: along rows, then along columns, with shares rounded to 22
-/// fractional bits and 8 bits per colour in between.
+/// Resizes a picture bit for bit like Pillow 13: along rows, then along columns, or the other way round if
+/// that is faster, with shares rounded to 22 fractional bits and 8 bits per colour in between.
 RgbImage resized(const RgbImage& picture, Index width, Index height, ResampleFilter filter);
 
 /// Resamples the rows of a table, which form a grid [rows · cols, d], to a grid of another size.

@@ -111,11 +111,6 @@ TEST_F(Attend, ReadsTheRequestedLayer) {
   expectFailure(attend({"--layer", "5"}), 1, "layer is 5, the file holds layers 3, 4");
 }
 
-TEST_F(Attend, RefusesPyTorchPickles) {
-  test::putFile(in_, std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15));
-  expectFailure(attend(), 1, "in.safetensors: is a PyTorch pickle, which can contain code");
-}
-
 /// Each flag reaches the computation: the library gives the same result with the option of that name.
 TEST_F(Attend, EveryFlagReachesTheComputation) {
   auto file = test::smallProblem();

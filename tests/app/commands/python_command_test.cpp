@@ -72,6 +72,60 @@ np.save("expected.npy", weights[1, 0])
   EXPECT_TRUE(attention::RecordedAttention::open(folder_ / "one.safetensors")->layers()[0].q.has_value());
 }
 
+TEST_F(HeadscopePy, AttentionGivesItsNumbers) {
+  ASSERT_TRUE(run(R"(
+found = headscope.Attention.of(list(weights), tokens, q=weights[:, 0])
+assert found.shape == (2, 3, 4, 4) and np.array_equal(np.asarray(found), weights[:, 0])
+assert np.array_equal(found[-1, 2], weights[1, 0, 2])
+row = weights[1, 0, 2, 3].astype(np.float64)
+assert abs(found.entropy()[1, 2, 3] + (row * np.log2(row)).sum()) < 1e-5 and found.entropy()[0, 0, 0] == 0
+part = found.sel(layers=[1], queries=slice(1, 3), keys=slice(0, 3))
+assert part.layers[0] is None and part.tokens == tokens[:3]
+assert np.array_equal(part[1, 0], weights[1, 0, 0, 1:3, :3]) and part.q[1].shape == (3, 2, 4)
+for name, error in (("a.safetensors", 0), ("a.npz", 0), ("half.safetensors", 1e-3)):
+    found.save(name, "float16" if error else "float32")
+    again = headscope.load(name)
+    assert again.tokens == tokens and np.abs(np.asarray(again) - np.asarray(found)).max() <= error, name
+    assert np.abs(again.q[1] - found.q[1]).max() <= error
+)"));
+  for (const char* name : {"a.safetensors", "a.npz", "half.safetensors"}) {
+    const auto found = attention::RecordedAttention::open(folder_ / name);
+    ASSERT_TRUE(found.ok()) << found.error().message;
+    EXPECT_THAT(found->keyTokens(), testing::ElementsAre("The", "dog", "slept", ".")) << name;
+  }
+}
+
+TEST_F(HeadscopePy, TakesAnyAxesAndATextOfABatch) {
+  ASSERT_TRUE(run(R"(
+plain = headscope.Attention.of(list(weights))
+for layout, values in (("bqkh", [w.transpose(0, 2, 3, 1) for w in weights]), ("lhqk", weights[:, 0]),
+                       ("hlqk", weights[:, 0].swapaxes(0, 1)), ("blhqk", weights.swapaxes(0, 1))):
+    assert np.array_equal(np.asarray(headscope.Attention.of(values, layout=layout)), np.asarray(plain)), layout
+# Two texts: the second has one token of padding, to the left or to the right.
+for side in (0, 4):
+    short = np.insert(np.insert(weights, side, 0, axis=3), side, 0.2, axis=4)
+    long = np.zeros_like(short)
+    ids = np.array([[5, 6, 7, 8, 9], np.insert([1, 2, 3, 4], side, 0)])
+    batch = {"input_ids": ids, "attention_mask": (ids > 0).astype(int)}
+    class Tokenizer:
+        def convert_ids_to_tokens(self, ids): return [f"<{id}>" for id in ids]
+    found = headscope.Attention.of(list(np.concatenate([long, short], axis=1)), batch, sequence=1, tokenizer=Tokenizer())
+    assert np.array_equal(np.asarray(found), np.asarray(plain)) and found.tokens == ["<1>", "<2>", "<3>", "<4>"]
+)"));
+}
+
+TEST_F(HeadscopePy, SavesFiguresAndReadsStudies) {
+  ASSERT_TRUE(run(R"(
+drawn = headscope.figure(list(weights), tokens, layer=-1, head=0, theme="dark")
+assert drawn.save("x.pdf").read_bytes()[:4] == b"%PDF" and drawn.save("x.png").read_bytes()[1:4] == b"PNG"
+assert drawn.save("x.svg").read_text() == drawn
+found = headscope.study("learned", ["The dog slept .", "The cat slept . The cat"], measures=["detectors"])
+assert found["previous"].shape == (4, 6) and found.by_text["previous"].shape == (2, 4, 6)
+layer, head, value = found.top("previous", 1)[0]
+assert value == found["previous"].max() == found["previous"][layer, head] and "loss" not in found.by_text
+)"));
+}
+
 TEST_F(HeadscopePy, KeepsEncoderDecoderGroupNames) {
   ASSERT_TRUE(run(R"(
 both = types.SimpleNamespace(encoder_attentions=weights, decoder_attentions=weights, cross_attentions=weights)
@@ -154,7 +208,11 @@ before = os.stat("kept/own.safetensors").st_size
 headscope.save("link.safetensors", list(weights), q=weights[:, 0])
 assert os.path.islink("link.safetensors") and os.stat("kept/own.safetensors").st_size > before
 assert stat.S_IMODE(os.stat("kept/own.safetensors").st_mode) == 0o604
-headscope.np.ascontiguousarray = lambda *_: 1 / 0
+written = headscope._safetensors
+def failing(*arguments):
+    yield next(written(*arguments))
+    1 / 0
+headscope._safetensors = failing
 try:
     headscope.save("kept/own.safetensors", list(weights))
     raise AssertionError("nothing failed")
@@ -205,7 +263,14 @@ def refusal(call):
 assert refusal(lambda: headscope.save("x", list(weights), ["a"])) == \
     "there is 1 token, expected one for each of the 4 keys"
 assert refusal(lambda: headscope.save("x", [np.zeros((2, 3, 4, 4))])) == \
-    "layer 0 of attentions is [2, 3, 4, 4], expected a batch of one at most"
+    "layer 0 of attentions is [2, 3, 4, 4], a batch of 2, expected one text: choose it with sequence=0"
+assert refusal(lambda: headscope.save("x", weights, layout="bqq")) == \
+    'layout is "bqq", expected the letters h, q, k, and l or b if there are such axes'
+assert refusal(lambda: headscope.save("x", weights, layout="lhqk")) == \
+    'layer 0 of attentions is [1, 3, 4, 4], expected the 3 axes of layout="hqk"'
+assert refusal(lambda: headscope.save("x", list(weights), sequence=3)) == "sequence is 3, expected 0 to 0"
+assert refusal(lambda: headscope.Attention.of([None, weights[0]]).shape) == \
+    "the layers differ ([3, 4, 4], none), expected the same shape; attention.layers has them one by one"
 for nothing in ([None], types.SimpleNamespace(attentions=None, logits=weights), {"logits": "logits"},
                 types.SimpleNamespace(attentions=(None, None)), types.SimpleNamespace(attentions=())):
     assert "output_attentions=True" in refusal(lambda: headscope.save("x", nothing)), nothing
@@ -216,6 +281,12 @@ both = types.SimpleNamespace(encoder_attentions=weights, decoder_attentions=weig
 assert refusal(lambda: headscope.save("x", both, {"encoder": tokens, "decoder": tokens})) == \
     "tokens has 4 of the decoder, expected 3"
 assert refusal(lambda: headscope.figure(list(weights), tokens, layer=2)) == "layer is 2, expected 0 to 1"
+assert refusal(lambda: headscope.study("learned", [])) == "texts is empty, expected at least one text"
+try:
+    headscope.view(list(weights))
+    raise AssertionError("a file alone has no view")
+except headscope.HeadscopeError as error:
+    assert "pip install" in str(error)
 )"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x"));
 }

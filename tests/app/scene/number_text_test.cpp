@@ -140,11 +140,20 @@ TEST_F(NumberStyles, EachStyleUsesItsSeparators) {
   };
   using ::testing::ElementsAre;
   EXPECT_THAT(written(NumberStyle::point),
-              ElementsAre("−0.50", "+1.2", "0.0833", "1,048,576", "2.40·10⁻⁶", "2.3 KiB"));
+              ElementsAre("−0.50", "+1.3", "0.0833", "1,048,576", "2.40·10⁻⁶", "2.3 KiB"));
   EXPECT_THAT(written(NumberStyle::comma),
-              ElementsAre("−0,50", "+1,2", "0,0833", "1.048.576", "2,40·10⁻⁶", "2,3 KiB"));
+              ElementsAre("−0,50", "+1,3", "0,0833", "1.048.576", "2,40·10⁻⁶", "2,3 KiB"));
   EXPECT_THAT(written(NumberStyle::space),
-              ElementsAre("−0,50", "+1,2", "0,0833", "1\u202f048\u202f576", "2,40·10⁻⁶", "2,3 KiB"));
+              ElementsAre("−0,50", "+1,3", "0,0833", "1\u202f048\u202f576", "2,40·10⁻⁶", "2,3 KiB"));
+}
+
+TEST_F(NumberStyles, HalvesRoundAwayFromZero) {
+  EXPECT_EQ(fixedText(0.125, 2), "0.13");
+  EXPECT_EQ(fixedText(-0.125, 2), "−0.13");
+  EXPECT_EQ(fixedText(2.5, 0), "3");
+  EXPECT_EQ(fixedText(0.1249999, 2), "0.12");
+  EXPECT_EQ(roundedText(0.25, 1), "0.3");
+  EXPECT_EQ(bytesText(1280), "1.3 KiB");
 }
 
 TEST_F(NumberStyles, RoundedZeroHasNoSign) {

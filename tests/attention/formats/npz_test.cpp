@@ -110,11 +110,6 @@ TEST_F(Npz, NamesUnreadableArrays) {
   EXPECT_THAT(
       errorOf({{"w.npy", npyBytes("|O", "(1,)", one)}}),
       AllOf(StartsWith(path_.string() + ": array \"w\" has values of type \"|O\", expected"), EndsWith(")")));
-  EXPECT_THAT(errorOf({{"w.npy", npyBytes(">f4", "(1,)", one)}}),
-              HasSubstr("type \">f4\", expected little-endian"));
-  EXPECT_THAT(
-      errorOf({{"w.npy", npyBytes("<f4", "(1, 1)", one, true)}}),
-      HasSubstr("array \"w\" is in Fortran order, expected C order: save numpy.ascontiguousarray(array)"));
   EXPECT_THAT(errorOf({{"w.npy", npyBytes("<f4", "(2,)", one)}}),
               HasSubstr("holds 4 bytes of data, expected 8"));
   EXPECT_THAT(errorOf({{"w.npy", npyBytes("<f4", "(9223372036854775807, 9)", one)}}),
@@ -125,18 +120,7 @@ TEST_F(Npz, NamesUnreadableArrays) {
               EndsWith("is a zip archive without arrays (.npy), expected safetensors or NumPy's .npz"));
 }
 
-TEST_F(Npz, PickleErrorExplainsConversion) {
-  path_ = folder_ / "gpt.pt";
-  EXPECT_EQ(errorOf({{"gpt/data.pkl", {0x80, 2}}, {"gpt/data/0", {0, 0, 0, 0}}}),
-            path_.string() +
-                ": is a PyTorch pickle, which can contain code, so it isn't read; in Python, run import "
-                "numpy, torch; x = torch.load(\"gpt.pt\", map_location=\"cpu\", "
-                "weights_only=True); "
-                "x = x if isinstance(x, dict) else {f\"attention.{i}\": t for i, t in enumerate(x)}; "
-                "numpy.savez(\"gpt.npz\", **{name: t.detach().float().numpy() for name, t in x.items()})");
-  // As PyTorch wrote them before 1.6.
-  putFile(path_, std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15));
-  EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is a PyTorch pickle"));
+TEST_F(Npz, NamesOtherFormats) {
   putFile(path_, std::string_view("GGUF\3\0\0\0", 8));
   EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is a GGUF file"));
 }
@@ -158,7 +142,9 @@ TEST_F(Npz, ReportsDamageOnRead) {
       continue;
     }
     std::vector<std::uint8_t> read(20000);
-    if (!file->header().tensors.contains("a") || file->header().tensors.at("a").end != read.size()) continue;
+    if (!file->header().tensors.contains("a") ||
+        file->header().tensors.at("a").end - file->header().tensors.at("a").begin != read.size())
+      continue;
     if (const auto status = file->read("a", 0, read); !status) {
       EXPECT_THAT(status.error().message, StartsWith(path_.string() + ": "));
       ++damaged;

@@ -252,12 +252,15 @@ TEST(RecordedNames, ReadsRoleFromLastWord) {
   EXPECT_EQ(recordedNameOf("encoder.layer.11.key_states")->layer, 11);
   EXPECT_EQ(recordedNameOf("encoder.layer.11.key_states")->role, TensorRole::keys);
   EXPECT_EQ(recordedNameOf("v_2")->role, TensorRole::values);
+  EXPECT_EQ(recordedNameOf("present.2.key")->role, TensorRole::keys);
+  EXPECT_EQ(recordedNameOf("present.2.key")->layer, 2);
 }
 
 TEST_F(Recorded, AcceptsNumPyAndOtherLayerNames) {
   for (const char* name :
        {"arr_{}", "layer{}_attn", "layer_{}_attention", "attn{}", "l{}.attn_probs", "encoder_attentions.{}",
-        "kq_soft_max-{}", "h.{}.attn.attn_weights.0", "encoder/layers_{}/self_attention/attention_weights/0",
+        "attn_output_weights.{}", "/model/layers.{}/attn/Softmax_output_0", "kq_soft_max-{}",
+        "h.{}.attn.attn_weights.0", "encoder/layers_{}/self_attention/attention_weights/0",
         "Transformer/encoderblock_{}/MultiHeadDotProductAttention_1/attention_weights/0",
         "decoder.block.{}.layer.1.SelfAttention.weights", "attentions.layer{}", "attn_weights_layer_{}",
         "bert.encoder.layer.{}.attention.self", "blocks.{}.attn.attn_drop", "model.layers.{}.self_attn",

@@ -243,7 +243,7 @@ TEST(MoreDetectors, LabelsFirstTokenHeads) {
     const Index count = std::min<Index>(i + 1, 4);
     head.weights.row(i).head(count).setConstant(1 / static_cast<float>(count));
   }
-  EXPECT_EQ(describe(labelHead(head.profile())), "first tokens");
+  EXPECT_EQ(describe(labelHead(head.profile())), "first four tokens");
 }
 
 TEST(MoreDetectors, DistanceIsInTokens) {

@@ -19,6 +19,13 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using FieldList = std::string_view ConfigFields::*;
 
+/// published_fields.json, with "configs" of the families whose numbers only tests/references compares.
+const OrderedJson& publishedJson() {
+  static const auto json = OrderedJson::parse(
+      headscope::test::fileText(HEADSCOPE_TEST_DIR "/attention/models/published_fields.json"));
+  return json;
+}
+
 /// A config.json of each family that is read without notes.
 std::map<std::string, OrderedJson> familyConfigs() {
   std::map<std::string, OrderedJson> configs;
@@ -32,6 +39,7 @@ std::map<std::string, OrderedJson> familyConfigs() {
   add(plainModels());
   add(plainVisionModels());
   add(plainPairs());
+  for (const auto& json : publishedJson().at("configs")) configs.try_emplace(json.at("model_type"), json);
   return configs;
 }
 
@@ -82,10 +90,9 @@ std::set<std::string> namesKnown(const Family& family) {
 /// code reads in transformers 4.54, 4.57.3 and 5.5, except those that all models have ("code"); additional
 /// fields in published files, from code that preceded transformers' and from other programs ("files").
 std::vector<std::string> publishedFields(const std::string& section, const Family& family) {
-  static const auto json = nlohmann::json::parse(
-      headscope::test::fileText(HEADSCOPE_TEST_DIR "/attention/models/published_fields.json"));
+  const OrderedJson& json = publishedJson();
   std::vector<std::string> names;
-  const std::function<void(const nlohmann::json&)> add = [&](const nlohmann::json& list) {
+  const std::function<void(const OrderedJson&)> add = [&](const OrderedJson& list) {
     const auto lines =
         list.is_string() ? std::vector{list.get<std::string>()} : list.get<std::vector<std::string>>();
     for (const std::string& line : lines)

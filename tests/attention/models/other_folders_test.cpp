@@ -37,10 +37,10 @@ TEST(OtherFolders, LfsPointerIsNamedInPlaceOfAnyFile) {
 TEST(OtherFolders, FolderOfAnotherKindIsNamed) {
   const std::tuple<const char*, const char*, const char*> kCases[] = {
       {"adapter_config.json", R"({"base_model_name_or_path": "meta-llama/Llama-3.2-1B"})",
-       "is an adapter for \"meta-llama/Llama-3.2-1B\", expected a whole model: merge it"},
-      {"adapter_config.json", "{", "is an adapter, expected a whole model"},
+       "is an adapter for \"meta-llama/Llama-3.2-1B\", whose folder wasn't found: put it beside this one"},
+      {"adapter_config.json", "{", "is an adapter for a model, whose folder wasn't found"},
       {"model_index.json", "{}", "is a pipeline of diffusers"},
-      {"params.json", "{}", "as their makers published them"}};
+      {"params.json", "{}", "is a model as its makers published it"}};
   for (const auto& [name, text, says] : kCases) {
     const ModelFolder folder("llama");
     fs::remove(folder / "config.json");
@@ -57,9 +57,10 @@ TEST(OtherFolders, FolderOfAnotherKindIsNamed) {
 
 TEST(OtherFolders, QuantisedWeightsAreNamedByTheirProgram) {
   const std::pair<const char*, const char*> kConfigs[] = {
-      {R"("quantization": {"group_size": 64, "bits": 4})", "quantised by \"MLX\""},
-      {R"("quantization_config": {"group_size": 64, "bits": 4})", "quantised by \"MLX\""},
-      {R"("quantization": {"quant_method": "hqq"})", "quantised by \"hqq\""}};
+      {R"("quantization": {"group_size": 64, "bits": 4, "mode": "mxfp4"})",
+       "quantization.mode is \"mxfp4\", expected one of affine"},
+      {R"("quantization_config": {"quant_method": "awq", "version": "gemv"})", "version is \"gemv\""},
+      {R"("quantization": {"quant_method": "hqq"})", "quantised by \"hqq\", expected GPTQ, AWQ"}};
   for (const auto& [fields, says] : kConfigs) {
     const ModelFolder folder("llama");
     folder.replace("config.json", "\"use_cache\": true", fields);

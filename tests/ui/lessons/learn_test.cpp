@@ -116,6 +116,10 @@ TEST_F(Lessons, BeginnerIsToldWhereToStart) {
 TEST_F(SmallLessons, LearnHasPathAndTalksWithoutScrolling) {
   EXPECT_EQ(ui.names("lesson.card.").size(), 14u);
   for (const std::string& card : ui.names("lesson.card.")) EXPECT_TRUE(ui.visible(card)) << card;
+  app::uiState().watches = true;
+  ui.draw();
+  for (const app::LessonEntry& entry : page().list.library->lessons)
+    EXPECT_TRUE(ui.says(entry.lesson->summary)) << entry.lesson->title;
   for (const app::ReadyTalk& talk : app::kReadyTalks)
     EXPECT_TRUE(ui.visible(std::string("talk.give.") + talk.id)) << talk.title;
   ui.park();

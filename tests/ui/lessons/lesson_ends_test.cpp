@@ -112,7 +112,7 @@ TEST_F(SmallLessons, OwnPicturesStandInPlaceOfThePage) {
 
 TEST_F(SmallLessons, StageComparesTheRowBeforeAndNow) {
   ui.view().present = true;
-  open("scaled_attention", 3);
+  open("why_scale", 3);
   ui.park().frames(3);
   EXPECT_TRUE(ui.has("lesson.shared.before"));
   EXPECT_FALSE(ui.has("lesson.shared.now")) << "that is the question";

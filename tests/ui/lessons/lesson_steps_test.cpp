@@ -41,6 +41,14 @@ class LessonSteps : public Lessons, public testing::WithParamInterface<std::pair
     EXPECT_FALSE(rect->Overlaps(words)) << "the words cover it";
     ASSERT_TRUE(ui.has("lesson.mark"));
     EXPECT_TRUE(screen.Contains(ui.find("lesson.mark"))) << "the mark reaches out of the window";
+    const ImGuiWindow* marks = ImGui::FindWindowByName("lesson.marks");
+    bool above = false;
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+      const bool covers = above && window->WasActive && window->RootWindow == window &&
+                          window->Rect().Overlaps(ui.find("lesson.mark"));
+      EXPECT_FALSE(covers) << window->Name << " covers the mark";
+      above = above || window == marks;
+    }
   }
   /// Visits each step: when presented its explanation first, then its question, then its answer.
   template <typename Check>

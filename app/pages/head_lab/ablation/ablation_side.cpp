@@ -38,6 +38,13 @@ struct Part {
   double part = 0, amount = 0, cosine = 0;
 };
 
+/// The parts if none are combined.
+std::size_t partCount(const attention::HeadShares& shares, Index token) {
+  return static_cast<std::size_t>(shares.part.rows()) + (shares.biasAmount[token] > 0 ? 1 : 0);
+}
+
+constexpr float kWords = 74;  ///< height above the waterfall, in layout units
+
 /// The heads with the largest parts, in head order; then the others combined, then the bias.
 std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std::size_t most) {
   const Index heads = shares.part.rows();
@@ -100,8 +107,9 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
   Columns columns;
   columns.name = "ablation.sum";
   // Lines have space for two numbers.
-  const ImRect bars(ImVec2(area.Min.x, at.y + view.px(18)), area.Max);
-  const bool wide = !hasLines(view, bars);
+  const ImRect bars(ImVec2(area.Min.x, area.Min.y + view.px(kWords)), area.Max);
+  columns.lines = hasLines(view, bars, partCount(shares, token) + 1);
+  const bool wide = !columns.lines;
   columns.rowNames = {"cosine", wide ? "of ‖output‖" : "share"};
   columns.rowColors = {theme.secondary, theme.text};
   if (wide) {
@@ -109,7 +117,7 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
     columns.rowColors.insert(columns.rowColors.begin(), theme.value);
   }
   double running = 0;
-  const std::vector<Part> parts = partsOf(shares, token, columnRoom(view, bars) - 1);
+  const std::vector<Part> parts = partsOf(shares, token, columnRoom(view, bars, columns.lines) - 1);
   for (const Part& part : parts) {
     Column column;
     column.label = part.label;
@@ -213,7 +221,10 @@ void headsView(Scene& scene, AblationState& ablation, Board& board) {
     };
     if (i == 0) return picture({200, 400, 1}, ablationMap);
     if (ablation.study->shares.whole.size() == 0) return;
-    picture({150, 260, 1}, waterfall);
+    // All heads have a line before the losses get any room.
+    const std::size_t lines = partCount(ablation.study->shares, 0) + 1;
+    const float high = std::max(150.0f, std::min(kWords + linesHeight(lines), 0.9f * board.height()));
+    picture({high, std::max(high, 260.0f), 1}, waterfall);
     part.leaves(2);
     if (!scene.setup.subject.opened) return;
     picture({130, 260, 1}, losses);

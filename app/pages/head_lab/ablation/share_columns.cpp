@@ -11,15 +11,17 @@ namespace headscope::app::head_lab_page {
 namespace {
 constexpr float kNameRoom = 84, kColumnRoom = 58;
 constexpr float kLabelRoom = 64, kNumberRoom = 57, kTotalRoom = 56, kLine = 22;  // for lines
-constexpr std::size_t kFewColumns = 7;  // fewer leave too much out: lines have room for more
+
+constexpr std::size_t kMostColumns = 17;
 
 std::size_t columnsThatFit(const View& view, const ImRect& area) {
-  return static_cast<std::size_t>(
-      std::clamp((area.GetWidth() - view.px(kNameRoom)) / view.px(kColumnRoom), 3.0f, 17.0f));
+  return static_cast<std::size_t>(std::clamp((area.GetWidth() - view.px(kNameRoom)) / view.px(kColumnRoom),
+                                             3.0f, static_cast<float>(kMostColumns)));
 }
 
 std::size_t linesThatFit(const View& view, const ImRect& area) {
-  return static_cast<std::size_t>(std::clamp(area.GetHeight() / view.px(kLine) - 1, 1.0f, 17.0f));
+  return static_cast<std::size_t>(
+      std::clamp(area.GetHeight() / view.px(kLine) - 1, 1.0f, static_cast<float>(kMostColumns)));
 }
 
 /// The table upright.
@@ -159,17 +161,21 @@ int paintLines(const View& view, const ImRect& area, const Columns& columns) {
 
 }  // namespace
 
-bool hasLines(const View& view, const ImRect& area) {
+bool hasLines(const View& view, const ImRect& area, std::size_t wanted) {
   const std::size_t columns = columnsThatFit(view, area);
-  return columns < kFewColumns && linesThatFit(view, area) > columns;
+  return columns < wanted && linesThatFit(view, area) > columns;
 }
 
-std::size_t columnRoom(const View& view, const ImRect& area) {
-  return hasLines(view, area) ? linesThatFit(view, area) : columnsThatFit(view, area);
+std::size_t columnRoom(const View& view, const ImRect& area, bool lines) {
+  return lines ? linesThatFit(view, area) : columnsThatFit(view, area);
+}
+
+float linesHeight(std::size_t lines) {
+  return kLine * static_cast<float>(std::min(lines, kMostColumns) + 1);
 }
 
 int paintColumns(const View& view, const ImRect& area, const Columns& columns) {
-  return (hasLines(view, area) ? paintLines : paintUpright)(view, area, columns);
+  return (columns.lines ? paintLines : paintUpright)(view, area, columns);
 }
 
 }  // namespace headscope::app::head_lab_page

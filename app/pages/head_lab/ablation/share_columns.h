@@ -26,15 +26,18 @@ struct Columns {
   std::vector<std::uint32_t> rowColors;
   std::vector<Column> columns;
   double low = 0, high = 0;
+  bool lines = false;  ///< it stands sideways, with one line per column
 };
 
-/// How many columns the area has room for, or lines: where it is too narrow, the table stands sideways, with
-/// one line per column.
-std::size_t columnRoom(const View& view, const ImRect& area);
+/// Whether the table stands sideways, where fewer numbers have room, because upright the area is too narrow
+/// for `wanted` columns.
+bool hasLines(const View& view, const ImRect& area, std::size_t wanted);
+/// How many columns, or lines, the area has room for.
+std::size_t columnRoom(const View& view, const ImRect& area, bool lines);
+/// The height of a table of that many lines, in layout units.
+float linesHeight(std::size_t lines);
 /// Draws the table at the bottom of the area. Returns the hovered column; −1 = none. Tests find columns as
 /// NAME.0, NAME.1, …
 int paintColumns(const View& view, const ImRect& area, const Columns& columns);
-/// Whether the table stands sideways, where fewer numbers have room.
-bool hasLines(const View& view, const ImRect& area);
 
 }  // namespace headscope::app::head_lab_page

@@ -54,7 +54,10 @@ void MistakesTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
   if (!page_.study) return;
   const attention::MistakeInfo& info = infoOf(page_.study->question.mistake);
   Board board(view, page_.inset(rest), layout.named);
-  board.title(std::string(info.title));
+  board.title(std::string(info.title)).atEnd(190, [&](const ImRect& end) {
+    paintLegendLine(view, *ImGui::GetWindowDrawList(), ImVec2(end.Max.x, end.GetCenter().y), end.GetWidth(),
+                    {"weight", scene.look.colormap, {"0", "", "1"}});
+  });
   board.paragraph(view.fonts->text, std::string(info.sentence)).apart(2).inWindow();
   constexpr PartWidth kWidths[] = {{320, 0.72f}, {170, 0.28f}};
   board.columns(kWidths, 32, [&](std::size_t i, Board& part) {

@@ -63,13 +63,17 @@ void fixLine(const State& page, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   list.AddLine(area.Min, area.GetTR(), theme.line);
   ImVec2 at(area.Min.x, area.GetCenter().y);
-  at.x += paintSpaced(list, view.fonts->smallBold, at, theme.faint, "FIX", view.px(1)) + view.px(36);
   ImFont* font = view.fonts->monoHero;
-  const auto wide = [&](ImFont* f) {
-    return textWidth(f, info.before) + textWidth(f, info.added) + textWidth(f, info.after) + view.px(40);
+  const float label = textWidth(view.fonts->smallBold, "FIX") + view.px(39);
+  const auto fits = [&](float before) {
+    return before + textWidth(font, info.before) + textWidth(font, info.added) + textWidth(font, info.after) +
+               view.px(40) <=
+           area.GetWidth();
   };
   for (ImFont* smaller : {view.fonts->monoTitle, view.fonts->mono, view.fonts->monoSmall})
-    if (at.x + wide(font) > area.Max.x) font = smaller;
+    if (!fits(label)) font = smaller;
+  if (fits(label))
+    at.x += paintSpaced(list, view.fonts->smallBold, at, theme.faint, "FIX", view.px(1)) + view.px(36);
   at.x += paintText(list, font, at, theme.secondary, info.before) + view.px(9);
   const ImVec2 around(view.px(7), lineHeight(font) * 0.75f), added(textWidth(font, info.added), 0);
   list.AddRectFilled(at - around, at + added + around, theme.line, view.px(5));

@@ -197,8 +197,9 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   if (space.GetHeight() < view.px(40) || space.GetWidth() < view.px(40)) return;
   MapView map = tokenMap(scene, page_, "detect.map", space, n, m, {5, 37});
   map.weights = true;
-  paintFitted(view, list, view.fonts->small, titleAt + ImVec2(title, view.px(1)), area.GetWidth() - title,
-              theme.secondary, visiblePartText(map.rows, n, map.cols, m));
+  paintText(list, view.fonts->small, titleAt + ImVec2(title, view.px(1)), theme.secondary,
+            firstFitting(view.fonts->small, {visiblePartText(map.rows, n, map.cols, m), ""},
+                         area.GetWidth() - title));
   paintMap(scene, page_, map, map.visible(shown.values));
   markCounted(view, map, shown);
   rowNames(page_, map, sequence.queries, left);

@@ -112,7 +112,9 @@ void HeadCountTab::maps(const Scene& scene, const ImRect& area, const HeadCountS
   const View& view = page_.view;
   const SequenceSnapshot& sequence = study_->question.layer->sequence();
   const float gap = shown.heads > 16 ? 4 : 10;
-  const NamedGrid named = namedGrid(view, area, sequence, shown.heads, {gap, gap, 0});
+  const ImRect below(area.Min + ImVec2(0, view.px(20)), area.Max);  // the name of the rows' axis
+  NamedGrid named = namedGrid(view, below, sequence, shown.heads, {gap, gap, 0});
+  if (named.room.x == 0) named = namedGrid(view, area, sequence, shown.heads, {gap, gap, 0});
   const MapGrid& grid = named.grid;
   const ImVec2 size(grid.width, grid.height), step = size + ImVec2(view.px(gap), view.px(gap));
   std::vector<HeatTile> tiles;

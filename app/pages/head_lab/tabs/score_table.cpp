@@ -18,6 +18,16 @@ using attention::DetectorScore;
 
 namespace {
 
+/// The detectors that measure some head: of the others, such as next token under a causal mask, no row
+/// qualifies.
+std::vector<const Detector*> detectorsIn(const DetectorStudy& study) {
+  std::vector<const Detector*> found;
+  for (const Detector* each : attention::allDetectors())
+    if (std::ranges::any_of(study.profiles, [&](const auto& head) { return head[each->name].rows > 0; }))
+      found.push_back(each);
+  return found;
+}
+
 /// The end of a column's colour scale: 1, or for scores with a unit, the largest of all heads.
 float scaleOf(const Detector& detector, const DetectorStudy& study, bool above) {
   if (detector.unit.empty()) return 1;
@@ -70,9 +80,10 @@ void paintPictures(const Scene& scene, State& page, const std::vector<std::pair<
 }
 
 /// The detectors as columns. A click on one sorts by it, a second one undoes that.
-std::vector<TableColumn> columnsOf(const HeadLabCursor& at, const ScoreTable& scores) {
+std::vector<TableColumn> columnsOf(const HeadLabCursor& at, const ScoreTable& scores,
+                                   const std::vector<const Detector*>& detectors) {
   std::vector<TableColumn> columns{{"head and behaviour", 150, 196}};
-  for (const Detector* each : attention::allDetectors()) {
+  for (const Detector* each : detectors) {
     const bool chosen = at.detector == each->name;
     columns.push_back({.title = std::string(each->column.empty() ? each->title : each->column),
                        .key = std::string(each->name),
@@ -91,12 +102,12 @@ void sortBy(HeadLabCursor& at, const Detector& detector) {
   at.order = undo ? HeadOrder::number : HeadOrder::score;
 }
 
-void paintScore(const Scene& scene, TableView& table, const Detector& detector, const DetectorScore& score,
-                float scale) {
+void paintScore(const Scene& scene, const Theme& theme, TableView& table, const Detector& detector,
+                const DetectorScore& score, float scale) {
   if (score.rows == 0) return table.empty();
   const bool above = scene.cursor.lab.aboveEven && !detector.ofMaps;
   const auto& colormap = above || detector.ofMaps ? scene.look.scoreColormap : scene.look.colormap;
-  table.value(render::sample(colormap, shareOf(detector, score, above, scale)),
+  table.value(colorOn(theme, colormap, shareOf(detector, score, above, scale)),
               {numberOf(detector, score, above), numberOf(detector, score, above, 1)},
               !detector.titleOf           ? ""
               : detector.name == "stripe" ? fmt::format("key {}", score.at)
@@ -112,9 +123,9 @@ std::vector<FigureLegend> legendsOf(const Scene& scene, const DetectorStudy& stu
                         {around ? "−" + end : "0", "", end}};
   };
   std::vector<FigureLegend> legends{scaled(above ? "above uniform" : "score", above, "1")};
-  for (const Detector* each : attention::allDetectors()) {
+  for (const Detector* each : detectorsIn(study)) {
     if (!each->unit.empty())
-      legends.push_back(scaled(fmt::format("{} in {}", each->shortName, each->unit), above,
+      legends.push_back(scaled(fmt::format("{} in {}", each->title, each->unit), above,
                                fixedText(static_cast<double>(scaleOf(*each, study, above)), 1)));
     else if (each->ofMaps && !above)
       legends.push_back(scaled(std::string(each->title), true, "1"));
@@ -132,13 +143,13 @@ void paintLegends(const Scene& scene, const View& view, const DetectorStudy& stu
 }  // namespace
 
 ScorePlace paintScores(Scene& scene, State& page, const ImRect& area, const ScoreTable& scores) {
-  const auto all = attention::allDetectors();
+  const std::vector<const Detector*> all = detectorsIn(scores.study);
   const auto place = [](const auto& list, const auto& one) {
     return std::ranges::find(list, one) - list.begin();
   };
   TableView table(page.view, area,
                   {.name = "detect",
-                   .columns = columnsOf(scene.cursor.lab, scores),
+                   .columns = columnsOf(scene.cursor.lab, scores, all),
                    .rows = std::ssize(scores.rows),
                    .inSight = place(scores.rows, scene.cursor.cell.head),
                    .least = 15,
@@ -160,11 +171,12 @@ ScorePlace paintScores(Scene& scene, State& page, const ImRect& area, const Scor
     pictures.emplace_back(head, table.head(groupColor(*page.view.theme, config.kvHeadOf(head)), head,
                                            attention::describe(label), !label.detector));
     for (std::size_t i = 0; i < all.size(); ++i)
-      paintScore(scene, table, *all[i], profile.scores[i], scales[i]);
+      paintScore(scene, *page.view.theme, table, *all[i], profile[all[i]->name], scales[i]);
   }
   paintPictures(scene, page, pictures);
   const ScorePlace &selected = scores.selected, &over = scores.hovered;
-  if (selected.detector) table.mark({place(scores.rows, selected.head), place(all, selected.detector)});
+  if (std::ranges::count(all, selected.detector))
+    table.mark({place(scores.rows, selected.head), place(all, selected.detector)});
   if (over.head >= 0 && over != selected)
     paintGhostOf(page.view, over.detector ? fmt::format("detect.{}.{}", over.head, over.detector->name)
                                           : fmt::format("detect.head.{}", over.head));
@@ -231,7 +243,7 @@ void paintSimilarity(Scene& scene, const State& page, const ImRect& area, const 
       const float x = from.x + size * static_cast<float>(j);
       const Index b = study.order[static_cast<std::size_t>(j)];
       list.AddRectFilled(ImVec2(x, y), ImVec2(x + size - (size > 6 ? 1 : 0), y + size - (size > 6 ? 1 : 0)),
-                         packed(render::sample(scene.look.colormap, study.likeness(a, b))));
+                         packed(colorOn(theme, scene.look.colormap, study.likeness(a, b))));
     }
   }
   const float side = size * static_cast<float>(heads);

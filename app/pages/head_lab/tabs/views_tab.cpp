@@ -23,7 +23,7 @@ struct PictureWords {
 constexpr std::array<PictureWords, kHeadPictureNames.size()> kWords{{
     {"Weights", "Weights", "A[i][j]", "The softmax output: how a row divides its attention.",
      "The softmax output: how a row divides its attention"},
-    {"Value-weighted", "Value-weighted", "A[i][j]·‖v_j W_O‖ ÷ Σ",
+    {"Value-weighted", "By value", "A[i][j]·‖v_j W_O‖ ÷ Σ",
      "Each weight times the length of its value after W_O: what reaches the output. A bright cell over a "
      "near-zero value contributes nothing.",
      "Each weight times the length of its projected value: what reaches the output"},
@@ -63,6 +63,13 @@ std::string overHeads(HeadPicture picture, Index heads) {
 
 render::Colormap colormapOf(const Look& look, HeadPicture picture) {
   return picture == HeadPicture::difference ? look.scoreColormap : look.colormap;
+}
+
+/// The ends of a picture's colour scale.
+BarLabels endsOf(HeadPicture picture, float high) {
+  if (picture != HeadPicture::difference) return {"0", "", "1"};
+  const std::string most = cellText(static_cast<double>(high));
+  return {"−" + most, "0", most};
 }
 
 std::string valueText(HeadPicture picture, float value) {
@@ -164,10 +171,8 @@ void ViewsTab::map(Scene& scene, const ImRect& area) {
   map.weights = picture != HeadPicture::difference;
   map.colormap = colormapOf(scene.look, picture);
   paintTokenMap(scene, page_, map, shown.values, sequence, labels);
-  const std::string most = map.weights ? "1" : cellText(static_cast<double>(shown.high));
-  paintColourBar(view, *map.colormap,
-                 map.weights ? BarLabels{"0", "", most} : BarLabels{"−" + most, "0", most},
-                 map.cells.GetTR() - ImVec2(0, view.px(20)), std::min(view.px(140), map.cells.GetWidth()));
+  paintColourBar(view, *map.colormap, endsOf(picture, shown.high), map.cells.GetTR() - ImVec2(0, view.px(20)),
+                 std::min(view.px(140), map.cells.GetWidth()));
   const MapHit hit = hitMap(map);
   if (hit.row < 0) return;
   chooseCell(scene, page_, hit);
@@ -211,10 +216,10 @@ void ViewsTab::thumbnail(Scene& scene, const ImRect& area, HeadPicture picture) 
 void ViewsTab::thumbnails(Scene& scene, const ImRect& area) {
   const View& view = page_.view;
   if (area.GetHeight() < view.px(60)) return;
-  constexpr float kGap = 10;
+  constexpr float kGap = 10, kTitle = 42;
   const attention::Matrix& weights = (*study_)[HeadPicture::weights].values;
   const MapGrid grid = mapGrid(view, area.GetSize(), std::ssize(kWords), std::max<Index>(weights.rows(), 1),
-                               std::max<Index>(weights.cols(), 1), {kGap + 24, kGap, 42});
+                               std::max<Index>(weights.cols(), 1), {kGap + 24, kGap, kTitle});
   const ImVec2 gap(view.px(kGap), view.px(kGap)),
       count(static_cast<float>(grid.columns), static_cast<float>(grid.rows)),
       step = (area.GetSize() + gap) / count;
@@ -222,7 +227,8 @@ void ViewsTab::thumbnails(Scene& scene, const ImRect& area) {
     const auto columns = static_cast<std::size_t>(grid.columns);
     const ImVec2 from =
         area.Min + step * ImVec2(static_cast<float>(i % columns), static_cast<float>(i / columns));
-    thumbnail(scene, ImRect(from, from + step - gap), static_cast<HeadPicture>(i));
+    const ImVec2 size(step.x - gap.x, std::min(step.y - gap.y, grid.height + view.px(kTitle)));
+    thumbnail(scene, ImRect(from, from + size), static_cast<HeadPicture>(i));
   }
 }
 
@@ -234,6 +240,11 @@ void ViewsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
     if (i == 0) return large(scene, column);
     column.picture("", {90, 400, 1}, [this, &scene](const ImRect& rest) { thumbnails(scene, rest); })
         .leaves(2);
+    // The scale that the large picture doesn't have.
+    const bool weights = scene.cursor.lab.picture == HeadPicture::difference;
+    const HeadPicture other = weights ? HeadPicture::weights : HeadPicture::difference;
+    const BarLabels ends = endsOf(other, (*study_)[other].high);
+    column.legend({weights ? "weight" : "difference", colormapOf(scene.look, other), ends}).leaves(2);
   });
   board.show();
 }

@@ -22,7 +22,27 @@ struct NamedMap {
   const WeightPicture& picture;
 };
 
-constexpr float kMapTitle = 28, kMapRange = 16;  ///< above and below the cells, in layout units
+constexpr float kMapTitle = 28, kMapRange = 20;  ///< above and below the cells, in layout units
+
+/// Draws the colours' scale below the cells, and after it the largest value if it is beyond that.
+void scaleBelow(const View& view, Canvas list, const NamedMap& map, const ImRect& cells) {
+  ImFont* const font = view.fonts->small;
+  const std::string end = cellText(static_cast<double>(map.picture.colours));
+  const float y = cells.Max.y + view.px(kMapRange / 2), half = view.px(4), gap = view.px(6);
+  const render::Tint tint = inkTint(*view.theme, map.ink);
+  float x =
+      cells.Min.x + paintText(list, font, ImVec2(cells.Min.x, y), view.theme->secondary, "−" + end) + gap;
+  const float wide = std::min(view.px(64), cells.GetWidth() / 4);
+  const std::uint32_t low = packed(tint.low), middle = packed(*tint.middle), high = packed(tint.high);
+  for (const auto& [from, to] : {std::pair(low, middle), {middle, high}}) {
+    list.AddRectFilledMultiColor(ImVec2(x, y - half), ImVec2(x + wide / 2, y + half), from, to, to, from);
+    x += wide / 2;
+  }
+  x += gap + paintText(list, font, ImVec2(x + gap, y), view.theme->secondary, end) + 2 * gap;
+  const std::string most = "largest ±" + cellText(static_cast<double>(map.picture.most));
+  if (map.picture.colours < map.picture.most && x + textWidth(font, most) <= cells.Max.x)
+    paintText(list, font, ImVec2(x, y), view.theme->secondary, most);
+}
 
 void paintMap(Scene& scene, State& page, const ImRect& area, const NamedMap& map) {
   const View& view = page.view;
@@ -37,11 +57,7 @@ void paintMap(Scene& scene, State& page, const ImRect& area, const NamedMap& map
   MatrixPicture picture{std::string("weights.") + map.name, map.ink, -map.picture.colours,
                         map.picture.colours};
   paintPicture(page.view, page.pictures, picture, map.picture.values, cells, scene.look);
-  std::string range = "±" + cellText(static_cast<double>(map.picture.most));
-  if (map.picture.colours < map.picture.most)
-    range += "; colours to ±" + cellText(static_cast<double>(map.picture.colours));
-  paintText(list, view.fonts->small, cells.GetBL() + ImVec2(0, view.px(11)), view.theme->secondary,
-            fitted(view.fonts->small, range, area.GetWidth()));
+  scaleBelow(view, list, map, cells);
   track(picture.name, cells.Min, cells.Max);
 }
 

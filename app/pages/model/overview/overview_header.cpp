@@ -33,7 +33,7 @@ constexpr Doing kDoings[] = {
     {"local_band", "attends to nearby tokens", "attend to nearby tokens"},
     {"uniform", "attends uniformly", "attend uniformly"},
     {"offset", "attends further back", "attend further back"},
-    {"sinks", "attends to the first tokens", "attend to the first tokens"},
+    {"sinks", "attends to the first four tokens", "attend to the first four tokens"},
     {"segment", "stays in its segment", "stay in their segment"},
     {"stripe", "attends to one token", "attend to one token"},
 };
@@ -294,8 +294,7 @@ void magnifier(const Scene& scene, State& page, const OverviewPlan& plan, Index 
                         at == scene.cursor.model.layer && head == scene.cursor.cell.head});
     }
   }
-  render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = shownColours(scene, page);
+  render::HeatmapStyle style = styleFor(view, shownColours(scene, page));
   style.gap = 0;
   view.heatmaps->draw(list, page.pictures.magnified.textures, style, std::move(tiles));
   if (page.pictures.magnified.wanted != page.pictures.magnified.heads)

@@ -32,7 +32,7 @@ struct Columns {
 
 Columns columnsOf(const View& view, const OverviewPlan& plan) {
   const float x = plan.columns;
-  return {x, x + view.px(62), x + view.px(172), x + view.px(190), plan.area.Max.x, view.px(30)};
+  return {x, x + view.px(72), x + view.px(180), x + view.px(198), plan.area.Max.x, view.px(30)};
 }
 
 /// A value from 0 to 1 as a grey bar, with its number above if there is space.
@@ -135,8 +135,8 @@ void besideRows(Scene& scene, State& page, const OverviewPlan& plan) {
   const Columns columns = columnsOf(view, plan);
   const bool digits = plan.rowPitch >= view.px(30);
   const float head = plan.top - view.px(10), most = mostAdded(page.layers);
-  columnTitle(view, "model.entropy", columns.entropy, head, "entropy", kEntropyHelp);
-  columnTitle(view, "model.adds", columns.adds, head, "adds", kAddsHelp);
+  columnTitle(view, "model.entropy", columns.entropy, head, "entropy 0–1", kEntropyHelp);
+  columnTitle(view, "model.adds", columns.adds, head, "adds to stream", kAddsHelp);
   if (page.model.predicts())
     columnTitle(view, "model.lens", columns.guess, head, guessTitle(scene, page, columns), kLensHelp);
   const auto layers = static_cast<Index>(page.layers.size());
@@ -280,15 +280,16 @@ StripColumns columnsFor(const Scene& scene, const State& page, const ImRect& are
   float widest = view.px(40);
   for (const auto& token : page.study->text.tokens)
     widest = std::max(widest, textWidth(view.fonts->mono, token.text) + view.px(10));
-  columns.width = std::floor(std::min(widest, view.px(74)));
+  // Somewhat narrower words are better than one that isn't there.
+  const float most = std::min(widest, view.px(74)), share = room / static_cast<float>(page.tokens());
+  columns.width = std::floor(std::clamp(share, std::min(most, view.px(60)), most));
   // While presenting, the whole text is shown if its words stay readable.
   if (view.present) {
-    columns.width = std::floor(
-        std::clamp(room / static_cast<float>(page.tokens()), std::min(widest, view.px(36)), widest));
+    columns.width = std::floor(std::clamp(share, std::min(widest, view.px(36)), widest));
     if (columns.width < widest - view.px(4)) columns.font = view.fonts->monoSmall;
   }
   const Index slots = std::max<Index>(1, static_cast<Index>(room / columns.width));
-  const Index n = page.tokens(), spare = view.present ? 0 : std::min<Index>(2, slots - 1);
+  const Index n = page.tokens(), spare = view.present ? 0 : std::clamp<Index>(slots - n, 0, 2);
   const Index newest = std::max<Index>(0, n + spare - slots);
   columns.first = page.writing.stripFrom < 0 ? newest : std::min(page.writing.stripFrom, newest);
   columns.count = std::min(slots, n - columns.first);

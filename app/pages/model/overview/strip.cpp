@@ -141,8 +141,13 @@ void column(const Scene& scene, State& page, const StripColumns& columns, Index 
     paintGhost(view, list, "ghost", whole, view.theme->key);
   const std::uint32_t color = query ? view.theme->query : key ? view.theme->key : view.theme->text;
   if (page.writing.edit.token != token) {
-    const std::string word =
-        fitted(columns.font, page.token(token), columns.width - view.px(view.present ? 2 : 6));
+    // A long word may reach beyond its column, as far as its neighbours leave room.
+    const float own = columns.width - view.px(6);
+    float room = FLT_MAX;
+    for (const Index beside : {token - 1, token + 1})
+      if (beside >= 0 && columns.has(beside))
+        room = std::min(room, 2 * own - textWidth(columns.font, page.token(beside)));
+    const std::string word = fitted(columns.font, page.token(token), std::max(own, room));
     const float wide = paintText(list, columns.font, ImVec2(center, wordY), color, word, Align::center);
     if (token >= page.study->text.typed)
       list.AddRectFilled(ImVec2(center - wide / 2, wordY + view.px(9)),

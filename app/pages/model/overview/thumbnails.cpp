@@ -250,8 +250,7 @@ void drawRow(const Scene& scene, State& page, const OverviewPlan& plan, Index at
                          std::min(area.Max.x, plan.map.Max.x), std::min(area.Max.y, plan.map.Max.y)};
     tiles.push_back(picture);
   }
-  render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = shownColours(scene, page);
+  render::HeatmapStyle style = styleFor(view, shownColours(scene, page));
   if (plan.cells() < view.px(110)) style.gap = 0;
   view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.pictures.rows[row].textures, style, std::move(tiles));
 }

@@ -6,29 +6,10 @@ namespace headscope::attention::families {
 
 namespace {
 
-constexpr std::string_view kBertPrefixes[] = {"bert.", ""}, kRobertaPrefixes[] = {"roberta.", ""},
-                           kDistilbertPrefixes[] = {"distilbert.", ""}, kElectraPrefixes[] = {"electra.", ""};
+constexpr std::string_view kDistilbertPrefixes[] = {"distilbert.", ""}, kElectraPrefixes[] = {"electra.", ""};
 
-constexpr TensorNames kBertNames{.embedding = "embeddings.word_embeddings",
-                                 .positions = "embeddings.position_embeddings",
-                                 .tokenTypes = "embeddings.token_type_embeddings",
-                                 .embeddingNorm = "embeddings.LayerNorm",
-                                 .layer = "encoder.layer.N.",
-                                 .q = "attention.self.query",
-                                 .k = "attention.self.key",
-                                 .v = "attention.self.value",
-                                 .o = "attention.output.dense",
-                                 .up = "intermediate.dense",
-                                 .down = "output.dense",
-                                 .attentionNorm = "attention.output.LayerNorm",
-                                 .mlpNorm = "output.LayerNorm",
-                                 .head = "cls.predictions.decoder",
-                                 .headDense = "cls.predictions.transform.dense",
-                                 .headNorm = "cls.predictions.transform.LayerNorm",
-                                 .headBias = "cls.predictions.bias"};
+}  // namespace
 
-/// Reads what BERT and RoBERTa share: no causal mask unless it is a decoder, LayerNorm after each part,
-/// learned positions from row `firstPosition` on, and token types.
 void readBertFields(const ConfigReader& json, Index firstPosition, ModelConfig& config) {
   readSizes(json, {}, config);
   config.innerDim = json.size("intermediate_size");
@@ -43,15 +24,23 @@ void readBertFields(const ConfigReader& json, Index firstPosition, ModelConfig& 
   config.qkvBias = config.outputBias = config.mlpBias = true;
 }
 
-constexpr ConfigFields kBertFields{
+void readRobertaFields(const ConfigReader& json, ModelConfig& config) {
+  // Padding takes no position; it has the row before the first position's
+  // (create_position_ids_from_input_ids of transformers).
+  const Index pad = json.size("pad_token_id", 1, 0);
+  readBertFields(json, pad + 1, config);
+  config.padToken = pad;
+  // Its head ignores hidden_act (RobertaLMHead).
+  config.headActivation = Activation::gelu;
+}
+
+constinit const ConfigFields kBertFields{
     .ignored =
         "directionality pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers "
         "pooler_size_per_head pooler_type output_past embedding_size",
     .fixed = R"(position_embedding_type="absolute")",
     .base = &kSharedFields,
 };
-
-}  // namespace
 
 // BERT (Devlin et al. 2019).
 
@@ -71,25 +60,10 @@ constexpr Family kRoberta{
     .name = "roberta",
     .architecture = "Roberta",
     .prefixes = kRobertaPrefixes,
-    .names = changed(kBertNames,
-                     [](TensorNames& names) {
-                       names.head = "lm_head.decoder";
-                       names.headDense = "lm_head.dense";
-                       names.headNorm = "lm_head.layer_norm";
-                       names.headBias = "lm_head.bias";
-                     }),
+    .names = withRobertaHead(kBertNames),
     .encoder = true,
     .fields = {.base = &kBertFields},
-    .read =
-        [](const ConfigReader& json, ModelConfig& config) {
-          // Padding takes no position; it has the row before the first position's
-          // (create_position_ids_from_input_ids of transformers).
-          const Index pad = json.size("pad_token_id", 1, 0);
-          readBertFields(json, pad + 1, config);
-          config.padToken = pad;
-          // Its head ignores hidden_act (RobertaLMHead).
-          config.headActivation = Activation::gelu;
-        },
+    .read = readRobertaFields,
 };
 constinit const Family roberta = kRoberta;
 
@@ -163,6 +137,8 @@ constinit const Family electra{
                .base = &kBertFields},
     .read =
         [](const ConfigReader& json, ModelConfig& config) {
+          ConfigReader file = json;
+          file.addDefaults(R"({"hidden_size": 256, "intermediate_size": 1024, "num_attention_heads": 4})");
           readBertFields(json, 0, config);
           const Index size = json.size("embedding_size", 128);
           if (size != config.modelDim) config.embeddingDim = size;

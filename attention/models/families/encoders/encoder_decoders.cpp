@@ -24,16 +24,31 @@ constexpr Family decoderOf(const Family& encoder, std::span<const std::string_vi
 constexpr std::string_view kBartEncoderPrefixes[] = {"model.encoder.", "encoder.", "model.", ""};
 constexpr std::string_view kBartDecoderPrefixes[] = {"model.decoder.", "decoder.", "model.", ""};
 
-constexpr TensorNames kBartEncoderNames = changed(kOptNames, [](TensorNames& names) {
+/// How BART's descendants differ from it, and the values of missing fields.
+struct BartKind {
+  std::string_view name = {}, architecture = {};
+  Index vocabulary = 50265, positions = 1024, start = 2;
+  bool before = false;           ///< norms come before each part and after the last
+  bool normedEmbedding = true;   ///< there is a norm of the embeddings
+  Index firstRow = 2;            ///< of the table of positions
+  Index sinusoidsFrom = -1;      ///< instead of a table: d/2 minus this many steps
+  bool scaledEmbedding = false;  ///< by √d
+  std::string_view activation = "gelu";
+};
+
+constexpr TensorNames encoderNames(const BartKind& kind) {
+  TensorNames names = kOptNames;
   names.embedding = "shared";
   names.ownEmbedding = "embed_tokens";
   names.otherEmbedding = "decoder.embed_tokens";
   names.positions = "embed_positions";
-  names.embeddingNorm = "layernorm_embedding";
-  names.finalNorm = {};
-});
+  if (kind.normedEmbedding) names.embeddingNorm = "layernorm_embedding";
+  if (!kind.before) names.finalNorm = {};
+  return names;
+}
 
-constexpr TensorNames kBartDecoderNames = changed(kBartEncoderNames, [](TensorNames& names) {
+constexpr TensorNames decoderNames(const BartKind& kind) {
+  TensorNames names = encoderNames(kind);
   names.otherEmbedding = "encoder.embed_tokens";
   names.crossQ = "encoder_attn.q_proj";
   names.crossK = "encoder_attn.k_proj";
@@ -41,7 +56,8 @@ constexpr TensorNames kBartDecoderNames = changed(kBartEncoderNames, [](TensorNa
   names.crossO = "encoder_attn.out_proj";
   names.crossNorm = "encoder_attn_layer_norm";
   names.logitBias = "final_logits_bias";
-});
+  return names;
+}
 
 /// Reads the sizes of the "encoder" or "decoder".
 void readStack(const ConfigReader& json, const std::string& stack, Index vocabulary, ModelConfig& config) {
@@ -52,20 +68,25 @@ void readStack(const ConfigReader& json, const std::string& stack, Index vocabul
   config.qkvBias = config.outputBias = config.mlpBias = true;
 }
 
+template <const BartKind& kind>
 void readBart(const ConfigReader& json, ModelConfig& config) {
   const bool decodes = config.group != HeadGroup::encoder;
-  constexpr Index kFirstRow = 2;  // of the table of positions (BartLearnedPositionalEmbedding)
   // Both stacks, so that an invalid file is refused whichever heads are requested; the last one read is kept.
   for (const bool decoder : {!decodes, decodes})
-    readStack(json, decoder ? "decoder" : "encoder", 50265, config);
-  if (json.flag("scale_embedding", false))
+    readStack(json, decoder ? "decoder" : "encoder", kind.vocabulary, config);
+  config.activation = readActivation(json, "activation_function", kind.activation);
+  if (json.flag("scale_embedding", kind.scaledEmbedding))
     config.embeddingScale = static_cast<float>(std::sqrt(static_cast<double>(config.modelDim)));
   config.causal = decodes;
-  config.order = BlockOrder::after;
-  config.maxPositions = json.size("max_position_embeddings", 1024, 1, kMaxPositions - kFirstRow);
-  config.positionRows = config.maxPositions + kFirstRow;
-  config.firstPosition = kFirstRow;
-  readStartToken(json, 2, config);
+  config.order = kind.before ? BlockOrder::before : BlockOrder::after;
+  config.maxPositions =
+      json.size("max_position_embeddings", kind.positions, 1, kMaxPositions - kind.firstRow);
+  config.firstPosition = kind.firstRow;
+  if (kind.sinusoidsFrom >= 0)
+    config.sinusoidSteps = std::max<Index>(config.modelDim / 2 - kind.sinusoidsFrom, 1);
+  else
+    config.positionRows = config.maxPositions + kind.firstRow;
+  readStartToken(json, std::min(kind.start, config.vocabulary - 1), config);
 }
 
 constexpr ConfigFields kBartFields{
@@ -79,28 +100,91 @@ constexpr ConfigFields kBartFields{
         "static_position_embeddings=false",
     .base = &kSharedFields};
 
-constexpr Family kBartEncoder{.name = "bart",
-                              .architecture = "Bart",
+/// Their classes in transformers don't read what BART's files say about norms and positions.
+constexpr ConfigFields kBartDescendantFields{
+    .ignored =
+        "num_hidden_layers encoder_layerdrop decoder_layerdrop activation_dropout init_std "
+        "classif_dropout extra_pos_embeddings gradient_checkpointing add_bias_logits "
+        "force_bos_token_to_be_generated normalize_before normalize_embedding add_final_layer_norm "
+        "static_position_embeddings layernorm_variant classifier_dropout max_length_generation "
+        "extra_layer_norm do_blenderbot_90_layernorm save_step unk_token_id prompt_length prompt_mid_dim",
+    .fixed = "share_encoder_decoder_embeddings=true decoder_vocab_size=@vocab_size use_prompt=false",
+    .base = &kSharedFields};
+
+template <const BartKind& kind>
+constexpr Family kBartEncoder{.name = kind.name,
+                              .architecture = kind.architecture,
                               .prefixes = kBartEncoderPrefixes,
-                              .names = kBartEncoderNames,
+                              .names = encoderNames(kind),
                               .encoder = true,
-                              .fields = kBartFields,
-                              .read = readBart};
+                              .fields = kind.name == "bart" ? kBartFields : kBartDescendantFields,
+                              .read = readBart<kind>};
+
+template <const BartKind& kind>
+constexpr Family bartPair() {
+  return decoderOf(kBartEncoder<kind>, kBartDecoderPrefixes, decoderNames(kind));
+}
+
+constexpr BartKind kBart{.name = "bart", .architecture = "Bart"};
+// PLBART (Ahmad et al. 2021), for programs, and MVP (Tang et al. 2022): BART.
+constexpr BartKind kPlBart{
+    .name = "plbart", .architecture = "PLBart", .vocabulary = 50005, .scaledEmbedding = true};
+constexpr BartKind kMvp{.name = "mvp", .architecture = "Mvp", .vocabulary = 50267};
+// mBART (Liu et al. 2020): norms before each part.
+constexpr BartKind kMBart{.name = "mbart", .architecture = "MBart", .before = true};
+// BlenderBot (Roller et al. 2021): also without a norm of the embeddings.
+constexpr BartKind kBlenderbot{.name = "blenderbot",
+                               .architecture = "Blenderbot",
+                               .vocabulary = 8008,
+                               .positions = 128,
+                               .start = 1,
+                               .before = true,
+                               .normedEmbedding = false,
+                               .firstRow = 0};
+// Marian and OPUS-MT (Junczys-Dowmunt et al. 2018; Tiedemann & Thottingal 2020): BART with sines and cosines.
+constexpr BartKind kMarian{.name = "marian",
+                           .architecture = "Marian",
+                           .vocabulary = 58101,
+                           .start = 58100,
+                           .normedEmbedding = false,
+                           .firstRow = 0,
+                           .sinusoidsFrom = 0};
+// Pegasus (Zhang et al. 2020): with sines and cosines, and norms before each part.
+constexpr BartKind kPegasus{.name = "pegasus",
+                            .architecture = "Pegasus",
+                            .start = 0,
+                            .before = true,
+                            .normedEmbedding = false,
+                            .firstRow = 0,
+                            .sinusoidsFrom = 0};
+// M2M-100 and NLLB (Fan et al. 2021; NLLB Team 2022): the same with other frequencies.
+constexpr BartKind kM2M100{.name = "m2m_100",
+                           .architecture = "M2M100",
+                           .vocabulary = 128112,
+                           .before = true,
+                           .normedEmbedding = false,
+                           .sinusoidsFrom = 1,
+                           .scaledEmbedding = true,
+                           .activation = "relu"};
+
+constexpr Family kBartDescendants[] = {bartPair<kBart>(),    bartPair<kPlBart>(),     bartPair<kMvp>(),
+                                       bartPair<kMBart>(),   bartPair<kBlenderbot>(), bartPair<kMarian>(),
+                                       bartPair<kPegasus>(), bartPair<kM2M100>()};
 
 }  // namespace
 
-constinit const Family bart = decoderOf(kBartEncoder, kBartDecoderPrefixes, kBartDecoderNames);
+std::span<const Family> bartDescendants() {
+  return kBartDescendants;
+}
 
 constinit const Family whisper{
     .name = "whisper",
     .architecture = "Whisper",
     .prefixes = kBartDecoderPrefixes,
-    .names = changed(kBartDecoderNames,
+    .names = changed(decoderNames({.before = true, .normedEmbedding = false}),
                      [](TensorNames& names) {
                        names.embedding = "embed_tokens";
                        names.ownEmbedding = names.otherEmbedding = {};
-                       names.embeddingNorm = {};
-                       names.finalNorm = "layer_norm";
                        names.head = "proj_out";
                        names.logitBias = {};
                        names.keyBias = false;
@@ -233,6 +317,10 @@ void readMt5(const ConfigReader& json, ModelConfig& config) {
 constexpr ConfigFields kT5Fields{.ignored = "dropout_rate initializer_factor n_positions output_past",
                                  .base = &kSharedFields};
 
+void readUmt5(const ConfigReader& json, ModelConfig& config) {
+  readT5Fields(json, {"gated-gelu", 250112, 1024, 8, 6, true}, config);
+}
+
 constexpr Family encoderOf(std::string_view name, std::string_view architecture, bool tied,
                            void (*read)(const ConfigReader&, ModelConfig&)) {
   return {.name = name,
@@ -248,9 +336,22 @@ constexpr Family encoderOf(std::string_view name, std::string_view architecture,
 constexpr Family kT5Encoder = encoderOf("t5", "T5", true, readT5);
 constexpr Family kMt5Encoder = encoderOf("mt5", "MT5", true, readMt5);
 
+/// Each layer has its own table of distance biases.
+constexpr TensorNames withOwnBuckets(TensorNames names) {
+  names.bucketBias = "block.N.layer.0.SelfAttention.relative_attention_bias";
+  return names;
+}
+constexpr Family kUmt5Encoder = [] {
+  Family family = encoderOf("umt5", "UMT5", true, readUmt5);
+  family.names = withOwnBuckets(family.names);
+  return family;
+}();
+
 }  // namespace
 
 constinit const Family t5 = decoderOf(kT5Encoder, kT5DecoderPrefixes, t5DecoderNames());
 constinit const Family mt5 = decoderOf(kMt5Encoder, kT5DecoderPrefixes, t5DecoderNames());
+// UMT5 (Chung et al. 2023).
+constinit const Family umt5 = decoderOf(kUmt5Encoder, kT5DecoderPrefixes, withOwnBuckets(t5DecoderNames()));
 
 }  // namespace headscope::attention::families

@@ -85,6 +85,21 @@ constinit const Family vit{
     .read = readVit,
 };
 
+// Masked Siamese Networks (Assran et al. 2022): ViT, trained otherwise.
+constinit const Family vitMsn{
+    .name = "vit_msn",
+    .architecture = "ViTMSN",
+    .prefixes = kVitPrefixes,
+    .names = kVitNames,
+    .encoder = true,
+    .fields = {.base = &kVitFields},
+    .read =
+        [](const ConfigReader& json, ModelConfig& config) {
+          readVit(json, config);
+          config.epsilon = json.positive("layer_norm_eps", 1e-6);
+        },
+};
+
 constinit const Family deit{
     .name = "deit",
     .architecture = "DeiT",
@@ -171,6 +186,38 @@ constinit const Family clipVision{
     .fields = {.base = &kClipVisionFields},
     .read = readClipVision,
 };
+
+// The vision tower of SigLIP (Zhai et al. 2023): without a class token, and with biases of the patches. Its
+// pooling head isn't computed.
+
+namespace {
+
+void readSiglip(const ConfigReader& json, ModelConfig& config) {
+  readVitSizes(json, 16, 1e-6, config);
+  config.activation = readActivation(json, "hidden_act", "gelu_pytorch_tanh");
+  config.innerDim = json.size("intermediate_size", 3072);
+  config.picture->leading = 0;
+  config.picture->processor = "Siglip";
+}
+
+constexpr Family siglipOf(std::string_view name, std::string_view architecture, std::string_view nested) {
+  return {.name = name,
+          .architecture = architecture,
+          .prefixes = kClipPrefixes,
+          .names = changed(kClipNames,
+                           [](TensorNames& names) {
+                             names.embeddingNorm = names.leadingTokens[0] = names.patchClassifier = {};
+                           }),
+          .encoder = true,
+          .nested = nested,
+          .fields = {.ignored = "vision_use_head text_config", .base = &kClipVisionFields},
+          .read = readSiglip};
+}
+
+}  // namespace
+
+constinit const Family siglip = siglipOf("siglip", "Siglip", "vision_config");
+constinit const Family siglipVision = siglipOf("siglip_vision_model", "SiglipVision", {});
 
 // DINOv2 (Oquab et al. 2023): ViT with factors on the outputs of attention and MLP, and positions that are
 // interpolated to the picture's size; also with registers, tokens without a position (Darcet et al. 2023).

@@ -93,6 +93,7 @@ TEST(CostWords, VerdictGivesItsReasons) {
   const CostFigures large = figuresOf("Llama-3.1-405B", 1);
   EXPECT_FALSE(large.fits());
   EXPECT_NE(verdictText(large).find(" too large"), std::string::npos);
+  EXPECT_EQ(speedText(large), "Can't run") << "no speed of what doesn't fit";
   EXPECT_NE(verdictReason(large).find("no batch and no context fits"), std::string::npos)
       << verdictReason(large);
 }

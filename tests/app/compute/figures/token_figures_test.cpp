@@ -1,4 +1,5 @@
-// How a text becomes numbers: everything stays inside the drawing, in type that a hall can read.
+// How a text becomes numbers, and computed arrays: everything stays inside the drawing, in type that a hall
+// can read.
 
 #include "app/compute/figures/token_figures.h"
 
@@ -57,6 +58,23 @@ void expectInside(const Drawing& drawing) {
   }
 }
 
+std::vector<ArrayFigure> arraysOf() {
+  attention::Matrix signedRow(1, 64), shares(1, 3);
+  signedRow.setConstant(-0.5f);
+  shares << 0, 0.25f, 1;
+  return {{"one", {signedRow}, {}, false},
+          {"two", {shares}, {"The", "dog", "saw"}, true},
+          {"maps", {attention::Matrix::Identity(3, 3), attention::Matrix::Identity(3, 3)}, {}, false}};
+}
+
+/// A square of four keys with one in its middle; queries towards two of its corners.
+PlaneFigure planeOf() {
+  PlaneFigure plane{attention::Matrix(2, 2), attention::Matrix(5, 2), {"a", "b", "c", "d", "inside"}, 0};
+  plane.queries << 1, 1, -1, -1;
+  plane.keys << 1, 1, -1, 1, -1, -1, 1, -1, 0.2f, 0.1f;
+  return plane;
+}
+
 TEST(TokenFigures, StayInsideAtEverySize) {
   const TokenFigure figure = figureOf();
   const DrawingColors colors = drawingColors(darkTheme());
@@ -67,7 +85,34 @@ TEST(TokenFigures, StayInsideAtEverySize) {
     expectInside(idsDrawing(figure, true, width, height, colors));
     expectInside(vectorsDrawing(figure, width, height, colors));
     expectInside(rotationDrawing(figure, width, height, colors));
+    expectInside(arraysDrawing(arraysOf(), false, width, height, colors));
+    expectInside(arraysDrawing(arraysOf(), true, width, height, colors));
+    expectInside(planeDrawing(planeOf(), width, height, colors));
   }
+}
+
+TEST(TokenFigures, ArraysHideTheResultAlone) {
+  std::vector<ArrayFigure> arrays = arraysOf();
+  const auto texts = [&](bool hidden) {
+    return textsOf(arraysDrawing(arrays, hidden, 860, 600, drawingColors(darkTheme())));
+  };
+  EXPECT_THAT(texts(true), testing::IsSupersetOf({"one", "two", "?", "maps"}));
+  EXPECT_THAT(texts(false), Not(Contains("?")));
+  EXPECT_THAT(texts(true), Not(Contains("dog")));
+  arrays.erase(arrays.begin());
+  EXPECT_THAT(texts(false), testing::IsSupersetOf({"0", "0.25", "1", "The", "dog", "saw"}));
+}
+
+TEST(TokenFigures, PlaneOutlinesTheHullAndNamesTheKeysThatWin) {
+  const Drawing drawing = planeDrawing(planeOf(), 860, 600, drawingColors(darkTheme()));
+  std::vector<std::string> winners;
+  std::size_t corners = 0;
+  for (const Shape& shape : drawing.shapes) {
+    if (const auto* text = std::get_if<TextRun>(&shape); text && text->bold) winners.push_back(text->text);
+    if (const auto* line = std::get_if<Polyline>(&shape)) corners = std::max(corners, line->points.size());
+  }
+  EXPECT_THAT(winners, testing::UnorderedElementsAre("a", "c"));
+  EXPECT_EQ(corners, 5u) << "the square, closed: the key inside is no corner";
 }
 
 TEST(TokenFigures, HiddenIdsAreAskedFor) {

@@ -57,6 +57,39 @@ TEST(LessonTokens, TokenPicturesShowTheModel) {
   }
 }
 
+TEST(LessonTokens, ArraysAndPlanesAreComputed) {
+  const auto read = [](const std::string& look) {
+    return parseLesson(R"J({"format": "headscope lesson", "version": 1, "id": "a", "title": "A", "scene":
+    {"weights.source": "random", "model.linked": false, "model.head_dim": 2}, "steps": [{"id": "one", "title": "T", "text": "x", "look": )J" +
+                           look + "}]}",
+                       "a.json");
+  };
+  Resources resources(kTokenLimits);
+  const auto arrays = read(R"J({"picture": "arrays", "arrays": [
+    {"label": "{n} words", "values": "W[0,7]", "words": true}, {"label": "maps", "values": "W[:2]", "result": true}]})J");
+  ASSERT_TRUE(arrays) << arrays.error().message;
+  const auto study = studyStep(**arrays, 0, resources);
+  ASSERT_TRUE(study) << study.error().message;
+  ASSERT_EQ((*study)->arrays.size(), 2u);
+  const ArrayFigure &row = (*study)->arrays[0], &maps = (*study)->arrays[1];
+  EXPECT_EQ(row.label, "12 words");
+  EXPECT_EQ(row.words[7], "it");
+  EXPECT_NEAR(row.values[0].sum(), 1, 1e-5);
+  EXPECT_EQ(maps.values.size(), 2u);
+  EXPECT_TRUE(maps.result);
+  EXPECT_EQ(maps.values[1].row(7), (*study)->snapshot->sequences[0].attention.weights[1].row(7));
+  const auto plane = read(R"J({"picture": "plane", "head": 1, "query": 3})J");
+  ASSERT_TRUE(plane) << plane.error().message;
+  EXPECT_EQ((*studyStep(**plane, 0, resources))->plane->query, 3);
+  const auto number = read(R"J({"picture": "arrays", "arrays": [{"label": "a", "values": "n"}]})J");
+  EXPECT_THAT(studyStep(**number, 0, resources).error().message,
+              HasSubstr("look.arrays[0].values: this has the shape"));
+  for (const auto& [look, expected] : {std::pair(R"J({"picture": "arrays"})J", "look.arrays"),
+                                       std::pair(R"J({"picture": "arrays", "arrays": [{"label": "a"}]})J",
+                                                 "look.arrays[0].values is missing")})
+    EXPECT_THAT(read(look).error().message, HasSubstr(expected));
+}
+
 TEST(LessonTokens, TokenPicturesNeedAModel) {
   const auto lesson = parseLesson(
       R"J({"format": "headscope lesson", "version": 1, "id": "a", "title": "A", "steps": [

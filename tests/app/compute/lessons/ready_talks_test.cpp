@@ -63,6 +63,7 @@ const std::vector<NoteNumber> kNoteNumbers{
     {"kv_cache", 10, "320 GiB", "cost.bytes/2^30"},
     {"kv_cache", 10, "131.4 GiB", "cost.weight_bytes/2^30"},
     {"induction", 1, "0.937", "probability(11,'cold')"},
+    {"induction", 1, "1.000", "A[0,0,11,10]"},
     {"induction", 2, "0.990", "A[1,2,11,3]"},
     {"induction", 3, "0.086", "max(A[0,:,11,3])"},
     {"induction", 4, "1.000", "A[0,0,3,2]"},
@@ -118,6 +119,12 @@ TEST_P(ReadyTalkFile, IsAsTheTableSays) {
     pages.insert(view.scene->cursor.page);
     EXPECT_GT(minutesOf(view.notes), 0) << view.notes;
     EXPECT_GE(std::count(view.notes.begin(), view.notes.end(), '.'), 3) << "what to say and what to ask";
+    const Cursor& cursor = view.scene->cursor;
+    const bool drawsArc = cursor.page == "heads" || cursor.page == "model";
+    EXPECT_FALSE(drawsArc && cursor.cell.query == cursor.cell.key) << "from a word to itself";
+    const Index layer = cursor.page == "model" ? cursor.model.layer : view.scene->setup.subject.layer;
+    for (const SwitchedHead& off : view.scene->setup.subject.switchedOff)
+      EXPECT_FALSE(off.layer == layer && off.head == cursor.cell.head) << "off, and shown large";
     minutes += minutesOf(view.notes);
   }
   EXPECT_EQ(minutes, GetParam().minutes);

@@ -87,7 +87,7 @@ TEST_P(ShippedLesson, TextsAreShort) {
 /// A step's text is still shown next to the result, once the question is answered.
 TEST_P(ShippedLesson, TextsOfQuestionsDontAnnounceTheirResult) {
   forSteps([](const LessonStep& step, const StepStudy& study) {
-    for (const char* announcement : {"Next,", "Next ", "next.", " next [", "next:"})
+    for (const char* announcement : {"Next,", "Next ", "next.", " next [", "next:", "Now "})
       EXPECT_TRUE(!step.question || study.text.find(announcement) == std::string::npos) << announcement;
   });
 }
@@ -97,6 +97,21 @@ TEST_P(ShippedLesson, MarksStandInTheWords) {
     std::string words = study.text;
     for (const OptionStudy& option : study.options) words += option.why;
     EXPECT_EQ(words.find("](mark)") != std::string::npos, step.look.mark > 0);
+  });
+}
+
+/// A mark belongs to a control, a row, a column, a cell, or one head of several. Beside a whole picture it
+/// would point at nothing.
+TEST_P(ShippedLesson, MarksPointAtOneThing) {
+  forSteps([](const LessonStep& step, const StepStudy&) {
+    const LessonLook& look = step.look;
+    if (look.mark <= 0) return;
+    EXPECT_EQ(look.picture, LookPicture::none) << "its own picture has no marks";
+    EXPECT_TRUE(look.at != LookAt::right || look.control.starts_with("model."))
+        << "only a thumbnail is small";
+    EXPECT_TRUE(!look.control.empty() || look.at != LookAt::page);
+    EXPECT_TRUE(look.at != LookAt::head || step.scene.cursor.focus < 0)
+        << "the enlarged head is all there is";
   });
 }
 
@@ -110,6 +125,11 @@ TEST_P(ShippedLesson, SelectedKeysAreRead) {
     const SequenceSnapshot& line = *shownSequence(step.scene, study.snapshot.get());
     EXPECT_GT(line.probabilities()[cursor.cell.head](cursor.cell.query, cursor.cell.key), 0.005f);
   });
+}
+
+TEST_P(ShippedLesson, SummaryFitsOnACard) {
+  EXPECT_GE(lesson->summary.size(), 10u);
+  EXPECT_LE(lesson->summary.size(), 44u) << lesson->summary;
 }
 
 TEST_P(ShippedLesson, EndSaysInTwoSentencesWhatWasLearned) {

@@ -65,6 +65,23 @@ TEST_P(HeadsOfModels, MidTextForecastAveragesOverWholeText) {
     EXPECT_NEAR(probability(now, query, id, {}), expected, 2e-5) << id;
 }
 
+/// On Heads as on Model, "The" and "the" are different tokens.
+TEST_P(HeadsOfModels, ScoresAreTheSameOnHeadsAndModel) {
+  Scene scene = goldenScene(GetParam(), "The cat saw the cat . The");
+  const auto whole = study(scene.setup);
+  for (scene.setup.subject.layer = 0; scene.setup.subject.layer < 2; ++scene.setup.subject.layer) {
+    const Snapshot snapshot = computed(scene.setup);
+    const auto& heads = whole->layers[static_cast<std::size_t>(scene.setup.subject.layer)]->heads;
+    for (std::size_t head = 0; head < heads.size(); ++head)
+      for (const char* detector : {"same_token", "induction"}) {
+        const auto &here = snapshot.sequences[0].profiles[head][detector],
+                   &there = heads[head].profile[detector];
+        EXPECT_EQ(here.rows, there.rows) << detector;
+        EXPECT_NEAR(here.raw, there.raw, 1e-4) << detector << " " << head;
+      }
+  }
+}
+
 /// The previous synthetic layer is still in the setup, with another number of heads.
 TEST_P(HeadsOfModels, ModelScenesNeverPlantHeads) {
   Scene scene = goldenScene(GetParam(), "the cat sat on");

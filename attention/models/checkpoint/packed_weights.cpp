@@ -1,0 +1,384 @@
+#include "attention/models/checkpoint/packed_weights.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <Eigen/Core>
+
+#include "attention/core/parallel.h"
+#include "attention/core/tensor.h"
+#include "attention/formats/dtype.h"
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/json_tree.h"
+#include "attention/formats/quote.h"
+#include "attention/models/config/config_reader.h"
+
+namespace headscope::attention {
+namespace {
+
+using Plan = MadeWeight;
+
+/// The tensors of one weight, by the ends of their names.
+class Parts {
+ public:
+  Parts(const std::map<std::string, TensorView>& tensors, std::string stem, const Quantisation& how)
+      : tensors_(tensors), stem_(std::move(stem)), how_(how) {}
+
+  const Quantisation& how() const { return how_; }
+  const TensorView* find(const std::string& end) const {
+    const auto at = tensors_.find(stem_ + end);
+    return at == tensors_.end() ? nullptr : &at->second;
+  }
+  /// A tensor of this kind and shape; records an error and returns an empty one for another.
+  const TensorView& get(const std::string& end, std::string_view kind, const Shape& shape) {
+    static const TensorView kNone{};
+    const TensorView* const found = find(end);
+    const std::string at = "tensor " + quotedText(stem_ + end);
+    if (!found)
+      fail("has no " + at + ", expected one of " + shapeText(shape));
+    else if (found->shape != shape || (!kind.empty() && found->kind != kind))
+      fail(fmt::format("{} is {} of {}, expected {} of {}", at, shapeText(found->shape), found->kind,
+                       shapeText(shape), kind.empty() ? "F32, F16 or BF16" : kind));
+    else
+      return *found;
+    return kNone;
+  }
+  /// The numbers of a tensor of floats.
+  std::vector<float> floats(const std::string& end, const Shape& shape) {
+    const TensorView& found = get(end, "", shape);
+    if (!found.data || !found.type) {
+      fail(fmt::format("tensor {} is {}, expected F32, F16 or BF16", quotedText(stem_ + end), found.kind));
+      return {};
+    }
+    std::vector<float> numbers(found.numbers());
+    if (const Status read = found.read(0, numbers, quotedText(stem_ + end)); !read)
+      fail(read.error().message);
+    return numbers;
+  }
+  void fail(const std::string& what) {
+    if (!error_) error_ = Error{what};
+  }
+  const std::optional<Error>& error() const { return error_; }
+  const std::string& stem() const { return stem_; }
+
+ private:
+  const std::map<std::string, TensorView>& tensors_;
+  std::string stem_;
+  const Quantisation& how_;
+  std::optional<Error> error_;
+};
+
+/// The width and height of a matrix; records an error for other tensors.
+std::pair<std::uint64_t, std::uint64_t> sides(Parts& parts, const std::string& end) {
+  const TensorView* const found = parts.find(end);
+  if (found && found->shape.size() == 2 && found->shape[0] > 0 && found->shape[1] > 0)
+    return {found->shape[0], found->shape[1]};
+  parts.fail(fmt::format("tensor {} is {}, expected a matrix", quotedText(parts.stem() + end),
+                         found ? shapeText(found->shape) : "missing"));
+  return {1, 1};
+}
+
+/// Whole numbers of `bits` in words of 32 bits, the lowest bits first, along the second or the first axis.
+struct Words {
+  const std::uint8_t* data = nullptr;
+  std::uint64_t columns = 0, bits = 4;
+  bool down = false;         ///< the first axis is packed
+  bool interleaved = false;  ///< AWQ's order: 0, 2, 4, 6, 1, 3, 5, 7
+
+  /// Number `packed` along the packed axis, at `other` of the other axis.
+  std::uint32_t at(std::uint64_t packed, std::uint64_t other) const {
+    constexpr std::uint64_t kPlaces[] = {0, 4, 1, 5, 2, 6, 3, 7};
+    if (interleaved) packed = packed / 8 * 8 + kPlaces[packed % 8];
+    const std::uint64_t bit = packed * bits, word = bit / 32, shift = bit % 32;
+    const auto wordAt = [&](std::uint64_t w) {
+      return std::uint64_t{
+          load<std::uint32_t>(data + 4 * (down ? w * columns + other : other * columns + w))};
+    };
+    std::uint64_t value = wordAt(word) >> shift;
+    if (shift + bits > 32) value |= wordAt(word + 1) << (32 - shift);
+    return static_cast<std::uint32_t>(value & ((std::uint64_t{1} << bits) - 1));
+  }
+};
+
+/// The type of a weight whose scales are of this type.
+WeightType typeBy(const TensorView* scales) {
+  return scales && scales->kind == "BF16" ? WeightType::bf16 : WeightType::f16;
+}
+
+/// Frantar et al. 2022, GPTQ: scale · (q − zero) for each group of inputs, as AutoGPTQ's and GPTQModel's
+/// dequantize_weight(). Lin et al. 2023, AWQ: the same with outputs packed, as AutoAWQ's dequantize_gemm().
+Plan gptqOrAwq(Parts& parts, bool awq) {
+  const auto [rows, columns] = sides(parts, ".qweight");
+  const auto bits = static_cast<std::uint64_t>(awq ? 4 : parts.how().bits);
+  if (bits < 2 || bits > 8) return parts.fail(fmt::format("says {} bits, expected 2 to 8", bits)), Plan();
+  const std::uint64_t in = awq ? rows : rows * 32 / bits, out = awq ? columns * 8 : columns;
+  const std::uint64_t groups = sides(parts, ".scales").first;
+  const auto scales = parts.floats(".scales", {groups, out});
+  const Words q{parts.get(".qweight", "I32", {rows, columns}).data, columns, bits, !awq, awq};
+  const std::uint64_t zeroWords = (out * bits + 31) / 32;
+  const Words zeros{parts.get(".qzeros", "I32", {groups, zeroWords}).data, zeroWords, bits, false, awq};
+  std::vector<std::uint32_t> groupOf(in);
+  const TensorView* const ordered = parts.find(".g_idx");
+  if (ordered) (void)parts.get(".g_idx", "I32", {in});
+  for (std::uint64_t i = 0; i < in && !parts.error(); ++i) {
+    groupOf[i] = ordered ? load<std::uint32_t>(ordered->data + 4 * i)
+                         : static_cast<std::uint32_t>(i / ((in + groups - 1) / groups));
+    if (groupOf[i] >= groups) parts.fail(fmt::format("has group {} of {}", groupOf[i], groups));
+  }
+  const std::uint32_t more = !awq && parts.how().zerosLessOne ? 1 : 0;
+  return {out, in, typeBy(parts.find(".scales")), [=](std::uint64_t o, std::span<float> row) {
+            for (std::uint64_t i = 0; i < row.size(); ++i) {
+              const std::uint64_t g = groupOf[i];
+              const std::uint32_t zero = zeros.at(o, g) + more;
+              const std::uint32_t number = awq ? q.at(o, i) : q.at(i, o);
+              row[i] = scales[g * out + o] * (static_cast<float>(number) - static_cast<float>(zero));
+            }
+          }};
+}
+
+/// Dettmers et al. 2023, QLoRA, equations 5 and 6: a table's value times the block's largest, which may be
+/// packed itself. The first of two numbers is in a byte's upper half.
+Plan fourBits(Parts& parts) {
+  constexpr std::uint64_t kMostState = 4096;
+  for (const char* type : {"nf4", "fp4"}) {
+    const TensorView* const state = parts.find(std::string(".weight.quant_state.bitsandbytes__") + type);
+    if (!state || state->bytes > kMostState) continue;
+    const auto json =
+        parseJsonTree({reinterpret_cast<const char*>(state->data), state->bytes}, "quant_state");
+    const auto whole = [&](const nlohmann::json& at) {
+      return at.is_number_unsigned() ? at.get<std::uint64_t>() : 0;
+    };
+    if (!json || !json->is_object()) break;
+    const nlohmann::json shape = json->value("shape", nlohmann::json());
+    const std::uint64_t block = whole(json->value("blocksize", nlohmann::json()));
+    if (!shape.is_array() || shape.size() != 2 || block == 0) break;
+    const std::uint64_t out = whole(shape[0]), in = whole(shape[1]);
+    const auto numbers = byteExtent(DType::U8, {out, in});
+    if (!numbers || *numbers == 0) break;
+    const std::uint64_t blocks = (*numbers + block - 1) / block, bytes = (*numbers + 1) / 2;
+    const std::uint8_t* const q = parts.get(".weight", "U8", {bytes, 1}).data;
+    const std::vector<float> table = parts.floats(".weight.quant_map", {16});
+    std::vector<float> most(blocks);
+    if (!parts.find(".weight.nested_absmax")) {
+      most = parts.floats(".weight.absmax", {blocks});
+    } else {
+      const std::uint64_t each = whole(json->value("nested_blocksize", nlohmann::json()));
+      const nlohmann::json offset = json->value("nested_offset", nlohmann::json(0.0));
+      if (each == 0 || !offset.is_number()) break;
+      const TensorView& packed = parts.get(".weight.absmax", "U8", {blocks});
+      const auto values = parts.floats(".weight.nested_quant_map", {256});
+      const auto scales = parts.floats(".weight.nested_absmax", {(blocks + each - 1) / each});
+      for (std::uint64_t b = 0; b < blocks && !parts.error(); ++b)
+        most[b] = values[packed.data[b]] * scales[b / each] + offset.get<float>();
+    }
+    const bool bf16 = json->value("dtype", nlohmann::json()) == nlohmann::json("bfloat16");
+    return {out, in, bf16 ? WeightType::bf16 : WeightType::f16, [=](std::uint64_t o, std::span<float> row) {
+              for (std::uint64_t i = 0, at = o * row.size(); i < row.size(); ++i, ++at)
+                row[i] = table[q[at / 2] >> (at % 2 == 0 ? 4 : 0) & 15] * most[at / block];
+            }};
+  }
+  return parts.fail(fmt::format("has no quant_state of {} that can be read", quotedText(parts.stem()))),
+         Plan();
+}
+
+/// Dettmers et al. 2022, LLM.int8(), section 3: q · (the row's largest) / 127.
+Plan eightBits(Parts& parts) {
+  const auto [out, in] = sides(parts, ".weight");
+  const std::uint8_t* const q = parts.get(".weight", "I8", {out, in}).data;
+  const std::vector<float> most = parts.floats(".SCB", {out});
+  return {out, in, WeightType::f16, [=, in = in](std::uint64_t o, std::span<float> row) {
+            for (std::uint64_t i = 0; i < in; ++i)
+              row[i] = static_cast<float>(static_cast<std::int8_t>(q[o * in + i])) * most[o] * (1 / 127.0F);
+          }};
+}
+
+/// compressed-tensors' unpack_from_int32() and dequantize(): scale · (q − zero), where q is stored with half
+/// of its range added, and so is zero.
+Plan packedInWords(Parts& parts) {
+  const auto [out, words] = sides(parts, ".weight_packed");
+  const auto bits = static_cast<std::uint64_t>(parts.how().bits);
+  if (bits != 4 && bits != 8) return parts.fail(fmt::format("says {} bits, expected 4 or 8", bits)), Plan();
+  const std::uint64_t groups = sides(parts, ".weight_scale").second;
+  std::uint64_t in = words * 32 / bits;
+  if (const TensorView* const shape = parts.find(".weight_shape");
+      shape && shape->bytes == 16 && shape->kind == "I64") {
+    const std::uint64_t said = load<std::uint64_t>(shape->data + 8);
+    if (said > in || said + 32 / bits <= in) return parts.fail("has a weight_shape that doesn't fit"), Plan();
+    in = said;
+  }
+  if (parts.find(".weight_g_idx")) return parts.fail("has groups in another order (weight_g_idx)"), Plan();
+  const auto scales = parts.floats(".weight_scale", {out, groups});
+  const Words q{parts.get(".weight_packed", "I32", {out, words}).data, words, bits};
+  const std::uint64_t each = (in + groups - 1) / groups;
+  std::optional<Words> zeros;
+  if (parts.find(".weight_zero_point"))
+    zeros = Words{parts.get(".weight_zero_point", "I32", {(out * bits + 31) / 32, groups}).data, groups, bits,
+                  true};
+  const auto usual = static_cast<float>(1U << (bits - 1));
+  return {out, in, typeBy(parts.find(".weight_scale")), [=](std::uint64_t o, std::span<float> row) {
+            for (std::uint64_t i = 0; i < row.size(); ++i) {
+              const std::uint64_t g = i / each;
+              const float zero = zeros ? static_cast<float>(zeros->at(o, g)) : usual;
+              row[i] = scales[o * groups + g] * (static_cast<float>(q.at(i, o)) - zero);
+            }
+          }};
+}
+
+/// OCP's 8-bit floats (Micikevicius et al. 2022, table 1): E4M3 has no infinity, E5M2 is a half's upper byte.
+float floatOf(std::uint8_t bits, bool e5m2) {
+  if (e5m2)
+    return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(static_cast<std::uint16_t>(bits << 8)));
+  const int exponent = bits >> 3 & 15, mantissa = bits & 7;
+  const float value = exponent == 15 && mantissa == 7 ? std::numeric_limits<float>::quiet_NaN()
+                      : exponent == 0                 ? std::ldexp(static_cast<float>(mantissa), -9)
+                                      : std::ldexp(static_cast<float>(8 + mantissa), exponent - 10);
+  return bits >> 7 ? -value : value;
+}
+
+/// 8-bit floats or whole numbers with a scale for all, each row, each group of a row or each square block, by
+/// which they are multiplied, as DeepSeek's weight_dequant(), FBGEMM and compressed-tensors do.
+Plan scaled(Parts& parts, const std::string& scale) {
+  const auto [out, in] = sides(parts, ".weight");
+  const TensorView& weight = *parts.find(".weight");
+  const bool whole = weight.kind == "I8", e5m2 = weight.kind == "F8_E5M2";
+  if (parts.error() || (!whole && !e5m2 && weight.kind != "F8_E4M3"))
+    return parts.fail(fmt::format("tensor {} is {}, expected I8, F8_E4M3 or F8_E5M2",
+                                  quotedText(parts.stem() + ".weight"), weight.kind)),
+           Plan();
+  if (const TensorView* const zeros = parts.find(".weight_zero_point"))
+    if (std::any_of(zeros->data, zeros->data + zeros->bytes, [](std::uint8_t byte) { return byte != 0; }))
+      return parts.fail("has zero points of 8-bit weights, which aren't read"), Plan();
+  Shape shape = parts.find(scale)->shape;
+  const auto scales = parts.floats(scale, shape);
+  while (shape.size() < 2) shape.push_back(1);
+  // A block's sides are powers of two: 128 of 1,000 rows is the side of 8 blocks.
+  const auto side = [](std::uint64_t size, std::uint64_t blocks) {
+    if (blocks <= 1 || size % blocks == 0) return size / std::max<std::uint64_t>(blocks, 1);
+    std::uint64_t each = 1;
+    while (each * blocks < size) each *= 2;
+    return each;
+  };
+  const std::uint64_t rows = side(out, shape[0]), columns = side(in, shape[1]);
+  if (shape.size() != 2 || rows == 0 || columns == 0 || (out + rows - 1) / rows != shape[0] ||
+      (in + columns - 1) / columns != shape[1])
+    return parts.fail(fmt::format("tensor {} is {}, expected a scale for each row or block of [{}, {}]",
+                                  quotedText(parts.stem() + scale), shapeText(shape), out, in)),
+           Plan();
+  std::array<float, 256> values{};
+  for (std::size_t bits = 0; bits < values.size(); ++bits)
+    values[bits] = whole ? static_cast<float>(static_cast<std::int8_t>(bits))
+                         : floatOf(static_cast<std::uint8_t>(bits), e5m2);
+  const TensorView* const kind = parts.find(scale);
+  return {out, in, kind->kind == "F16" ? WeightType::f16 : WeightType::bf16,
+          [=, data = weight.data, across = shape[1]](std::uint64_t o, std::span<float> row) {
+            for (std::uint64_t i = 0; i < row.size(); ++i)
+              row[i] = values[data[o * row.size() + i]] * scales[o / rows * across + i / columns];
+          }};
+}
+
+/// MLX's mlx.core.dequantize(): scale · q + bias for each group of inputs.
+Plan mlx(Parts& parts) {
+  const auto [out, words] = sides(parts, ".weight");
+  const std::uint64_t groups = sides(parts, ".scales").second,
+                      in = groups * static_cast<std::uint64_t>(parts.how().group);
+  const std::uint64_t bits = in > 0 ? words * 32 / in : 0;
+  if (bits < 2 || bits > 8 || words * 32 % in != 0)
+    return parts.fail(fmt::format("tensor {} has {} words for {} groups of {}: expected 2 to 8 bits",
+                                  quotedText(parts.stem() + ".weight"), words, groups, parts.how().group)),
+           Plan();
+  const auto scales = parts.floats(".scales", {out, groups}), biases = parts.floats(".biases", {out, groups});
+  const Words q{parts.get(".weight", "U32", {out, words}).data, words, bits};
+  const std::uint64_t group = in / groups;
+  return {out, in, typeBy(parts.find(".scales")),
+          [=, groups = groups](std::uint64_t o, std::span<float> row) {
+            for (std::uint64_t i = 0; i < row.size(); ++i) {
+              const std::uint64_t at = o * groups + i / group;
+              row[i] = scales[at] * static_cast<float>(q.at(i, o)) + biases[at];
+            }
+          }};
+}
+
+/// A form of packed weights: the ends of two names that only it has, and how to read it.
+struct Form {
+  std::string_view methods, numbers, beside;
+  Plan (*plan)(Parts& parts);
+};
+constexpr Form kForms[] = {
+    {"gptq", ".qweight", ".scales", [](Parts& parts) { return gptqOrAwq(parts, false); }},
+    {"awq", ".qweight", ".scales", [](Parts& parts) { return gptqOrAwq(parts, true); }},
+    {"bitsandbytes", ".weight", ".weight.absmax", fourBits},
+    {"bitsandbytes", ".weight", ".SCB", eightBits},
+    {"compressed-tensors", ".weight_packed", ".weight_scale", packedInWords},
+    {"compressed-tensors fp8 fbgemm_fp8", ".weight", ".weight_scale",
+     [](Parts& parts) { return scaled(parts, ".weight_scale"); }},
+    {"fp8", ".weight", ".weight_scale_inv", [](Parts& parts) { return scaled(parts, ".weight_scale_inv"); }},
+    {"mlx", ".weight", ".scales", mlx},
+};
+
+/// Whether a name's end belongs to what a form leaves beside a weight. Scales of activations and of a packed
+/// cache are among them: activations stay floats here.
+bool isPart(std::string_view end) {
+  constexpr std::string_view kEnds =
+      ".weight .qweight .qzeros .scales .biases .g_idx .SCB .weight_format .weight_packed .weight_scale "
+      ".weight_scale_inv .weight_shape .weight_zero_point .input_scale .input_zero_point .input_scale_ub";
+  return isListed(kEnds, end) || end.starts_with(".weight.");
+}
+
+}  // namespace
+
+TensorView makeWeight(const MadeWeight& weight, OwnNumbers& own) {
+  const std::uint64_t size = weight.type == WeightType::f32 ? 4 : 2;
+  std::vector<std::uint8_t>& bytes = own.emplace_back(weight.out * weight.in * size);
+  const auto put = [&](std::uint64_t place, auto number) {
+    std::memcpy(bytes.data() + place * size, &number, sizeof number);
+  };
+  constexpr std::uint64_t kRows = 16;  // of a task
+  forEach(static_cast<Index>((weight.out + kRows - 1) / kRows), {}, [&](Index part) {
+    const auto task = static_cast<std::uint64_t>(part);
+    std::vector<float> row(weight.in);
+    for (std::uint64_t o = task * kRows; o < std::min(weight.out, (task + 1) * kRows); ++o) {
+      weight.row(o, row);
+      for (std::uint64_t i = 0, at = o * weight.in; i < weight.in; ++i, ++at)
+        weight.type == WeightType::f32   ? put(at, row[i])
+        : weight.type == WeightType::f16 ? put(at, Eigen::half(row[i]).x)
+                                         : put(at, Eigen::bfloat16(row[i]).value);
+    }
+  });
+  const char* const kind = size == 4 ? "F32" : weight.type == WeightType::f16 ? "F16" : "BF16";
+  return {kind, weight.type, {weight.out, weight.in}, bytes.data(), bytes.size()};
+}
+
+Result<std::size_t> unpackWeights(std::map<std::string, TensorView>& tensors, const Quantisation& how,
+                                  const std::filesystem::path& folder, OwnNumbers& own) {
+  std::vector<std::pair<std::string, Plan>> packed;
+  for (const Form& form : kForms)
+    for (const auto& [name, tensor] : tensors) {
+      if (!isListed(form.methods, how.method) || !name.ends_with(form.numbers)) continue;
+      const std::string stem = name.substr(0, name.size() - form.numbers.size());
+      if (!tensors.contains(stem + std::string(form.beside))) continue;
+      Parts parts(tensors, stem, how);
+      Plan plan = form.plan(parts);
+      if (parts.error())
+        return fileError(folder, fmt::format("weight {}: {}", quotedText(stem), parts.error()->message));
+      packed.emplace_back(stem, std::move(plan));
+    }
+  std::uint64_t bytes = 0;
+  for (const auto& [stem, plan] : packed) bytes = saturatingSum({bytes, 2 * plan.out * plan.in});
+  const auto memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (bytes > memory)
+    return fileError(folder,
+                     fmt::format("takes {:.1f} GB unpacked, more than the {:.1f} GB of memory here: a GGUF "
+                                 "file stays packed",
+                                 static_cast<double>(bytes) / 1e9, static_cast<double>(memory) / 1e9));
+  for (const auto& [stem, plan] : packed) {
+    TensorView made = makeWeight(plan, own);
+    std::erase_if(tensors, [&stem = stem](const auto& each) {
+      return each.first.starts_with(stem + ".") && isPart(each.first.substr(stem.size()));
+    });
+    tensors[stem + ".weight"] = std::move(made);
+  }
+  return packed.size();
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,301 @@
+// Weights as GPTQ, AWQ, bitsandbytes, compressed-tensors, FP8 and MLX pack them, against their formulas.
+
+#include "attention/models/checkpoint/packed_weights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "attention/formats/dtype.h"
+#include "tests/support/matchers.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::uint64_t kOut = 16, kIn = 64, kGroups = 2, kGroup = kIn / kGroups;
+
+/// Tensors in memory.
+class Tensors {
+ public:
+  template <typename Number>
+  void add(const std::string& name, const char* kind, const Shape& shape,
+           const std::vector<Number>& numbers) {
+    std::vector<std::uint8_t>& bytes = bytes_.emplace_back(numbers.size() * sizeof(Number));
+    std::memcpy(bytes.data(), numbers.data(), bytes.size());
+    const auto type = kind == std::string("F32")    ? std::optional(WeightType::f32)
+                      : kind == std::string("F16")  ? std::optional(WeightType::f16)
+                      : kind == std::string("BF16") ? std::optional(WeightType::bf16)
+                                                    : std::nullopt;
+    views[name] = {kind, type, shape, bytes.data(), bytes.size()};
+  }
+  void halves(const std::string& name, const Shape& shape, const std::vector<float>& numbers) {
+    std::vector<std::uint16_t> halves;
+    for (const float number : numbers) halves.push_back(Eigen::half(number).x);
+    add(name, "F16", shape, halves);
+  }
+  std::map<std::string, TensorView> views;
+
+ private:
+  std::deque<std::vector<std::uint8_t>> bytes_;
+};
+
+/// Packs numbers [rows, columns] into words of 32 bits along the second axis, the lowest bits first.
+std::vector<std::uint32_t> packed(const std::vector<std::uint32_t>& numbers, std::uint64_t rows,
+                                  std::uint64_t bits) {
+  const std::uint64_t columns = numbers.size() / rows, words = (columns * bits + 31) / 32;
+  std::vector<std::uint32_t> to(rows * words);
+  for (std::uint64_t r = 0; r < rows; ++r)
+    for (std::uint64_t c = 0; c < columns; ++c)
+      for (std::uint64_t b = 0, at = c * bits; b < bits; ++b, ++at)
+        to[r * words + at / 32] |= (numbers[r * columns + c] >> b & 1) << at % 32;
+  return to;
+}
+
+template <typename Number>
+std::vector<Number> transposed(const std::vector<Number>& numbers, std::uint64_t rows) {
+  const std::uint64_t columns = numbers.size() / rows;
+  std::vector<Number> to(numbers.size());
+  for (std::uint64_t r = 0; r < rows; ++r)
+    for (std::uint64_t c = 0; c < columns; ++c) to[c * rows + r] = numbers[r * columns + c];
+  return to;
+}
+
+/// AWQ stores eight outputs in the order 0, 2, 4, 6, 1, 3, 5, 7.
+std::vector<std::uint32_t> shuffled(std::vector<std::uint32_t> numbers) {
+  const std::vector<std::uint32_t> from = numbers;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    numbers[i] = from[i / 8 * 8 + std::size_t("02461357"[i % 8] - '0')];
+  return numbers;
+}
+
+/// Codes [out, in], and scales and zeros [out, groups], exact in half precision.
+struct Numbers {
+  std::vector<std::uint32_t> q, zeros;
+  std::vector<float> scales;
+  explicit Numbers(std::uint64_t bits) {
+    const auto most = (1U << bits) - 1;
+    for (std::uint32_t i = 0; i < kOut * kIn; ++i) q.push_back(i * 7 % 31 * (i + 3) & most);
+    for (std::uint32_t i = 0; i < kOut * kGroups; ++i) {
+      zeros.push_back(1 + i * 5 % most);
+      scales.push_back(static_cast<float>(1 + i) / 64);
+    }
+  }
+};
+
+using Expected = std::function<float(const Numbers& n, std::uint64_t at, std::uint64_t group)>;
+float affine(const Numbers& n, std::uint64_t at, std::uint64_t group) {
+  return n.scales[group] * (static_cast<float>(n.q[at]) - static_cast<float>(n.zeros[group]));
+}
+
+struct Case {
+  const char* name;
+  Quantisation how;
+  void (*pack)(const Numbers& n, std::uint64_t bits, Tensors& to);
+  Expected expected = affine;
+};
+
+void packGptq(const Numbers& n, std::uint64_t bits, std::uint32_t less, Tensors& to) {
+  std::vector<std::uint32_t> zeros = transposed(n.zeros, kOut);
+  for (std::uint32_t& zero : zeros) zero -= less;
+  const std::uint64_t words = kIn * bits / 32;
+  to.add("a.qweight", "I32", {words, kOut}, transposed(packed(n.q, kOut, bits), kOut));
+  to.add("a.qzeros", "I32", {kGroups, (kOut * bits + 31) / 32}, packed(zeros, kGroups, bits));
+  to.halves("a.scales", {kGroups, kOut}, transposed(n.scales, kOut));
+}
+
+std::vector<std::uint8_t> bytesOf(const std::vector<std::uint32_t>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+const Case kCases[] = {
+    {"GPTQ",
+     {"gptq", 4, 0, true},
+     [](const Numbers& n, std::uint64_t bits, Tensors& to) { packGptq(n, bits, 1, to); }},
+    {"GPTQ in 3 bits across words",
+     {"gptq", 3, 0, false},
+     [](const Numbers& n, std::uint64_t bits, Tensors& to) { packGptq(n, bits, 0, to); }},
+    {"GPTQ with inputs in another order",
+     {"gptq", 8, 0, false},
+     [](const Numbers& n, std::uint64_t bits, Tensors& to) {
+       packGptq(n, bits, 0, to);
+       std::vector<std::int32_t> groups;
+       for (std::uint64_t i = 0; i < kIn; ++i) groups.push_back(i % 2);
+       to.add("a.g_idx", "I32", {kIn}, groups);
+     },
+     [](const Numbers& n, std::uint64_t at, std::uint64_t group) {
+       return affine(n, at, group / 2 * 2 + at % 2);
+     }},
+    {"AWQ",
+     {"awq", 4},
+     [](const Numbers& n, std::uint64_t bits, Tensors& to) {
+       to.add("a.qweight", "I32", {kIn, kOut * bits / 32},
+              packed(shuffled(transposed(n.q, kOut)), kIn, bits));
+       to.add("a.qzeros", "I32", {kGroups, kOut * bits / 32},
+              packed(shuffled(transposed(n.zeros, kOut)), kGroups, bits));
+       to.halves("a.scales", {kGroups, kOut}, transposed(n.scales, kOut));
+     }},
+    {"compressed-tensors",
+     {"compressed-tensors", 4},
+     [](const Numbers& n, std::uint64_t bits, Tensors& to) {
+       to.add("a.weight_packed", "I32", {kOut, kIn * bits / 32}, packed(n.q, kOut, bits));
+       to.add("a.weight_shape", "I64", {2}, std::vector<std::int64_t>{kOut, kIn});
+       to.halves("a.weight_scale", {kOut, kGroups}, n.scales);
+     },
+     [](const Numbers& n, std::uint64_t at, std::uint64_t group) {
+       return n.scales[group] * (static_cast<float>(n.q[at]) - 8);
+     }},
+    {"compressed-tensors with zeros",
+     {"compressed-tensors", 4},
+     [](const Numbers& n, std::uint64_t bits, Tensors& to) {
+       to.add("a.weight_packed", "I32", {kOut, kIn * bits / 32}, packed(n.q, kOut, bits));
+       to.add("a.weight_zero_point", "I32", {kOut * bits / 32, kGroups},
+              transposed(packed(transposed(n.zeros, kOut), kGroups, bits), kGroups));
+       to.halves("a.weight_scale", {kOut, kGroups}, n.scales);
+     }},
+    {"8 bits with a scale for each row",
+     {"compressed-tensors", 8},
+     [](const Numbers& n, std::uint64_t, Tensors& to) {
+       to.add("a.weight", "I8", {kOut, kIn}, bytesOf(n.q));
+       to.halves("a.weight_scale", {kOut, 1}, {n.scales.begin(), n.scales.begin() + kOut});
+     },
+     [](const Numbers& n, std::uint64_t at, std::uint64_t) {
+       return n.scales[at / kIn] * static_cast<float>(static_cast<std::int8_t>(n.q[at]));
+     }},
+    {"FP8 in blocks",
+     {"fp8", 8},
+     [](const Numbers& n, std::uint64_t, Tensors& to) {
+       std::vector<std::uint8_t> bits;  // ± 2^k
+       for (const std::uint32_t q : n.q)
+         bits.push_back(static_cast<std::uint8_t>((q & 1) << 7 | (q % 4 + 6) << 3));
+       to.add("a.weight", "F8_E4M3", {kOut, kIn}, bits);
+       to.add("a.weight_scale_inv", "F32", {2, 2}, std::vector<float>{1, 2, 3, 4});
+     },
+     [](const Numbers& n, std::uint64_t at, std::uint64_t) {
+       const std::uint64_t block = at / kIn / (kOut / 2) * 2 + at % kIn / (kIn / 2);
+       return static_cast<float>(block + 1) * std::ldexp(n.q[at] & 1 ? -1.0F : 1.0F, int(n.q[at] % 4) - 1);
+     }},
+    {"MLX",
+     {"mlx", 4, kGroup},
+     [](const Numbers& n, std::uint64_t bits, Tensors& to) {
+       to.add("a.weight", "U32", {kOut, kIn * bits / 32}, packed(n.q, kOut, bits));
+       std::vector<float> biases;
+       for (std::size_t g = 0; g < n.scales.size(); ++g)
+         biases.push_back(-n.scales[g] * static_cast<float>(n.zeros[g]));
+       to.halves("a.scales", {kOut, kGroups}, n.scales);
+       to.halves("a.biases", {kOut, kGroups}, biases);
+     }},
+    {"bitsandbytes in 4 bits",
+     {"bitsandbytes", 4},
+     [](const Numbers& n, std::uint64_t, Tensors& to) {
+       std::vector<std::uint8_t> bytes;
+       for (std::size_t i = 0; i < n.q.size(); i += 2)
+         bytes.push_back(static_cast<std::uint8_t>(n.q[i] << 4 | n.q[i + 1]));
+       std::vector<float> table;
+       for (int i = 0; i < 16; ++i) table.push_back(static_cast<float>(i) / 8 - 1);
+       to.add("a.weight", "U8", {kOut * kIn / 2, 1}, bytes);
+       to.add("a.weight.quant_map", "F32", {16}, table);
+       const std::string state =
+           R"({"quant_type": "nf4", "blocksize": 32, "shape": [16, 64], "dtype": "float16",
+                                     "nested_blocksize": 256, "nested_offset": 0.5})";
+       to.add("a.weight.quant_state.bitsandbytes__nf4", "U8", {state.size()},
+              std::vector<std::uint8_t>(state.begin(), state.end()));
+       // Scales packed a second time.
+       std::vector<std::uint8_t> scales;
+       std::vector<float> values;
+       for (std::size_t i = 0; i < 256; ++i) values.push_back(static_cast<float>(i) / 64);
+       for (const float scale : n.scales) scales.push_back(static_cast<std::uint8_t>(scale * 64));
+       to.add("a.weight.absmax", "U8", {scales.size()}, scales);
+       to.add("a.weight.nested_quant_map", "F32", {256}, values);
+       to.add("a.weight.nested_absmax", "F32", {1}, std::vector<float>{2});
+     },
+     [](const Numbers& n, std::uint64_t at, std::uint64_t group) {
+       return (static_cast<float>(n.q[at]) / 8 - 1) * (2 * n.scales[group] + 0.5F);
+     }},
+    {"bitsandbytes in 8 bits",
+     {"bitsandbytes", 8},
+     [](const Numbers& n, std::uint64_t, Tensors& to) {
+       to.add("a.weight", "I8", {kOut, kIn}, bytesOf(n.q));
+       to.add("a.SCB", "F32", {kOut}, std::vector<float>(kOut, 127));
+     },
+     [](const Numbers& n, std::uint64_t at, std::uint64_t) {
+       return static_cast<float>(static_cast<std::int8_t>(n.q[at]));
+     }},
+};
+
+TEST(PackedWeights, AreThoseOfTheFormula) {
+  for (const Case& each : kCases) {
+    SCOPED_TRACE(each.name);
+    const auto bits = static_cast<std::uint64_t>(each.how.bits);
+    const Numbers numbers(bits);
+    Tensors tensors;
+    each.pack(numbers, bits, tensors);
+    tensors.halves("a.bias", {1}, {1});
+    OwnNumbers own;
+    ASSERT_EQ(*checked(unpackWeights(tensors.views, each.how, "F", own)), 1u);
+    EXPECT_THAT(tensors.views, UnorderedElementsAre(testing::Key("a.bias"), testing::Key("a.weight")));
+    const TensorView& weight = tensors.views.at("a.weight");
+    ASSERT_EQ(weight.shape, (Shape{kOut, kIn}));
+    std::vector<float> found(kOut * kIn);
+    ASSERT_TRUE(weight.read(0, found, "a").ok());
+    for (std::uint64_t at = 0; at < found.size(); ++at) {
+      const float exact = each.expected(numbers, at, at / kIn * kGroups + at % kIn / kGroup);
+      const float rounded = weight.kind == "BF16" ? static_cast<float>(Eigen::bfloat16(exact))
+                                                  : static_cast<float>(Eigen::half(exact));
+      ASSERT_EQ(found[at], rounded) << at;
+    }
+  }
+}
+
+TEST(PackedWeights, NameTheTensorThatDoesNotFit) {
+  for (const Case& each : kCases) {
+    SCOPED_TRACE(each.name);
+    const auto bits = static_cast<std::uint64_t>(each.how.bits);
+    Tensors tensors;
+    each.pack(Numbers(bits), bits, tensors);
+    for (const auto& [name, tensor] : tensors.views) {
+      auto damaged = tensors.views;
+      damaged[name].kind = "C64";
+      damaged[name].type.reset();
+      OwnNumbers own;
+      const auto refused = unpackWeights(damaged, each.how, "F", own);
+      const bool optional = name.find("shape") != name.npos || name.find("quant_state") != name.npos;
+      if (optional) continue;
+      EXPECT_THAT(messageOf(refused), StartsWith("F: weight \"a\": tensor \"" + name));
+    }
+  }
+}
+
+TEST(Adapter, AddsItsChanges) {
+  Tensors base, changes;
+  base.add("model.q.weight", "F32", {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+  base.add("model.c.weight", "F32", {3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6});  // [in, out]
+  changes.add("base_model.model.lm.model.q.lora_A.weight", "F32", {1, 3}, std::vector<float>{1, 10, 100});
+  changes.add("base_model.model.lm.model.q.lora_B.weight", "F32", {2, 1}, std::vector<float>{1, 2});
+  changes.add("base_model.model.model.c.lora_A.weight", "F32", {1, 3}, std::vector<float>{1, 10, 100});
+  changes.add("base_model.model.model.c.lora_B.weight", "F32", {2, 1}, std::vector<float>{1, 2});
+  const headscope::test::TemporaryFolder folder;
+  headscope::test::putFile(folder / "adapter_config.json",
+                           std::string_view(R"({"peft_type": "LORA", "lora_alpha": 2})"));
+  OwnNumbers own;
+  ASSERT_EQ(messageOf(addAdapter(changes.views, folder.path(), base.views, own)), "no error");
+  const auto values = [&](const char* name) {
+    std::vector<float> found(6);
+    EXPECT_TRUE(base.views.at(name).read(0, found, name).ok());
+    return found;
+  };
+  EXPECT_EQ(values("model.q.weight"), (std::vector<float>{3, 22, 203, 8, 45, 406}));
+  EXPECT_EQ(values("model.c.weight"), (std::vector<float>{3, 6, 23, 44, 205, 406}));
+  base.views.erase("model.c.weight");
+  EXPECT_THAT(messageOf(addAdapter(changes.views, folder.path(), base.views, own)),
+              HasSubstr("changes \"model.c.weight\", which the model doesn't have"));
+  for (const char* config :
+       {R"({"peft_type": "IA3"})", R"({"use_dora": true})", R"({"alpha_pattern": {"q": 4}})"}) {
+    headscope::test::putFile(folder / "adapter_config.json", std::string_view(config));
+    EXPECT_THAT(messageOf(addAdapter({}, folder.path(), base.views, own)), HasSubstr("expected")) << config;
+  }
+}
+
+}  // namespace
+}  // namespace headscope::attention
