@@ -16,6 +16,7 @@ class HeadscopePage {
     this.firstFrame = 0;     // milliseconds from the script's start
     this.nextIn = 0;
     this.opening = false;    // a file from the page around this one
+    this.heard = Promise.resolve();  // its messages, one after the other
     this.own = new Map();    // files from outside or already offered: path to time and size
     this.kept = new Map();   // contents of the browser's storage
     this.fragment = '';
@@ -292,7 +293,7 @@ class HeadscopePage {
     if (select) this.call('headscopeSelect', ['layer', 'head', 'query', 'key'].map(name => Math.trunc(select[name] ?? -1)).join(' '));
   }
   listenToFrame() {
-    addEventListener('message', event => { if (event.source === parent && event.data?.headscope === 1) this.told(event.data); });
+    addEventListener('message', event => { if (event.source === parent && event.data?.headscope === 1) this.heard = this.heard.then(() => this.told(event.data)); });
     addEventListener('wheel', event => document.hasFocus() || event.stopImmediatePropagation(), { capture: true });
     addEventListener('keydown', event => event.key === 'Escape' && this.tell({ left: true }), { capture: true });
     this.tell({ ready: true });

@@ -101,9 +101,19 @@ class HeadView(anywidget.AnyWidget):
 
     def link(self, *others: "HeadView"):
         """Shares the selection with other views: this one's, or theirs if nothing is selected here."""
+
+        def follow(source, target):
+            def take(_=None):  # what the other has, too
+                found = {name: at for name, at in source.selection.items() if at < target._ends[name]}
+                if found.get("layer", target._numbers[0]) not in target._numbers:
+                    del found["layer"]
+                target.selection = {**target.selection, **found}
+            source.observe(take, "selection")
+            return take
+
         for other in others:
-            self.selection = self.selection or other.selection
-            traitlets.link((self, "selection"), (other, "selection"))
+            there, here = follow(self, other), follow(other, self)
+            (there if self.selection else here)()
 
     def picture(self, kind: str = "png") -> bytes:
         """A still picture of all heads, "png" or "svg". Needs the program."""

@@ -93,7 +93,7 @@ function render({ model, el }) {
     }
     if (left) el.closest('[tabindex]')?.focus();
     const ends = Object.entries(model.get('_ends'));
-    if (selected && opened && ends.every(([name, end]) => selected[name] < end)) {
+    if (selected && ends.every(([name, end]) => selected[name] < end)) {
       const mine = { ...selected, layer: numbers()[selected.layer] ?? numbers()[0] };
       told = JSON.stringify(mine);
       set('selection', mine);

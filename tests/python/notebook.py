@@ -22,7 +22,7 @@ view = headscope.view(scores / scores.sum(-1, keepdims=True), [f"w{i}" for i in 
 view""",
     'print("status", view.status, "selection", dict(view.selection))',
     "view.selection = {'layer': 3, 'head': 5, 'query': 9, 'key': 2}",
-    "second = headscope.view(scores[:2] / scores[:2].sum(-1, keepdims=True)); second.link(view); second",
+    "second = headscope.view(scores[::-1] / scores[::-1].sum(-1, keepdims=True)); second.link(view); second",
     "view.attention = scores[:, :, :6, :6] / scores[:, :, :6, :6].sum(-1, keepdims=True)",
 ]
 
