@@ -152,7 +152,8 @@ Result<std::map<std::string, TensorView>> Checkpoint::map(const std::filesystem:
     const std::uint8_t* data = file->bytes().data() + layout->dataBegin + entry.begin;
     std::uint64_t bytes = entry.end - entry.begin;
     if (const auto order = layout->orders.find(tensor); order != layout->orders.end()) {
-      own_.push_back(order->second.rowByRow({data, bytes}, byteSize(entry.dtype), entry.shape));
+      own_.push_back(order->second.rowByRow({data, static_cast<std::size_t>(bytes)}, byteSize(entry.dtype),
+                                            entry.shape));
       data = own_.back().data();
       bytes = own_.back().size();
     }

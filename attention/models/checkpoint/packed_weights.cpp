@@ -143,8 +143,8 @@ Plan fourBits(Parts& parts) {
   for (const char* type : {"nf4", "fp4"}) {
     const TensorView* const state = parts.find(std::string(".weight.quant_state.bitsandbytes__") + type);
     if (!state || state->bytes > kMostState) continue;
-    const auto json =
-        parseJsonTree({reinterpret_cast<const char*>(state->data), state->bytes}, "quant_state");
+    const auto json = parseJsonTree(
+        {reinterpret_cast<const char*>(state->data), static_cast<std::size_t>(state->bytes)}, "quant_state");
     const auto whole = [&](const nlohmann::json& at) {
       return at.is_number_unsigned() ? at.get<std::uint64_t>() : 0;
     };
