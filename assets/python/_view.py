@@ -63,10 +63,8 @@ class HeadView(anywidget.AnyWidget):
         self.on_msg(self._told)
 
     def _take(self, attention):
-        with tempfile.TemporaryDirectory(prefix="headscope-") as folder:
-            path = attention.save(Path(folder) / "attention.safetensors", "float16")
-            self._bytes = path.read_bytes()
-        self._attention, self._name = attention, hashlib.sha256(self._bytes).hexdigest()[:16]
+        self._attention, self._bytes = attention, attention.to_bytes("float16")
+        self._name = hashlib.sha256(self._bytes).hexdigest()[:16]
 
     def _synced(self):
         """What the script is told of the attention."""
@@ -117,7 +115,10 @@ class HeadView(anywidget.AnyWidget):
 
     def picture(self, kind: str = "png") -> bytes:
         """A still picture of all heads, "png" or "svg". Needs the program."""
-        drawn = figure(self._attention, theme="dark" if self.theme == "dark" else "light")
+        return self._drawn(figure(self._attention, theme="dark" if self.theme == "dark" else "light"), kind)
+
+    @staticmethod
+    def _drawn(drawn, kind):
         if kind == "svg":
             return drawn.encode()
         with tempfile.TemporaryDirectory(prefix="headscope-") as folder:
@@ -134,10 +135,10 @@ class HeadView(anywidget.AnyWidget):
     def _still_html(self):
         """The picture, or without the program a sentence."""
         try:
-            kind, data = "svg+xml", self.picture("svg")
-            if len(data) > _MOST_SVG:
-                kind, data = "png", self.picture("png")
-            inside = f'<img alt="{self._attention!r}" src="data:image/{kind};base64,{base64.b64encode(data).decode()}">'
+            drawn = figure(self._attention, theme="dark" if self.theme == "dark" else "light")
+            kind = "svg" if len(drawn) <= _MOST_SVG else "png"
+            data = base64.b64encode(self._drawn(drawn, kind)).decode()
+            inside = f'<img alt="{self._attention!r}" src="data:image/{"svg+xml" if kind == "svg" else kind};base64,{data}">'
         except (FileNotFoundError, HeadscopeError):
             inside = f"<p>{self._attention!r}. Run the cell to see the heads.</p>"
         return f'<div class="headscope-still-{self._still}">{inside}</div>'
