@@ -193,9 +193,9 @@ float layBoard(Parts& parts, float top, float height, const BoardRules& rules) {
   forShown(parts, [&](BoardPart& part) {
     if (part.aligned && !part.columns.empty()) align(part);
     width = std::max(width, part.right - part.left);
-    const bool is = holds(part, rules.named);
-    named = named || is;
-    pictured = pictured || (is && pictures(part));
+    if (!holds(part, rules.named)) return;
+    named = true;
+    pictured = pictured || pictures(part);
   });
   const std::string_view stays = named ? rules.named : std::string_view{};
   const auto tooHigh = [&] {

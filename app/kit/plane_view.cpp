@@ -102,12 +102,10 @@ bool PointNames::paint(ImVec2 at, float radius, const std::string& name, std::ui
     return area_.Contains(box) && std::none_of(taken_.begin(), taken_.end(),
                                                [&](const ImRect& other) { return other.Overlaps(box); });
   };
+  addPlaces(0);
+  const std::size_t near = places.size();
   // Where points are dense, a name stands further away, on a line to its point.
-  std::size_t near = 0;
-  for (const float further : {0.0f, 1.5f, 3.0f}) {
-    addPlaces(further * high);
-    if (near == 0) near = places.size();
-  }
+  for (const float further : {1.5f, 3.0f}) addPlaces(further * high);
   auto place = std::ranges::find_if(
       places, [&](ImVec2 each) { return free(each) && !onLine(boxAt(each)) && !onDisc(boxAt(each)); });
   if (place == places.end()) place = std::ranges::find_if(places, free);

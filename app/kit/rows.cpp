@@ -234,7 +234,7 @@ void Rows::line(Type type, const std::vector<Span>& parts, const std::string& na
       paintSpaced(list, fontOf(part), middle, part.color ? color : theme().faint, part.text, spaced);
     else if (part.kind == Span::Kind::badge)
       paintBadge(view_, list, ImVec2(at + apart, middle.y), color, part.text);
-    else
+    else if (!view_.present || !part.atEnd || textWidth(fontOf(part), part.text) <= wide + 1)  // leaves whole
       paintFitted(view_, list, fontOf(part), middle, wide + 1, color, part.text);
     at += wide + (part.atEnd ? apart : 0);
   }

@@ -196,7 +196,7 @@ void FontBook::fill(float scale, float largest) {
   AtlasBuilder builder(*atlas_, scale, largest, *files_, sources_);
   const std::string &regular = files_->words, &semibold = files_->boldWords, &mono = files_->tokens;
   fonts_.text = builder.add(regular, 15);
-  fonts_.small = builder.add(regular, 12);
+  fonts_.small = fonts_.script = builder.add(regular, 12);
   fonts_.smallBold = builder.add(semibold, 12);
   fonts_.bold = builder.add(semibold, 15);
   fonts_.reading = builder.add(regular, 17);

@@ -239,6 +239,7 @@ struct Fonts {
   ImFont* sentenceSmall = nullptr;  ///< 23, the same for longer sentences
   ImFont* display = nullptr;        ///< 56, basic Latin and digits only: one large figure per page
   ImFont* displaySmall = nullptr;   ///< 40, the same for small windows
+  ImFont* script = nullptr;         ///< 12, below and above a formula's line, on stage as well
 };
 
 /// Dear ImGui's font atlas for a scale, with Latin and the interface's symbols. The Typesetter handles all

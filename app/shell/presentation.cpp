@@ -3,7 +3,6 @@
 #include "app/platform/track.h"
 #include "app/scene/model_fit.h"
 #include "app/shell/stage.h"
-#include "app/shell/window_frame.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/draw_text.h"

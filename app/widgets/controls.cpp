@@ -38,12 +38,14 @@ void gap(const View& view, float units) {
 void sectionTitle(const View& view, const std::string& title, const std::string& aside) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(22), width = contentWidth(), space = view.px(1.2f);
-  const float room = width - space * static_cast<float>(title.size()) -
-                     (aside.empty() ? 0 : textWidth(view.fonts->small, aside) + view.px(8));
+  const float room = width - space * static_cast<float>(title.size());
+  // The aside leaves if there is no room for both.
+  const bool both =
+      textWidth(view.fonts->smallBold, title) + view.px(8) + textWidth(view.fonts->small, aside) <= room;
   Canvas list = *ImGui::GetWindowDrawList();
   paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, at.y + height / 2), view.theme->faint,
               fitted(view.fonts->smallBold, title, room), space);
-  if (!aside.empty())
+  if (both)
     paintText(list, view.fonts->small, ImVec2(at.x + width, at.y + height / 2), view.theme->faint, aside,
               Align::right);
   ImGui::Dummy(ImVec2(width, height));

@@ -111,6 +111,7 @@ Status addArray(const ZipArchive& archive, std::size_t member, const std::string
   if (entry.shape.empty() && entry.dtype != DType::F16) {
     std::vector<std::uint8_t> value(header->dataSize);
     if (const auto status = archive.read(member, header->dataBegin, value); !status) return status;
+    if (layout.orders.erase(name) > 0) std::ranges::reverse(value);  // big-endian
     layout.header.metadata[name] = numberText(entry.dtype, value);
     layout.header.tensors.erase(name);
     return success();

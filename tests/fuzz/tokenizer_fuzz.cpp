@@ -1,4 +1,4 @@
-#include "tests/fuzz/targets.h"
+#include "tests/fuzz/tokenizer_targets.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   headscope::fuzz::fuzzTokenizer({data, size});

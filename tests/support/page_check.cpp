@@ -242,11 +242,13 @@ std::vector<std::string> faintTexts(UiDriver& ui, double least) {
   return wrong;
 }
 
-std::vector<std::string> smallTexts(UiDriver& ui, float least) {
+std::vector<std::string> smallTexts(UiDriver& ui, float least, float ofIndices) {
+  constexpr std::size_t kIndex = 12;  // bytes
   watchedFrame(ui);
   std::vector<std::string> wrong;
   for (const DrawnText& text : app::uiState().texts)
-    if (!isEmpty(clipped(lettersOf(text), windowOf())) && text.height < least)
+    if (!isEmpty(clipped(lettersOf(text), windowOf())) &&
+        text.height < (text.text.size() <= kIndex ? std::min(least, ofIndices) : least))
       wrong.push_back(nameOf(text) + fmt::format(" is {:.1f} pixels high", text.height));
   return wrong;
 }
@@ -289,8 +291,8 @@ app::Scene crowdedScene(app::Scene scene) {
 std::vector<std::string> stageFlaws(UiDriver& ui) {
   const ImRect window = windowOf();
   std::vector<std::string> wrong = overlaps(ui);
-  for (const auto& more :
-       {cutOff(ui, Scrolling::doesnt), smallTexts(ui, 25 * window.GetHeight() / 720 - 0.1f)})
+  const float line = window.GetHeight() / 720;
+  for (const auto& more : {cutOff(ui, Scrolling::doesnt), smallTexts(ui, 25 * line - 0.1f, 20 * line - 0.1f)})
     wrong.insert(wrong.end(), more.begin(), more.end());
   const app::UiState& state = app::uiState();
   ImRect all(FLT_MAX, FLT_MAX, -FLT_MAX, -FLT_MAX);

@@ -24,7 +24,7 @@ std::vector<std::string> cutOff(UiDriver& ui, Scrolling scrolling = Scrolling::r
 std::vector<std::string> faintTexts(UiDriver& ui, double least = 4.5);
 
 /// Texts with lines lower than `least` pixels.
-std::vector<std::string> smallTexts(UiDriver& ui, float least);
+std::vector<std::string> smallTexts(UiDriver& ui, float least, float ofIndices = FLT_MAX);
 
 /// Marks (see app/platform/canvas.h) that can't be told from their background: in more than a quarter of the
 /// visible rows or columns, the strongest pixel has a contrast below `least`. The background is the same
@@ -36,8 +36,8 @@ app::Scene crowdedScene(app::Scene scene);
 
 /// What a presented page breaks of the stage's rule: nothing overlaps, is cut or shortened, and nobody
 /// scrolls; pictures and large figures take at least 65 % of the height, and words beside them at most 30 %
-/// of the area; no type is smaller than 20 of 720 lines (25 from its highest to its lowest letter); each
-/// colour scale has a legend.
+/// of the area; no type is smaller than 20 of 720 lines (25 from its highest to its lowest letter), or than
+/// 16 if it is a few letters, as indices are; each colour scale has a legend.
 std::vector<std::string> stageFlaws(UiDriver& ui);
 
 /// Everything that overlaps or is cut off.

@@ -128,21 +128,18 @@ class Presented : public testing::TestWithParam<StageCase> {};
 TEST_P(Presented, ViewsKeepTheRuleOfTheStage) {
   UiDriver ui(1280, 720);
   ui.view().present = true;
-  const char* const only = std::getenv("HEADSCOPE_VIEW");
   for (const auto& [width, height] : {std::pair{1280, 720}, {1920, 1080}}) {
     ui.resize(width, height);
     for (const PageView& view : pageViews()) {
-      if (only && !view.name.starts_with(only)) continue;
       SCOPED_TRACE(fmt::format("{} at {} × {}, {} heads, {} words", view.name, width, height,
                                GetParam().heads, GetParam().words));
       ui.show(withView(sceneOf(GetParam()), view)).park().frames(3);
       const bool told = view.name.starts_with("lessons") || view.name.starts_with("talk");
-      std::vector<std::string> wrong = told ? overlaps(ui) : stageFlaws(ui);
-      for (const std::string& cut : cutOff(ui, Scrolling::doesnt))
-        if (told) wrong.push_back(cut);
-      // Points are drawn at their vectors' places, so they may overlap.
-      std::erase_if(wrong, [](const std::string& flaw) {
-        return flaw.starts_with("embeddings.point.") || flaw.starts_with("hull.");
+      std::vector<std::string> wrong = stageFlaws(ui);
+      // Points are drawn at their vectors' places, so they may overlap. Learn and Talk tell most in words.
+      std::erase_if(wrong, [&](const std::string& flaw) {
+        return flaw.starts_with("embeddings.point.") || flaw.starts_with("hull.") ||
+               (told && (flaw.starts_with("pictures take") || flaw.starts_with("words take")));
       });
       EXPECT_THAT(wrong, testing::IsEmpty());
     }

@@ -9,6 +9,7 @@
 #include "app/compute/figures/picture_formats.h"
 #include "app/scene/text/number_text.h"
 #include "attention/masks/expression.h"
+#include "tests/app/compute/figures/drawing_texts.h"
 #include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 #include "tests/ui/page_views.h"
@@ -32,23 +33,6 @@ std::vector<T> shapesOf(const Drawing& drawing) {
   for (const Shape& shape : drawing.shapes)
     if (const T* each = std::get_if<T>(&shape)) found.push_back(*each);
   return found;
-}
-
-std::vector<std::string> textsOf(const Drawing& drawing) {
-  std::vector<std::string> texts;
-  for (const TextRun& run : shapesOf<TextRun>(drawing)) texts.push_back(run.text);
-  return texts;
-}
-
-/// The width of a line: exact for JetBrains Mono, an average for Inter.
-double drawnWidth(const std::string& text, double size, bool mono) {
-  double columns = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const attention::DecodedCodePoint next = attention::decodeUtf8(text, at);
-    columns += static_cast<double>(attention::columnsOf(next.value));
-    at += next.length;
-  }
-  return columns * size * (mono ? 0.6 : 0.53);
 }
 
 /// The area of the letters without the space above and below them.

@@ -75,15 +75,6 @@ void addMaps(Drawing& drawing, const std::vector<Matrix>& maps, const Frame& fra
   }
 }
 
-/// The colours of the maps, on the right of their label.
-void addScale(Drawing& drawing, double y, const render::HeatmapStyle& style, const DrawingColors& colors) {
-  constexpr double kBar = 60;
-  const double right = drawing.width;
-  drawing.shapes.push_back(TextRun{"1", right, y, kLeastType, colors.text, Anchor::end, true});
-  drawing.shapes.push_back(Ramp{{right - 14 - kBar, y - 5, kBar, 10}, style, false});
-  drawing.shapes.push_back(TextRun{"0", right - 20 - kBar, y, kLeastType, colors.text, Anchor::end, true});
-}
-
 bool isBars(const ArrayFigure& array) {
   return array.values.size() == 1 && array.values.front().rows() == 1;
 }
@@ -120,7 +111,7 @@ Drawing arraysDrawing(std::span<const ArrayFigure> arrays, bool hidden, double w
       addNamedBars(drawing, array, frame, most, low < 0, colors);
     } else {
       addMaps(drawing, array.values, frame, {mapGrid(std::ssize(array.values), frame).columns, side}, style);
-      if (!std::exchange(scaled, true)) addScale(drawing, y + 12, style, colors);
+      if (!std::exchange(scaled, true)) addScale(drawing, y + 12, style, "", colors);
     }
     y += each;
   }

@@ -38,6 +38,21 @@ void addBars(Drawing& drawing, const attention::Vector& numbers, const Frame& fr
   }
 }
 
+void addScale(Drawing& drawing, double y, const render::HeatmapStyle& style, const std::string& caption,
+              const DrawingColors& colors) {
+  constexpr double kBar = 80, kGap = 8;
+  double x = drawing.width;
+  const auto write = [&](const std::string& text, const render::Color& ink, bool mono) {
+    drawing.shapes.push_back(TextRun{text, x, y, kLeastType, ink, Anchor::end, mono});
+    x -= drawnWidth(text, kLeastType, mono) + kGap;
+  };
+  write(roundedText(double{style.high}, 2), colors.text, true);
+  drawing.shapes.push_back(Ramp{{x - kBar, y - 5, kBar, 10}, style, false});
+  x -= kBar + kGap;
+  write(roundedText(double{style.low}, 2), colors.text, true);
+  if (!caption.empty()) write(caption, colors.secondary, false);
+}
+
 void addHand(Drawing& drawing, double x, double y, double radius, double radians,
              const render::Color& color) {
   const Polyline::Point tip = onCircle(x, y, radius, radians);
@@ -113,7 +128,7 @@ std::vector<Frame> addChips(Drawing& drawing, const TokenFigure& figure, bool hi
   return chips;
 }
 
-/// Blue below zero, red above it, and zero blends into the page.
+/// Violet below zero, green above it, and zero blends into the page.
 render::HeatmapStyle numberStyleOf(const TokenFigure& figure, const DrawingColors& colors) {
   render::HeatmapStyle style = drawnStyle(colors, 0);
   style.tint = render::Tint{render::sample(render::Colormap::diverging, 0),
@@ -149,24 +164,7 @@ bool haveId(const TokenFigure& figure, std::span<const Index> positions, Index i
   return std::ranges::any_of(positions, [&](Index at) { return figure.at(at).id == id; });
 }
 
-void addScaleBelow(Drawing& drawing, const render::HeatmapStyle& style, const DrawingColors& colors) {
-  const double y = drawing.height - 9, right = drawing.width;
-  const std::string low = signedText(double{style.low}, 2), high = signedText(double{style.high}, 2);
-  const double room = drawnWidth(high, kLeastType, true) + 8, bar = 90, from = right - room - bar;
-  drawing.shapes.push_back(TextRun{high, right, y, kLeastType, colors.text, Anchor::end, true});
-  drawing.shapes.push_back(Ramp{{from, y - 5, bar, 10}, style, false});
-  drawing.shapes.push_back(TextRun{low, from - 8, y, kLeastType, colors.text, Anchor::end, true});
-  drawing.shapes.push_back(TextRun{"a number in the table", from - 16 - drawnWidth(low, kLeastType, true), y,
-                                   kLeastType, colors.secondary, Anchor::end});
-}
-
 }  // namespace
-
-attention::Vector TokenFigure::rowOf(Index position) const {
-  const auto entry = std::ranges::find(entries, at(position).id, &Entry::id);
-  attention::require(entry != entries.end(), "a token that isn't compared");
-  return rows.row(entry - entries.begin());
-}
 
 Drawing idsDrawing(const TokenFigure& figure, bool hidden, double width, double height,
                    const DrawingColors& colors) {
@@ -236,7 +234,8 @@ void addTable(Drawing& drawing, const TokenFigure& figure, const Frame& frame, d
   }
 }
 
-/// "same row: all 96 differences are 0", or the largest difference between two tokens' rows and its place.
+/// "the same row: all 96 differences are 0", or the largest difference between two tokens' rows and its
+/// place.
 struct Difference {
   std::string words;
   std::optional<Index> at;
@@ -300,7 +299,7 @@ Drawing vectorsDrawing(const TokenFigure& figure, double width, double height, c
                                      colors.secondary, Anchor::end});
     y += each;
   }
-  addScaleBelow(drawing, style, colors);
+  addScale(drawing, height - 9, style, "a number in the table", colors);
   return drawing;
 }
 

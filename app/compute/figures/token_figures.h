@@ -30,6 +30,9 @@ Drawing emptyDrawing(const std::string& title, double width, double height, cons
 /// A row of numbers as bars from the frame's middle; `most` is its half height.
 void addBars(Drawing& drawing, const attention::Vector& numbers, const Frame& frame, float most,
              const render::Color& color);
+/// The colours' scale with its caption, on a line around `y` that ends on the right.
+void addScale(Drawing& drawing, double y, const render::HeatmapStyle& style, const std::string& caption,
+              const DrawingColors& colors);
 /// A hand from the centre, with a tip.
 void addHand(Drawing& drawing, double x, double y, double radius, double radians, const render::Color& color);
 

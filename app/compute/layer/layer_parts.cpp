@@ -299,10 +299,8 @@ attention::HeadText judgedText(const Setup& setup, const SequenceSnapshot& seque
   const auto keys = std::span(sequence.keys).first(static_cast<std::size_t>(sequence.keyLength));
   attention::HeadText text(queries, sequence.keys, setup.input.ignoreCase, 0, isCross(setup));
   // As headTextOf() does: for a model's tokenizer, "The" and "the" are different tokens.
-  const OpenModel* opened = setup.subject.opened.get();
-  if (opened && opened->model && opened->tokenizer && !opened->sources && !opened->readsPictures())
-    if (const auto read = readModelText(setup); read && std::ssize(read->ids) == text.queries())
-      text.compareIds(read->ids, read->ids);
+  if (!sequence.ids.empty() && setup.subject.opened->tokenizer && !isCross(setup))
+    text.compareIds(sequence.ids, sequence.ids);
   const auto at = static_cast<std::size_t>(line);
   if (at < setup.mask.marks->size())
     text.divide(attention::structureOf(queries, isCross(setup) ? keys : queries, (*setup.mask.marks)[at]));

@@ -203,6 +203,7 @@ SequenceSnapshot computeSequence(const Snapshot& snapshot, LineTokens line, cons
     sequence.other = computeOther(config, sequence, masks.other, stop);
   sequence.queries = std::move(line.queries);
   sequence.keys = std::move(line.keys);
+  sequence.ids = std::move(line.ids);
   if (!stop.stop_requested()) profileHeads(setup, std::ssize(snapshot.sequences), sequence, stop);
   if (!stop.stop_requested())
     sequence.pictures = drawPictures(sequence.attention, sequence.probabilities(), stop);

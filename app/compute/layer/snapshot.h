@@ -86,6 +86,7 @@ struct HeadDrift {
 struct SequenceSnapshot {
   std::vector<attention::Token> queries;  ///< [n], padded to the longest line
   std::vector<attention::Token> keys;     ///< [m], equal to queries for self-attention
+  std::vector<Index> ids;                 ///< [n] of an opened model's tokens; otherwise empty
   Index queryLength = 0, keyLength = 0;   ///< without padding
   attention::MaskInput mask;
   attention::AttentionResult attention;

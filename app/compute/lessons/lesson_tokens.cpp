@@ -64,6 +64,12 @@ std::vector<TokenFigure::Pair> pairsOf(const TokenFigure& figure, const Scene& s
 
 }  // namespace
 
+attention::Vector TokenFigure::rowOf(Index position) const {
+  const auto entry = std::ranges::find(entries, at(position).id, &Entry::id);
+  attention::require(entry != entries.end(), "a token that isn't compared");
+  return rows.row(entry - entries.begin());
+}
+
 Result<std::shared_ptr<const TokenFigure>> tokenFigure(const LessonStep& step, const Snapshot& snapshot,
                                                        std::stop_token stop) {
   const std::shared_ptr<const OpenModel>& opened = step.scene.setup.subject.opened;

@@ -44,17 +44,20 @@ void onePlot(Scene& scene, State& page, int which, const ImRect& area, float tit
   const float noteLine = view.px(17);
   // In a wide plot the notes go next to the axis title.
   const bool beside = area.GetWidth() > view.px(700);
-  const auto lines =
-      static_cast<float>(beside ? shown.notes.size() : std::max(shown.notes.size(), kNoteLines));
+  const float wide = area.GetWidth() - (beside ? view.px(300) : 0);
+  std::vector<std::string> notes = shown.notes;
+  if (view.present)
+    std::erase_if(notes, [&](const std::string& note) { return textWidth(view.fonts->small, note) > wide; });
+  const auto lines = static_cast<float>(beside ? notes.size() : std::max(notes.size(), kNoteLines));
   const float foot = area.Max.y - noteLine * (lines - (beside ? 1 : 0));
   const std::optional<double> pointed = drawPlot(view, std::string(kPlotNames[asSize(which)]),
                                                  ImRect(area.Min.x, below + view.px(18), area.Max.x, foot),
                                                  shown.plot, which == 2 ? std::nullopt : page.tokensLit);
   if (pointed && which != 2) page.nextTokensLit = pointed;
-  for (std::size_t i = 0; i < shown.notes.size(); ++i)
+  for (std::size_t i = 0; i < notes.size(); ++i)
     paintFitted(view, list, view.fonts->small,
-                ImVec2(area.Min.x, area.Max.y - noteLine * (lines - static_cast<float>(i) - 0.5f)),
-                area.GetWidth() - (beside ? view.px(300) : 0), theme.secondary, shown.notes[i]);
+                ImVec2(area.Min.x, area.Max.y - noteLine * (lines - static_cast<float>(i) - 0.5f)), wide,
+                theme.secondary, notes[i]);
 }
 
 }  // namespace
@@ -98,8 +101,17 @@ std::vector<Segment> segmentsOf(const View& view, const CostFigures& figures) {
   return segments;
 }
 
-void paintSegments(const View& view, Canvas list, const CostFigures& figures, const ImRect& bar,
-                   double most) {
+/// Where the smallest card that fits has its line across the bar; the bar's end if none does.
+float firstFit(const State& page, const ImRect& bar, double most) {
+  double least = most;
+  for (const attention::Machine& machine : page.catalogue.machines)
+    if (fitsInto(page.figures.gpuBytes(), machine.memoryGb))
+      least = std::min(least, usableBytes(machine.memoryGb));
+  return std::round(bar.Min.x + static_cast<float>(least / most) * bar.GetWidth());
+}
+
+void paintSegments(const View& view, Canvas list, const CostFigures& figures, const ImRect& bar, double most,
+                   float end) {
   float x = bar.Min.x;
   const std::vector<Segment> segments = segmentsOf(view, figures);
   for (const Segment& segment : segments) {
@@ -119,7 +131,7 @@ void paintSegments(const View& view, Canvas list, const CostFigures& figures, co
       paintText(list, view.fonts->mono, ImVec2(left + name + gap, y), ink, number);
     } else if (part.GetWidth() > name + view.px(6)) {
       paintText(list, view.fonts->bold, part.GetCenter(), ink, segment.label, Align::center);
-    } else if (&segment == &segments.back() && bar.Max.x - x > name + gap)  // thin, so beside it
+    } else if (&segment == &segments.back() && end - x > name + 2 * gap)  // thin, so beside it
       paintText(list, view.fonts->text, ImVec2(x + gap, y), view.theme->secondary, segment.label);
     showTerms(view, "ruler." + segment.label, part, segment.terms);
   }
@@ -149,11 +161,9 @@ void paintCards(const View& view, Canvas list, const State& page, const ImRect& 
     places.emplace_back(from, to);
     return true;
   };
-  float firstFit = bar.Max.x;
   for (const Card& card : cards) {
     if (usableBytes(card.gb) > most) continue;
     const float x = std::round(bar.Min.x + static_cast<float>(usableBytes(card.gb) / most) * bar.GetWidth());
-    if (card.fits) firstFit = std::min(firstFit, x);
     const float top = card.fits ? bar.Min.y - view.px(4) : bar.Max.y - view.px(4);
     list.AddRectFilled(ImVec2(x - view.px(card.fits ? 1 : 0.5f), top),
                        ImVec2(x + view.px(card.fits ? 1 : 0.5f), bar.Max.y + view.px(10)),
@@ -183,7 +193,7 @@ void paintCards(const View& view, Canvas list, const State& page, const ImRect& 
           : fmt::format("Needs {:.0f} of the largest GPUs",
                         std::ceil(bytes * static_cast<double>(page.figures.request.tensorParallel) /
                                   usableBytes(*sizes.rbegin())));
-  if (firstFit - bar.Min.x > textWidth(view.fonts->text, tooSmall) + view.px(90) || !anyFits)
+  if (firstFit(page, bar, most) - bar.Min.x > textWidth(view.fonts->text, tooSmall) + view.px(90) || !anyFits)
     paintText(list, view.fonts->text, ImVec2(bar.Min.x, bar.Max.y + view.px(44)), theme.secondary, tooSmall);
 }
 
@@ -256,7 +266,7 @@ void gpuRuler(Scene& scene, State& page, Board& board) {
     double most = 200 * kGiga;
     // The axis grows beyond the largest card if the model or the selected machine is larger.
     while (most < std::max(shown.gpuBytes() * 1.05, usableBytes(shown.machine.memoryGb))) most *= 2;
-    if (!shown.tooLarge()) paintSegments(view, list, shown, bar, most);
+    if (!shown.tooLarge()) paintSegments(view, list, shown, bar, most, firstFit(page, bar, most));
     paintCards(view, list, page, bar, most);
   };
   // They leave together: a bar says nothing without its heading.

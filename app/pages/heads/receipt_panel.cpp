@@ -242,7 +242,7 @@ void selectedLine(Rows& rows, const SequenceSnapshot& sequence, const Cell& sele
   const Theme& theme = rows.theme();
   if (!previews && before)
     return rows.line(Type::small,
-                     {{"weight before the last change", theme.secondary},
+                     {{"before the last change", theme.secondary},
                       {weightText(before->weight), theme.secondary, nullptr, true}},
                      "receipt.before");
   if (!previews) return rows.line(Type::small, {{" "}});

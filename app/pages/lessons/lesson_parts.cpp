@@ -19,7 +19,7 @@ RichText richOrPlain(const std::string& text) {
 
 RichFonts readingFonts(const View& view, std::uint32_t color) {
   const Fonts& fonts = *view.fonts;
-  return {fonts.reading, fonts.title, fonts.monoTitle, fonts.small, color};
+  return {fonts.reading, fonts.title, fonts.monoTitle, fonts.script, color};
 }
 
 std::string optionLetter(std::size_t option) {

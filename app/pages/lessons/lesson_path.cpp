@@ -78,7 +78,7 @@ void card(State& page, std::size_t at, const ImRect& area) {
   ImFont* const words = large ? view.fonts->text : quiet;
   if (const TextLines summary = linesOf(words, lesson.summary, width); y + summary.size.y <= bottom)
     paintLines(list, words, ImVec2(x, y), theme.secondary, summary, lesson.summary);
-  else if (y + lineHeight(words) <= bottom)
+  else if (!view.present && y + lineHeight(words) <= bottom)
     paintFitted(view, list, words, ImVec2(x, y + lineHeight(words) / 2), width, theme.secondary,
                 lesson.summary);
   steps(page, lesson, ImRect(x, bar, right, bar + view.px(3)));

@@ -136,7 +136,7 @@ class FormulaPainter {
 
 RichFonts richFonts(const View& view, std::uint32_t color) {
   const Fonts& fonts = *view.fonts;
-  return {fonts.text, fonts.bold, fonts.mono, fonts.small, color ? color : view.theme->text};
+  return {fonts.text, fonts.bold, fonts.mono, fonts.script, color ? color : view.theme->text};
 }
 
 FormulaSize formulaSize(const RichFonts& fonts, const FormulaNode& formula) {

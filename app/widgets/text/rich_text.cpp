@@ -239,7 +239,7 @@ RichFonts fontsFor(const View& view, ImFont* font, std::uint32_t color) {
   ImFont* small = font == fonts.hero       ? fonts.text
                   : font == fonts.monoHero ? fonts.mono
                   : mono                   ? fonts.monoSmall
-                                           : fonts.small;
+                                           : fonts.script;
   return {font, font, font, small, color};
 }
 

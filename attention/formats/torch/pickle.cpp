@@ -11,14 +11,21 @@ namespace {
 
 /// Dictionaries, by the beginning of a class's name. An object's fields are data, its methods aren't run.
 constexpr std::string_view kDictionaries[] = {"collections.OrderedDict", "transformers."};
-/// What is read without its arguments.
-constexpr std::string_view kIgnored[] = {"torch.device", "torch.serialization._get_layout", "numpy.ndarray",
-                                         "_codecs.encode", "numpy.dtype"};
+/// What is read without its arguments. A storage without a type is of a tensor that says its own.
+constexpr std::string_view kIgnored[] = {"torch.storage.UntypedStorage",
+                                         "torch.device",
+                                         "torch.serialization._get_layout",
+                                         "numpy.ndarray",
+                                         "_codecs.encode",
+                                         "numpy.dtype"};
 /// NumPy's arrays of objects; their items follow.
 constexpr std::string_view kArrays[] = {"numpy.core.multiarray._reconstruct",
                                         "numpy._core.multiarray._reconstruct"};
 constexpr std::string_view kTensor = "torch._utils._rebuild_tensor",
                            kParameter = "torch._utils._rebuild_parameter", kSize = "torch.Size";
+/// A pickle may repeat what it remembers, so that a few bytes stand for a lot: values and their uses, the
+/// characters of names and keys, which are copied, and a tensor's axes are limited.
+constexpr std::size_t kMostPickled = std::size_t{1} << 20, kLongestName = 256, kMostAxes = 64;
 struct TypeNames {
   DType dtype;
   std::string_view storage, name;  ///< as in torch.FloatStorage and torch.float32
@@ -46,8 +53,6 @@ bool beginsAny(std::string_view name, const Names& begins) {
   return std::ranges::any_of(begins, [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
-constexpr std::string_view kUntyped = "torch.storage.UntypedStorage";
-
 /// The type that "torch.FloatStorage" or "torch.float32" stands for.
 std::optional<DType> numberType(std::string_view name) {
   constexpr std::string_view kModule = "torch.", kCuda = "cuda.", kStorage = "Storage";
@@ -71,7 +76,7 @@ bool isKnown(std::string_view name) {
 /// The sizes in a list; nothing if something else is in it.
 std::optional<std::vector<std::uint64_t>> sizesIn(const PickleValue& list) {
   std::vector<std::uint64_t> sizes;
-  if (list.kind != PickleValue::Kind::list) return std::nullopt;
+  if (list.kind != PickleValue::Kind::list || list.items.size() > kMostAxes) return std::nullopt;
   for (const PickleValue* item : list.items) {
     if (item->kind != PickleValue::Kind::number || item->number < 0) return std::nullopt;
     sizes.push_back(static_cast<std::uint64_t>(item->number));
@@ -93,6 +98,8 @@ Result<const PickleValue*> PickleReader::next() {
       if (!error_) return value;
     } else if (!error_) {
       step(instruction);
+      if (std::max(values_.size(), items_) > kMostPickled)
+        fail(fmt::format("holds more than {} values", kMostPickled));
     }
   }
   return *error_;
@@ -128,8 +135,6 @@ std::string PickleReader::line() {
 }
 
 PickleValue* PickleReader::make(Kind kind) {
-  constexpr std::size_t kMost = std::size_t{1} << 20;
-  if (values_.size() == kMost && !error_) error_ = Error{fmt::format("holds more than {} values", kMost)};
   values_.emplace_back().kind = kind;
   return &values_.back();
 }
@@ -169,7 +174,7 @@ void PickleReader::pushText(std::string text) {
 }
 
 void PickleReader::pushName(const std::string& name) {
-  if (!isKnown(name))
+  if (name.size() > kLongestName || !isKnown(name))
     fail(fmt::format(
         "names {}, expected only tensors, numbers, texts, lists and dictionaries: save these alone",
         quotedText(name)));
@@ -192,9 +197,9 @@ void PickleReader::recall(std::uint64_t as) {
 
 void PickleReader::add(std::vector<PickleValue*> items, Kind to) {
   if (stack_.empty() || stack_.back()->kind != to || (to == Kind::dictionary && items.size() % 2 != 0))
-    fail("its pickle is damaged");
-  else
-    stack_.back()->items.insert(stack_.back()->items.end(), items.begin(), items.end());
+    return fail("its pickle is damaged"), void();
+  items_ += items.size();
+  stack_.back()->items.insert(stack_.back()->items.end(), items.begin(), items.end());
 }
 
 /// A persistent id: ("storage", type, key, device, numbers).
@@ -204,7 +209,8 @@ void PickleReader::storage() {
     return id->items.size() > item && id->items[item]->kind == kind;
   };
   PickleValue* const storage = make(Kind::storage);
-  if (!is(0, Kind::text) || id->items[0]->text != "storage" || !is(1, Kind::name) || !is(2, Kind::text))
+  if (!is(0, Kind::text) || id->items[0]->text != "storage" || !is(1, Kind::name) || !is(2, Kind::text) ||
+      id->items[2]->text.size() > kLongestName)
     fail("its pickle refers to something that isn't a storage of numbers");
   else
     storage->tensor.storage = id->items[2]->text, storage->tensor.type = numberType(id->items[1]->text);

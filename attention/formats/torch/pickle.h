@@ -77,6 +77,7 @@ class PickleReader {
   std::vector<PickleValue*> stack_;
   std::vector<std::size_t> marks_;
   std::map<std::uint64_t, PickleValue*> remembered_;
+  std::size_t items_ = 0;  ///< put into lists and dictionaries
   std::optional<Error> error_;
 };
 

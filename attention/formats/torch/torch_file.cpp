@@ -26,11 +26,13 @@ struct Contents {
   std::map<std::string, std::string> metadata;
 };
 
-/// Whether a value is a list of numbers and texts.
+/// Whether a value is a list of numbers and texts, which aren't too long together.
 bool isPlain(const PickleValue& list) {
+  std::uint64_t length = 0;
   return list.kind == Kind::list && !list.items.empty() &&
-         std::ranges::all_of(list.items, [](const PickleValue* item) {
-           return item->kind == Kind::text || item->kind == Kind::number;
+         std::ranges::all_of(list.items, [&](const PickleValue* item) {
+           length += item->text.size();
+           return (item->kind == Kind::text || item->kind == Kind::number) && length <= kMostPickle;
          });
 }
 
@@ -60,12 +62,8 @@ class Collector {
     constexpr std::size_t kMostValues = std::size_t{1} << 18;
     if (depth > kDeepest || ++values_ > kMostValues || name.size() > kMostName) return false;
     if (value.kind == Kind::tensor) contents_.tensors.emplace(name, value.tensor);
-    if (value.kind == Kind::text || value.kind == Kind::number)
-      contents_.metadata.emplace(name, value.kind == Kind::text ? value.text : std::to_string(value.number));
-    if (isPlain(value)) {
-      contents_.metadata.emplace(name, json(value));
-      return true;
-    }
+    if (value.kind == Kind::text || value.kind == Kind::number) return keep(name, keyOf(value));
+    if (isPlain(value)) return keep(name, json(value));
     const bool pairs = value.kind == Kind::dictionary;
     for (std::size_t i = 0; i < value.items.size(); i += pairs ? 2 : 1) {
       const std::string key = pairs ? keyOf(*value.items[i]) : std::to_string(i);
@@ -75,13 +73,19 @@ class Collector {
     return true;
   }
 
+  bool keep(const std::string& name, std::string text) {
+    texts_ += text.size();
+    contents_.metadata.emplace(name, std::move(text));
+    return texts_ <= kMostPickle;
+  }
+
   static std::string keyOf(const PickleValue& key) {
     return key.kind == Kind::number ? std::to_string(key.number) : key.text;
   }
 
   static constexpr std::size_t kMostName = 1024;
   Contents contents_;
-  std::size_t values_ = 0;
+  std::uint64_t values_ = 0, texts_ = 0;
 };
 
 /// Adds a tensor that lies in one of the storages. Messages name no file.
@@ -118,12 +122,10 @@ Status place(const std::string& name, const PickledTensor& tensor, const Storage
   return success();
 }
 
-Result<SafetensorsLayout> layoutOf(const PickleValue& value, const Storages& storages, bool bigEndian) {
-  auto contents = Collector().collect(value);
-  if (!contents) return contents.error();
+Result<SafetensorsLayout> layoutOf(Contents contents, const Storages& storages, bool bigEndian) {
   SafetensorsLayout layout;
-  layout.header.metadata = std::move(contents->metadata);
-  for (const auto& [name, tensor] : contents->tensors)
+  layout.header.metadata = std::move(contents.metadata);
+  for (const auto& [name, tensor] : contents.tensors)
     if (const auto status = place(name, tensor, storages, bigEndian, layout); !status) return status.error();
   if (layout.header.tensors.empty()) return Error{"holds no tensors"};
   return layout;
@@ -176,12 +178,15 @@ Result<SafetensorsLayout> readArchive(const RegularFile& file, const ZipArchive&
   PickleReader reader(bytes);
   const auto value = reader.next();
   if (!value) return value.error();
+  auto contents = Collector().collect(**value);
+  if (!contents) return contents.error();
   const std::string folder = pickle->first.substr(0, pickle->first.size() - kPickle.size());
   Storages storages;
   for (const auto& [name, member] : *members)
     if (name.starts_with(folder + "data/")) storages[name.substr(folder.size() + 5)] = member;
   const auto order = members->find(folder + "byteorder");
-  return layoutOf(**value, storages, order != members->end() && order->second.bytes == 3);  // "big"
+  return layoutOf(*std::move(contents), storages,
+                  order != members->end() && order->second.bytes == 3);  // "big"
 }
 
 /// Five pickles (a magic number, a version, the system, the value, the storages' keys), then for each key the
@@ -213,7 +218,7 @@ Result<SafetensorsLayout> readOld(const RegularFile& file) {
     storages[key->text] = {at, numbers * size};
     at += numbers * size;
   }
-  return layoutOf(*values[3], storages, false);
+  return layoutOf(*std::move(contents), storages, false);
 }
 
 }  // namespace

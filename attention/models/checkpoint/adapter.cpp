@@ -41,17 +41,17 @@ std::vector<float> floatsOf(const TensorView& tensor, const std::string& name, s
   return numbers;
 }
 
-/// The product of B [out, rank] and A [rank, in] times `scale`, added to the target or, if that is [in, out],
-/// its transpose.
+/// The product of B [out, rank] and A [rank, in] times `scale`, added to the target or its transpose, as
+/// which it fits; if both do, its transpose if `inFirst`.
 Result<MadeWeight> changed(const TensorView& target, const TensorView& a, const TensorView& b, double scale,
-                           const std::string& name) {
+                           bool inFirst, const std::string& name) {
   const auto matrix = [](const TensorView& tensor) { return tensor.shape.size() == 2; };
   if (!matrix(a) || !matrix(b) || !matrix(target) || a.shape[0] != b.shape[1] || a.shape[0] == 0)
     return Error{fmt::format("{} has A {} and B {} for a weight {}", name, shapeText(a.shape),
                              shapeText(b.shape), shapeText(target.shape))};
   const std::uint64_t out = b.shape[0], in = a.shape[1], rank = a.shape[0];
-  const bool inFirst = target.shape != Shape{out, in};
-  if (inFirst && target.shape != Shape{in, out})
+  if (out != in) inFirst = target.shape != Shape{out, in};
+  if (target.shape != (inFirst ? Shape{in, out} : Shape{out, in}))
     return Error{
         fmt::format("{} is [{}, {}], expected {} as in the model", name, out, in, shapeText(target.shape))};
   if (!target.type || *target.type == WeightType::f64 || kernels::weightBlock(*target.type).numbers != 1)
@@ -92,14 +92,12 @@ Status addAdapter(const std::map<std::string, TensorView>& changes, const std::f
   json->expect("use_dora", "false");
   json->expect("alpha_pattern", "{}");
   const double alpha = json->positive("lora_alpha", 8.0);
-  const bool root = json->flag("use_rslora", false);
+  const bool root = json->flag("use_rslora", false), inFirst = json->flag("fan_in_fan_out", false);
   if (const Status status = json->status(); !status) return status;
   for (const auto& [name, a] : changes) {
     constexpr std::string_view kBefore = "base_model.model.";
     std::string module = name.starts_with(kBefore) ? name.substr(kBefore.size()) : name;
     const std::size_t at = module.find(".lora_");
-    const bool isB = at != module.npos && module.compare(at, 8, ".lora_B.") == 0;
-    if (isB) continue;  // with its A
     const std::string target = at == module.npos ? module : module.substr(0, at) + ".weight";
     TensorView* const found = targetOf(target, tensors);
     if (!found)
@@ -112,16 +110,17 @@ Status addAdapter(const std::map<std::string, TensorView>& changes, const std::f
       continue;
     }
     std::string other = name;
-    const std::size_t letter = other.find(".lora_A.");
+    const std::size_t letter = std::min(other.find(".lora_A."), other.find(".lora_B."));
     if (letter == other.npos)
       return fileError(folder,
                        fmt::format("has a tensor {}, expected only lora_A and lora_B", quotedText(name)));
-    other[letter + 6] = 'B';
+    const bool isB = std::exchange(other[letter + 6], name[letter + 6] == 'A' ? 'B' : 'A') == 'B';
     const auto b = changes.find(other);
     if (b == changes.end()) return fileError(folder, "has no tensor " + quotedText(other));
+    if (isB) continue;  // with its A
     const auto rank = static_cast<double>(a.shape.empty() ? 1 : std::max<std::uint64_t>(a.shape[0], 1));
     const auto weight =
-        changed(*found, a, b->second, alpha / (root ? std::sqrt(rank) : rank), quotedText(name));
+        changed(*found, a, b->second, alpha / (root ? std::sqrt(rank) : rank), inFirst, quotedText(name));
     if (!weight) return fileError(folder, weight.error().message);
     *found = makeWeight(*weight, own);
   }

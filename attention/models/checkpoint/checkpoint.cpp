@@ -123,9 +123,9 @@ Result<Checkpoint> Checkpoint::open(const std::filesystem::path& folder, const T
     checkpoint.notes_.push_back(
         fmt::format("The weights are packed by {} and were unpacked to 16 bits.", how.method));
   if (!adapter.empty()) {
-    const auto changes =
-        checkpoint.map(adapter / (fileExists(adapter / "adapter_model.bin") ? "adapter_model.bin"
-                                                                            : "adapter_model.safetensors"));
+    const std::filesystem::path pickle = adapter / "adapter_model.bin",
+                                plain = adapter / "adapter_model.safetensors";
+    const auto changes = checkpoint.map(!fileExists(plain) && fileExists(pickle) ? pickle : plain);
     if (!changes) return changes.error();
     status = addAdapter(*changes, adapter, checkpoint.tensors_, checkpoint.own_);
     if (!status) return status.error();
@@ -148,10 +148,15 @@ Result<std::map<std::string, TensorView>> Checkpoint::map(const std::filesystem:
   if (const Status status = file->intact(); !status) return status.error();
   if (!layout) return layout.error();
   std::map<std::string, TensorView> tensors;
+  std::uint64_t rewritten = 0;
   for (auto& [tensor, entry] : layout->header.tensors) {
     const std::uint8_t* data = file->bytes().data() + layout->dataBegin + entry.begin;
     std::uint64_t bytes = entry.end - entry.begin;
     if (const auto order = layout->orders.find(tensor); order != layout->orders.end()) {
+      // Several may lie on the same numbers.
+      if ((rewritten += *byteExtent(entry.dtype, entry.shape)) > file->bytes().size())
+        return fileError(path,
+                         "has more numbers in another order than its size, expected contiguous tensors");
       own_.push_back(order->second.rowByRow({data, static_cast<std::size_t>(bytes)}, byteSize(entry.dtype),
                                             entry.shape));
       data = own_.back().data();

@@ -18,6 +18,11 @@ namespace {
 
 using Plan = MadeWeight;
 
+/// a / b, rounded up; a + b may overflow.
+constexpr std::uint64_t dividedUp(std::uint64_t a, std::uint64_t b) {
+  return a / b + (a % b == 0 ? 0 : 1);
+}
+
 /// The tensors of one weight, by the ends of their names.
 class Parts {
  public:
@@ -115,14 +120,14 @@ Plan gptqOrAwq(Parts& parts, bool awq) {
   const std::uint64_t groups = sides(parts, ".scales").first;
   const auto scales = parts.floats(".scales", {groups, out});
   const Words q{parts.get(".qweight", "I32", {rows, columns}).data, columns, bits, !awq, awq};
-  const std::uint64_t zeroWords = (out * bits + 31) / 32;
+  const std::uint64_t zeroWords = dividedUp(out * bits, 32);
   const Words zeros{parts.get(".qzeros", "I32", {groups, zeroWords}).data, zeroWords, bits, false, awq};
   std::vector<std::uint32_t> groupOf(in);
   const TensorView* const ordered = parts.find(".g_idx");
   if (ordered) (void)parts.get(".g_idx", "I32", {in});
   for (std::uint64_t i = 0; i < in && !parts.error(); ++i) {
     groupOf[i] = ordered ? load<std::uint32_t>(ordered->data + 4 * i)
-                         : static_cast<std::uint32_t>(i / ((in + groups - 1) / groups));
+                         : static_cast<std::uint32_t>(i / dividedUp(in, groups));
     if (groupOf[i] >= groups) parts.fail(fmt::format("has group {} of {}", groupOf[i], groups));
   }
   const std::uint32_t more = !awq && parts.how().zerosLessOne ? 1 : 0;
@@ -155,10 +160,10 @@ Plan fourBits(Parts& parts) {
     const std::uint64_t out = whole(shape[0]), in = whole(shape[1]);
     const auto numbers = byteExtent(DType::U8, {out, in});
     if (!numbers || *numbers == 0) break;
-    const std::uint64_t blocks = (*numbers + block - 1) / block, bytes = (*numbers + 1) / 2;
+    const std::uint64_t blocks = dividedUp(*numbers, block), bytes = dividedUp(*numbers, 2);
     const std::uint8_t* const q = parts.get(".weight", "U8", {bytes, 1}).data;
     const std::vector<float> table = parts.floats(".weight.quant_map", {16});
-    std::vector<float> most(blocks);
+    std::vector<float> most;
     if (!parts.find(".weight.nested_absmax")) {
       most = parts.floats(".weight.absmax", {blocks});
     } else {
@@ -167,9 +172,9 @@ Plan fourBits(Parts& parts) {
       if (each == 0 || !offset.is_number()) break;
       const TensorView& packed = parts.get(".weight.absmax", "U8", {blocks});
       const auto values = parts.floats(".weight.nested_quant_map", {256});
-      const auto scales = parts.floats(".weight.nested_absmax", {(blocks + each - 1) / each});
+      const auto scales = parts.floats(".weight.nested_absmax", {dividedUp(blocks, each)});
       for (std::uint64_t b = 0; b < blocks && !parts.error(); ++b)
-        most[b] = values[packed.data[b]] * scales[b / each] + offset.get<float>();
+        most.push_back(values[packed.data[b]] * scales[b / each] + offset.get<float>());
     }
     const bool bf16 = json->value("dtype", nlohmann::json()) == nlohmann::json("bfloat16");
     return {out, in, bf16 ? WeightType::bf16 : WeightType::f16, [=](std::uint64_t o, std::span<float> row) {
@@ -209,11 +214,11 @@ Plan packedInWords(Parts& parts) {
   if (parts.find(".weight_g_idx")) return parts.fail("has groups in another order (weight_g_idx)"), Plan();
   const auto scales = parts.floats(".weight_scale", {out, groups});
   const Words q{parts.get(".weight_packed", "I32", {out, words}).data, words, bits};
-  const std::uint64_t each = (in + groups - 1) / groups;
+  const std::uint64_t each = dividedUp(in, groups);
   std::optional<Words> zeros;
   if (parts.find(".weight_zero_point"))
-    zeros = Words{parts.get(".weight_zero_point", "I32", {(out * bits + 31) / 32, groups}).data, groups, bits,
-                  true};
+    zeros = Words{parts.get(".weight_zero_point", "I32", {dividedUp(out * bits, 32), groups}).data, groups,
+                  bits, true};
   const auto usual = static_cast<float>(1U << (bits - 1));
   return {out, in, typeBy(parts.find(".weight_scale")), [=](std::uint64_t o, std::span<float> row) {
             for (std::uint64_t i = 0; i < row.size(); ++i) {
@@ -251,16 +256,16 @@ Plan scaled(Parts& parts, const std::string& scale) {
   Shape shape = parts.find(scale)->shape;
   const auto scales = parts.floats(scale, shape);
   while (shape.size() < 2) shape.push_back(1);
-  // A block's sides are powers of two: 128 of 1,000 rows is the side of 8 blocks.
+  // A block's sides are powers of two: 128 of 1,000 rows is the side of 8 blocks, and 128, not 96, of 192
+  // that of 2.
   const auto side = [](std::uint64_t size, std::uint64_t blocks) {
-    if (blocks <= 1 || size % blocks == 0) return size / std::max<std::uint64_t>(blocks, 1);
+    if (blocks <= 1) return size;
     std::uint64_t each = 1;
     while (each * blocks < size) each *= 2;
     return each;
   };
   const std::uint64_t rows = side(out, shape[0]), columns = side(in, shape[1]);
-  if (shape.size() != 2 || rows == 0 || columns == 0 || (out + rows - 1) / rows != shape[0] ||
-      (in + columns - 1) / columns != shape[1])
+  if (shape.size() != 2 || dividedUp(out, rows) != shape[0] || dividedUp(in, columns) != shape[1])
     return parts.fail(fmt::format("tensor {} is {}, expected a scale for each row or block of [{}, {}]",
                                   quotedText(parts.stem() + scale), shapeText(shape), out, in)),
            Plan();
@@ -333,7 +338,7 @@ TensorView makeWeight(const MadeWeight& weight, OwnNumbers& own) {
     std::memcpy(bytes.data() + place * size, &number, sizeof number);
   };
   constexpr std::uint64_t kRows = 16;  // of a task
-  forEach(static_cast<Index>((weight.out + kRows - 1) / kRows), {}, [&](Index part) {
+  forEach(static_cast<Index>(dividedUp(weight.out, kRows)), {}, [&](Index part) {
     const auto task = static_cast<std::uint64_t>(part);
     std::vector<float> row(weight.in);
     for (std::uint64_t o = task * kRows; o < std::min(weight.out, (task + 1) * kRows); ++o) {
@@ -373,9 +378,8 @@ Result<std::size_t> unpackWeights(std::map<std::string, TensorView>& tensors, co
                                  static_cast<double>(bytes) / 1e9, static_cast<double>(memory) / 1e9));
   for (const auto& [stem, plan] : packed) {
     TensorView made = makeWeight(plan, own);
-    std::erase_if(tensors, [&stem = stem](const auto& each) {
-      return each.first.starts_with(stem + ".") && isPart(each.first.substr(stem.size()));
-    });
+    for (auto at = tensors.lower_bound(stem + "."); at != tensors.end() && at->first.starts_with(stem + ".");)
+      at = isPart(at->first.substr(stem.size())) ? tensors.erase(at) : std::next(at);
     tensors[stem + ".weight"] = std::move(made);
   }
   return packed.size();

@@ -169,8 +169,8 @@ struct Multimodal {
   std::string_view text;   ///< the family of its text part, unless text_config names another
   bool tied = false;       ///< the head is the embedding table, unless config.json says otherwise
   bool rawLogits = false;  ///< transformers leaves out the text part's factor on logits
-  std::string_view defaults =
-      "{}";  ///< fields of the text part that its file may lack, other than the family\'s
+  /// Fields of the text part that its file may lack, other than the family's.
+  std::string_view defaults = "{}";
 };
 std::span<const Multimodal> multimodalTable();
 

@@ -15,7 +15,7 @@ using Covers = WeightFormatRow::Covers;
 Index groupOf(const ConfigReader& json, Index usual = 0) {
   if (!json.has("group_size")) return json.isNull("group_size") ? 0 : usual;
   const std::vector<Index> group = json.tokens("group_size");  // leaves out -1
-  return group.empty() ? 0 : group[0];
+  return group.empty() ? 0 : std::min(group[0], kMaxConfigSize);
 }
 
 Index bitsOf(const ConfigReader& json, Index usual = 4) {

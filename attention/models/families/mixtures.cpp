@@ -195,9 +195,10 @@ constexpr Family kHunyuanDense{
 Index sizeOfAll(const ConfigReader& json, std::string_view key, Index defaultValue) {
   if (!json.isList(key)) return json.size(key, defaultValue);
   const std::vector<Index> sizes = json.tokens(key);
-  if (!sizes.empty() && std::ranges::all_of(sizes, [&](Index size) { return size == sizes[0]; }))
+  if (!sizes.empty() && sizes[0] >= 1 && sizes[0] <= kMaxConfigSize &&
+      std::ranges::all_of(sizes, [&](Index size) { return size == sizes[0]; }))
     return sizes[0];
-  json.refuse(key, "a list of different numbers", "the same number for every layer");
+  json.refuse(key, "a list of different numbers", "the same number from 1 for every layer");
   return defaultValue;
 }
 

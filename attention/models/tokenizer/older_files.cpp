@@ -21,11 +21,11 @@ namespace {
 using Json = nlohmann::json;
 using Path = std::filesystem::path;
 
-constexpr std::uint64_t kLargestOldFile = std::uint64_t{64} << 20;
+constexpr std::uint64_t kLargestOldFile = std::uint64_t{16} << 20;
 
 /// What a tokenizer class of transformers adds to its files.
 struct TokenizerClass {
-  std::string_view name;   ///< tokenizer_class, without "Tokenizer" or "TokenizerFast"
+  std::string_view names;  ///< values of tokenizer_class, without "Tokenizer" or "TokenizerFast"
   std::string_view types;  ///< values of config.json's model_type, for files that name no class
   /// Members of its tokenizer.json.
   std::string_view parts = "{}";
@@ -62,12 +62,18 @@ constexpr std::string_view kEndOfText =
     R"({"unk_token":"<|endoftext|>","bos_token":"<|endoftext|>","eos_token":"<|endoftext|>"})";
 
 constexpr TokenizerClass kWordPieces[] = {
-    {"Bert", "", kBert, kBertTokens, "cls_token", "sep_token"}};  // the only kind of vocab.txt that is read
+    {"Bert DistilBert Electra MobileBert ConvBert SqueezeBert Lxmert LayoutLM DPRQuestionEncoder "
+     "DPRContextEncoder DPRReader",
+     "bert distilbert electra mobilebert convbert squeezebert lxmert layoutlm visual_bert megatron-bert "
+     "ernie dpr nomic_bert",
+     kBert, kBertTokens, "cls_token", "sep_token"},
+    {"MPNet", "mpnet", kBert,
+     R"({"unk_token":"[UNK]","cls_token":"<s>","sep_token":"</s>","pad_token":"<pad>","mask_token":"<mask>"})",
+     "cls_token", "sep_token"},
+};
 constexpr TokenizerClass kBytePairs[] = {
-    {"GPT2", "gpt2 gpt_neo gptj opt codegen", kBytes, kEndOfText},
-    {"CodeGen", "", kBytes, kEndOfText},
-    {"Roberta", "roberta", kBytes, kRobertaTokens, "cls_token", "sep_token"},
-    {"Bart", "bart", kBytes, kRobertaTokens, "cls_token", "sep_token"},
+    {"GPT2 CodeGen", "gpt2 gpt_neo gptj opt codegen", kBytes, kEndOfText},
+    {"Roberta Bart", "roberta bart", kBytes, kRobertaTokens, "cls_token", "sep_token"},
     {"Qwen2", "qwen2 qwen3 qwen2_moe qwen3_moe", kQwen,
      R"({"unk_token":"<|endoftext|>","eos_token":"<|endoftext|>"})"},
     {"CLIP", "clip clip_text_model", kClip,
@@ -86,7 +92,9 @@ constexpr TokenizerClass kSentencePieces[] = {
 Result<std::string> textOf(const Path& file) {
   const auto bytes = readFile(file, kLargestOldFile);
   if (!bytes) return bytes.error();
-  return std::string(bytes->begin(), bytes->end());
+  std::string text(bytes->begin(), bytes->end());
+  if (const Status status = validateUtf8(text); !status) return fileError(file, status.error().message);
+  return text;
 }
 
 Result<Json> jsonOf(const Path& file) {
@@ -115,6 +123,12 @@ std::string contentOf(const Json& token) {
   return token.is_string() ? token.get<std::string>() : "";
 }
 
+/// A token's id in a vocab.json; −1 if it has none.
+std::int64_t idIn(const Json& vocabulary, const std::string& token) {
+  const auto id = vocabulary.find(token);
+  return id != vocabulary.end() && id->is_number_integer() ? id->get<std::int64_t>() : -1;
+}
+
 /// The files of one folder.
 class OlderFiles {
  public:
@@ -133,7 +147,7 @@ class OlderFiles {
                                        {"strip_accents", "strip_accents"},
                                        {"tokenize_chinese_chars", "handle_chinese_chars"}})
       if (config_.contains(theirs) && config_[theirs].is_boolean()) normalizer[ours] = config_[theirs];
-    return finish([&](const std::string& token) { return vocabulary.value(token, -1); });
+    return finish([&](const std::string& token) { return idIn(vocabulary, token); });
   }
 
   Result<std::string> bytePairs(const Path& file) {
@@ -148,16 +162,16 @@ class OlderFiles {
     for (std::string& line : linesOf(*merges))
       if (!line.empty() && !(list.empty() && line.starts_with("#version"))) list.push_back(std::move(line));
     model["vocab"] = *std::move(vocabulary);
-    if (config_.value("add_prefix_space", false) && json_["pre_tokenizer"]["type"] == "ByteLevel")
+    if (flag("add_prefix_space", false) && json_["pre_tokenizer"]["type"] == "ByteLevel")
       json_["pre_tokenizer"]["add_prefix_space"] = true;
-    return finish([&](const std::string& token) { return model["vocab"].value(token, -1); });
+    return finish([&](const std::string& token) { return idIn(model["vocab"], token); });
   }
 
   Result<std::string> sentencePieces(const Path& file);
 
  private:
-  /// Reads the two configurations and finds the class; `only`, if there is no other.
-  Status begin(std::span<const TokenizerClass> classes, const TokenizerClass* only = nullptr) {
+  /// Reads the two configurations and finds the class; `usual`, if they say nothing of it.
+  Status begin(std::span<const TokenizerClass> classes, const TokenizerClass* usual = nullptr) {
     auto config = jsonOf(folder_ / "tokenizer_config.json"), model = jsonOf(folder_ / "config.json");
     if (!config) return config.error();
     if (!model) return model.error();
@@ -165,18 +179,25 @@ class OlderFiles {
     std::string name = contentOf(config_.value("tokenizer_class", Json()));
     const std::string type = contentOf(model->value("model_type", Json()));
     name = name.substr(0, name.find("Tokenizer"));
-    class_ = only;
+    const bool unsaid = name.empty() && type.empty();
+    class_ = unsaid ? usual : nullptr;
     std::string known;
     for (const TokenizerClass& each : classes) {
-      if (name.empty() ? isListed(each.types, type) : each.name == name) class_ = &each;
-      known += (known.empty() ? "" : ", ") + std::string(each.name);
+      if (name.empty() ? isListed(each.types, type) : isListed(each.names, name)) class_ = &each;
+      known += (known.empty() ? "" : " ") + std::string(each.names);
     }
-    if (!class_ && !config_.empty())
+    if (!class_ && !(unsaid && config_.empty()))
       return fileError(
           folder_, fmt::format("has no tokenizer.json, and its older files are for {}, expected one of {}",
                                name.empty() ? type.empty() ? "no class" : type : name + "Tokenizer", known));
     if (class_) json_ = Json::parse(class_->parts), usual_ = Json::parse(class_->special);
     return success();
+  }
+
+  /// A field of tokenizer_config.json; `usual` if it is absent or null.
+  bool flag(const char* field, bool usual) const {
+    const Json value = config_.value(field, Json());
+    return value.is_boolean() ? value.get<bool>() : usual;
   }
 
   /// The text of a special token, such as "unk_token".
@@ -218,9 +239,9 @@ class OlderFiles {
     const auto text = [&](const char* list, const char* id, int type) {
       around[list].push_back({{"Sequence", {{"id", id}, {"type_id", type}}}});
     };
-    const std::string first = config_.value("add_bos_token", true) ? special(class_->first) : "";
-    const std::string last = special(config_.value("add_eos_token", false) ? "eos_token" : class_->last);
-    const bool typed = class_->name == "Bert";
+    const std::string first = flag("add_bos_token", true) ? special(class_->first) : "";
+    const std::string last = special(flag("add_eos_token", false) ? "eos_token" : class_->last);
+    const bool typed = class_ == &kWordPieces[0];
     for (const char* list : {"single", "pair"}) {
       put(list, first);
       text(list, "A", 0);
@@ -241,14 +262,14 @@ class OlderFiles {
 
 Result<std::string> OlderFiles::sentencePieces(const Path& file) {
   if (const Status status = begin(kSentencePieces); !status) return status.error();
-  const auto bytes = textOf(file);
+  const auto bytes = readFile(file, kLargestOldFile);
   if (!bytes) return bytes.error();
-  auto model = PieceModel::read(*bytes);
+  auto model = PieceModel::read({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
   if (!model) return fileError(file, "is not a SentencePiece model");
   if (model->type > 2)
     return fileError(file, "is a SentencePiece model of words or characters, expected BPE or Unigram");
   std::vector<PieceModel::Piece>& pieces = model->pieces;
-  const std::string name(class_ ? class_->name : "");
+  const std::string name(class_ ? class_->names : "");
   if (name == "XLMRoberta") {
     // fairseq's first ids; SentencePiece's are <unk>, <s> and </s>.
     pieces.erase(pieces.begin(), pieces.begin() + std::min<std::ptrdiff_t>(3, std::ssize(pieces)));
@@ -258,12 +279,17 @@ Result<std::string> OlderFiles::sentencePieces(const Path& file) {
                                    {"<unk>", 0, PieceModel::unknown}});
     pieces.push_back({"<mask>", 0, PieceModel::userDefined});
   } else if (name == "T5") {
-    for (std::int64_t i = config_.value("extra_ids", 100) - 1; i >= 0; --i)
+    constexpr std::uint64_t kMostExtra = 1024;
+    const Json extra = config_.value("extra_ids", Json(100U));
+    if (!extra.is_number_unsigned() || extra.get<std::uint64_t>() > kMostExtra)
+      return fileError(folder_, fmt::format("has extra_ids {}, expected 0 to {}", extra.dump(), kMostExtra));
+    for (std::uint64_t i = extra.get<std::uint64_t>(); i-- > 0;)
       pieces.push_back({fmt::format("<extra_id_{}>", i), 0, PieceModel::userDefined});
   }
   const bool bytePairs = model->type == 2;
   Json& to = json_["model"] = {{"type", bytePairs ? "BPE" : "Unigram"}};
-  Json added = Json::array();
+  Json& decoder = config_["added_tokens_decoder"];
+  if (!decoder.is_object()) decoder = Json::object();
   std::map<std::string, std::int64_t> ids;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const PieceModel::Piece& piece = pieces[i];
@@ -278,10 +304,9 @@ Result<std::string> OlderFiles::sentencePieces(const Path& file) {
       to[bytePairs ? "unk_token" : "unk_id"] = bytePairs ? Json(piece.text) : Json(i);
     if (piece.kind == PieceModel::control || piece.kind == PieceModel::unknown ||
         piece.kind == PieceModel::userDefined)
-      config_["added_tokens_decoder"].emplace(std::to_string(i),
-                                              Json{{"content", piece.text},
-                                                   {"normalized", piece.kind == PieceModel::userDefined},
-                                                   {"special", piece.kind != PieceModel::userDefined}});
+      decoder.emplace(std::to_string(i), Json{{"content", piece.text},
+                                              {"normalized", piece.kind == PieceModel::userDefined},
+                                              {"special", piece.kind != PieceModel::userDefined}});
   }
   if (bytePairs) to["merges"] = mergesByScore(pieces), to["fuse_unk"] = true;
   Json& rules = (json_["normalizer"] = {{"type", "Sequence"}})["normalizers"] = Json::array();
@@ -294,7 +319,7 @@ Result<std::string> OlderFiles::sentencePieces(const Path& file) {
     rules.push_back({{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}});
     rules.push_back({{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}});
   }
-  const bool prefix = config_.value("add_prefix_space", model->prefix);
+  const bool prefix = flag("add_prefix_space", model->prefix);
   if (prefix) rules.push_back({{"type", "Prepend"}, {"prepend", "▁"}});
   rules.push_back({{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}});
   const Json spaces = {

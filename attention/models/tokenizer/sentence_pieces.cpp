@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <map>
+#include <set>
 
 #include "attention/models/tokenizer/characters.h"
 
@@ -94,13 +94,12 @@ std::optional<PieceModel> PieceModel::read(std::string_view file) {
 std::vector<std::pair<std::string_view, std::string_view>> mergesByScore(
     const std::vector<PieceModel::Piece>& pieces) {
   constexpr std::size_t kLongest = 256;
-  std::map<std::string_view, const PieceModel::Piece*> known;
+  std::set<std::string_view> known;
   std::vector<const PieceModel::Piece*> order;
   for (const PieceModel::Piece& piece : pieces)
-    if (piece.kind == PieceModel::normal || piece.kind == PieceModel::userDefined) {
-      known.emplace(piece.text, &piece);
+    if ((piece.kind == PieceModel::normal || piece.kind == PieceModel::userDefined) &&
+        known.insert(piece.text).second)
       order.push_back(&piece);
-    }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto* a, const auto* b) { return a->score > b->score; });
   std::vector<std::pair<std::string_view, std::string_view>> merges;

@@ -3,6 +3,7 @@
 #include "tests/fuzz/picture_targets.h"
 #include "tests/fuzz/replay.h"
 #include "tests/fuzz/targets.h"
+#include "tests/fuzz/tokenizer_targets.h"
 #include "tests/support/small_problem.h"
 
 namespace headscope::attention {
@@ -81,6 +82,10 @@ TEST(FuzzReplay, Expression) {
 
 TEST(FuzzReplay, Tokenizer) {
   replay("tokenizer", {}, fuzz::fuzzTokenizer);
+}
+
+TEST(FuzzReplay, OlderTokenizer) {
+  replay("older_tokenizer", {}, fuzz::fuzzOlderTokenizer);
 }
 
 TEST(FuzzReplay, MaskFile) {

@@ -67,6 +67,41 @@ TEST(TorchFile, RefusesByNameWhatIsNotATensor) {
   }
 }
 
+PickleReader readerOf(const std::string& bytes) {
+  return PickleReader({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+}
+
+std::string repeated(std::string_view text, int times) {
+  std::string all;
+  while (times-- > 0) all += text;
+  return all;
+}
+
+/// Float8 numbers are in a storage without a type.
+TEST(Pickle, ReadsATensorThatSaysItsType) {
+  const std::string bytes =
+      "ctorch._utils\n_rebuild_tensor_v3\n((U\7storagectorch.storage\nUntypedStorage\nU\1kU\3cpuK\4tQ"
+      "K\1K\4\x85K\1\x85\x89}ctorch\nfloat8_e4m3fn\ntR.";
+  PickleReader reader = readerOf(bytes);
+  const PickledTensor& tensor = (*checked(reader.next()))->tensor;
+  EXPECT_EQ(tensor.type, DType::F8_E4M3);
+  EXPECT_EQ(tensor.storage, "k");
+  EXPECT_EQ(tensor.first, 1u);
+  EXPECT_EQ(tensor.shape, Shape{4});
+}
+
+/// A few bytes can't stand for much.
+TEST(Pickle, LimitsWhatIsRepeated) {
+  const std::string text(std::size_t{1} << 20, 'a');
+  const auto texts = [&](int times) {
+    const std::string bytes =
+        "(X" + std::string("\0\0\x10\0", 4) + text + "q\1" + repeated("h\1", times) + "l.";
+    return pickledTexts({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  };
+  EXPECT_TRUE(texts(2).has_value());
+  EXPECT_FALSE(texts(20).has_value());
+}
+
 TEST(Pickle, RefusesDamage) {
   const std::pair<std::string, const char*> kPickles[] = {
       {"", "ends early"},
@@ -84,10 +119,11 @@ TEST(Pickle, RefusesDamage) {
       {"ctorch._utils\n_rebuild_tensor_v2\n)R.", "damaged tensor"},
       {"K\1Q.", "isn't a storage"},
       {"cos\nsystem\n.", "\"os.system\""},
-      {"c__builtin__\neval\n.", "\"__builtin__.eval\""}};
+      {"c__builtin__\neval\n.", "\"__builtin__.eval\""},
+      {"ctransformers\n" + std::string(300, 'a') + "\n.", "\"transformers.aaa"},
+      {"}q\1(K\1K\2u" + repeated("h\1b", 24) + ".", "more than 1048576 values"}};
   for (const auto& [bytes, says] : kPickles) {
-    PickleReader reader({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-    EXPECT_THAT(messageOf(reader.next()), HasSubstr(says)) << testing::PrintToString(bytes);
+    EXPECT_THAT(messageOf(readerOf(bytes).next()), HasSubstr(says)) << testing::PrintToString(bytes);
   }
 }
 
@@ -115,6 +151,10 @@ TEST(TorchFile, ReadsNumpysOtherOrders) {
     std::reverse(turned.begin() + static_cast<std::ptrdiff_t>(at),
                  turned.begin() + static_cast<std::ptrdiff_t>(at) + 4);
   EXPECT_EQ(valuesOf(turned), rows);
+  std::vector<std::uint8_t> number = npyBytes<float>(">f4", "()", {1.5F});
+  std::reverse(number.end() - 4, number.end());
+  headscope::test::putZip(folder / "a.npz", {{"array.npy", turned}, {"scale.npy", number}});
+  EXPECT_EQ(checked(TensorSource::open(folder / "a.npz"))->header().metadata.at("scale"), "1.5");
 }
 
 }  // namespace

@@ -267,6 +267,33 @@ TEST(PackedWeights, NameTheTensorThatDoesNotFit) {
   }
 }
 
+TEST(PackedWeights, BlocksHaveSidesOfPowersOfTwo) {
+  Tensors tensors;
+  tensors.add("a.weight", "F8_E4M3", {6, 1}, std::vector<std::uint8_t>(6, 7 << 3));  // 1
+  tensors.add("a.weight_scale_inv", "F32", {2, 1}, std::vector<float>{1, 2});
+  OwnNumbers own;
+  ASSERT_EQ(messageOf(unpackWeights(tensors.views, {"fp8", 8}, "F", own)), "no error");
+  std::vector<float> found(6);
+  ASSERT_TRUE(tensors.views.at("a.weight").read(0, found, "a").ok());
+  EXPECT_EQ(found, (std::vector<float>{1, 1, 1, 1, 2, 2}));
+}
+
+TEST(PackedWeights, SizesThatOverflowAreRefused) {
+  const Case* const each = std::ranges::find(kCases, std::string_view("bitsandbytes in 4 bits"),
+                                             [](const Case& c) { return std::string_view(c.name); });
+  for (const std::string state : {R"({"blocksize": 18446744073709551615, "shape": [16, 64],)",
+                                  R"({"blocksize": 1, "shape": [2147483648, 2147483648],)"}) {
+    Tensors tensors;
+    each->pack(Numbers(4), 4, tensors);
+    const std::string whole = state + R"("nested_blocksize": 18446744073709551615, "nested_offset": 0})";
+    tensors.add("a.weight.quant_state.bitsandbytes__nf4", "U8", {whole.size()},
+                std::vector<std::uint8_t>(whole.begin(), whole.end()));
+    for (const char* none : {"a.weight.absmax", "a.weight.nested_absmax"}) tensors.views[none].shape = {0};
+    OwnNumbers own;
+    EXPECT_THAT(messageOf(unpackWeights(tensors.views, each->how, "F", own)), HasSubstr("expected"));
+  }
+}
+
 TEST(Adapter, AddsItsChanges) {
   Tensors base, changes;
   base.add("model.q.weight", "F32", {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
@@ -287,6 +314,20 @@ TEST(Adapter, AddsItsChanges) {
   };
   EXPECT_EQ(values("model.q.weight"), (std::vector<float>{3, 22, 203, 8, 45, 406}));
   EXPECT_EQ(values("model.c.weight"), (std::vector<float>{3, 6, 23, 44, 205, 406}));
+  base.add("model.s.weight", "F32", {2, 2}, std::vector<float>{1, 2, 3, 4});  // square, [in, out]
+  Tensors square;
+  square.add("model.s.lora_A.weight", "F32", {1, 2}, std::vector<float>{1, 10});
+  square.add("model.s.lora_B.weight", "F32", {2, 1}, std::vector<float>{1, 2});
+  headscope::test::putFile(
+      folder / "adapter_config.json",
+      std::string_view(R"({"peft_type": "LORA", "lora_alpha": 1, "fan_in_fan_out": true})"));
+  ASSERT_EQ(messageOf(addAdapter(square.views, folder.path(), base.views, own)), "no error");
+  std::vector<float> found(4);
+  ASSERT_TRUE(base.views.at("model.s.weight").read(0, found, "s").ok());
+  EXPECT_EQ(found, (std::vector<float>{2, 4, 13, 24}));
+  square.views.erase("model.s.lora_A.weight");
+  EXPECT_THAT(messageOf(addAdapter(square.views, folder.path(), base.views, own)),
+              HasSubstr("has no tensor \"model.s.lora_A.weight\""));
   base.views.erase("model.c.weight");
   EXPECT_THAT(messageOf(addAdapter(changes.views, folder.path(), base.views, own)),
               HasSubstr("changes \"model.c.weight\", which the model doesn't have"));

@@ -134,7 +134,7 @@ void rowHeader(Scene& scene, const AblationState& ablation, const EffectRows& ro
   const bool isHead = row < rows.heads, lit = row == map.row.selected || row == map.row.hovered;
   const std::uint32_t color = lit ? theme.text : theme.secondary;
   float x = left + view.px(kNameColumn) * static_cast<float>(column);
-  const float room = cell * static_cast<float>(columns) - 2;
+  const float room = cell * static_cast<float>(columns) * 0.8f;
   if (isHead) box(scene, ablation, row, ImVec2(x + view.px(9), y), std::min(view.px(low ? 12 : 15), room));
   x += view.px(low ? 20 : 26);
   const float wide = paintText(list, font, ImVec2(x, y), color, rowName(rows, row, low));

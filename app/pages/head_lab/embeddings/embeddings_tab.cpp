@@ -38,7 +38,8 @@ class EmbeddingsTab : public Tab {
           headMaps(scene, page_, part, "embeddings.head",
                    embeddings_.drag.kind == EmbeddingsState::Drag::Kind::none);
         });
-        return column.legend({"weight", scene.look.colormap, {"0", "", "1"}}), void();
+        column.legend({"weight", scene.look.colormap, {"0", "", "1"}});
+        return;
       }
       // As high as the table, unless it has more rows than there is room for.
       const auto rows = static_cast<float>(std::max<Index>(tableNow(scene, embeddings_).values.rows(), 1));

@@ -8,7 +8,6 @@ namespace {
 constexpr std::string_view kAlbertPrefixes[] = {"albert.", ""}, kMpNetPrefixes[] = {"mpnet.", ""},
                            kData2VecPrefixes[] = {"data2vec_text.", ""},
                            kPreLayerNormPrefixes[] = {"roberta_prelayernorm.", ""},
-
                            kErniePrefixes[] = {"ernie.", ""}, kRoFormerPrefixes[] = {"roformer.", ""},
                            kEsmPrefixes[] = {"esm.", ""}, kNomicPrefixes[] = {"nomic_bert.", ""},
                            kDprPrefixes[] = {"question_encoder.bert_model.", "ctx_encoder.bert_model.",
