@@ -62,6 +62,9 @@ SourceHeads sourceHeads(const ModelConfig& config, const LayerWeights& weights, 
 void Block::run(Matrix& x, std::span<KvCache> caches) const {
   const LayerWeights& w = weights;
   applyPatches(runs, layer, Piece::stream, rows, x);
+  const bool hybrid = !states.empty() && !states[0].empty(), keepsStream = hybrid && wanted && wanted->hidden;
+  recur(x, w.before, 0);
+  if (keepsStream) kept.entered = x;
   const auto attended = [&] {
     if (wanted && wanted->between) kept.between = x;
   };
@@ -102,6 +105,8 @@ void Block::run(Matrix& x, std::span<KvCache> caches) const {
       x += added(config.residualScale * norm(mlp(norm(x, w.mlpNorm)), w.afterMlpNorm));
       break;
   }
+  if (keepsStream) kept.left = x;
+  recur(x, w.after, w.before.size());
   if (wanted && wanted->hidden) kept.hidden = x;
 }
 
@@ -206,6 +211,7 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, bool shown) con
   if (stop.stop_requested()) return y;
   if (shown) {
     patchPatterns(result, caches, sources);
+    gateHeads(x, result.headOutput);
     patchHeads(result.headOutput, Piece::head);
   }
   std::vector<LinearMap> maps;
@@ -234,6 +240,18 @@ void Block::prepare(Stack& q, Stack& k, Stack& v) const {
   if (config.cross()) return;
   patchHeads(k, Piece::keys);
   patchHeads(v, Piece::values);
+}
+
+void Block::gateHeads(const Matrix& x, Stack& heads) const {
+  if (!config.gatedHeads) return;
+  Stack gates = Stack::uninitialized(heads.count(), heads.rows(), heads.cols());
+  std::vector<LinearMap> maps;
+  weights.gate.mapsInto(gates, maps);
+  if (!applyMaps(x, maps, stop)) return;
+  const auto array = [](Stack& of) { return Eigen::Map<Eigen::ArrayXf>(of.data(), of.size()); };
+  array(gates) = 1 / (1 + (-array(gates)).exp());
+  array(heads) *= array(gates);
+  if (wanted && wanted->projections) kept.gates = std::move(gates);
 }
 
 void Block::keep(AttentionResult&& result, std::span<const SourceHeads> patched) const {

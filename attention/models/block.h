@@ -3,6 +3,7 @@
 #include "attention/cache/kv_cache.h"
 #include "attention/models/checkpoint/model_weights.h"
 #include "attention/models/pass_request.h"
+#include "attention/models/recurrent.h"
 
 namespace headscope::attention {
 
@@ -61,6 +62,8 @@ struct Block {
   PatchRows rows;                            ///< of each run
   const LayerAttention* other = nullptr;  ///< the attention not inspected, in a decoder that reads an encoder
   const SourceHeads* source = nullptr;    ///< what its cross heads read
+  /// Of each run: the states of the layers without attention that belong to this one.
+  std::span<std::vector<RecurrentState>> states = {};
 
   /// Takes the residual stream x [runs · n, modelDim] through attention and MLP, in the order and with the
   /// norms of the model's family, and appends each run's keys and values to its cache. Undefined once `stop`
@@ -77,6 +80,8 @@ struct Block {
   /// and only the heads' outputs are kept.
   Matrix attend(const Matrix& x, std::span<KvCache> caches, bool shown = true) const;
   void prepare(Stack& q, Stack& k, Stack& v) const;
+  /// Applies layers without attention, whose states are those from `first` on.
+  void recur(Matrix& x, std::span<const OtherLayerWeights> layers, std::size_t first) const;
   /// Applies both attentions of a decoder that reads an encoder, self-attention first.
   void attendBoth(Matrix& x, std::span<KvCache> caches) const;
   /// Calls attend(queries, run) for each run, and returns their weights and outputs together.
@@ -98,6 +103,8 @@ struct Block {
   /// Recomputes the outputs of heads whose pattern was replaced.
   void patchPatterns(AttentionResult& result, std::span<const KvCache> caches,
                      std::span<const SourceHeads> patched) const;
+  /// Multiplies the heads' outputs by their gates, if they have any.
+  void gateHeads(const Matrix& x, Stack& heads) const;
   void patchHeads(Stack& heads, Piece piece) const;
   /// Patches and records what the MLP adds to the stream (after its norm, if any).
   Matrix added(Matrix y) const;

@@ -211,6 +211,7 @@ class Descent {
     const LayerResult& made = *run_.layers[asSize(at)];
     const LayerWeights& weights = model_.weights().layers[asSize(at)];
     const std::vector<Attended> both = attentions(made, weights);
+    others(at, g);
     if (config_.order == BlockOrder::after) {
       throughNorm(at, g, weights.mlpNorm, wide(made.between.row(row_)) + wide(made.mlpAdded.row(row_)));
       add(Writer::mlp, at, g.dot(wide(made.mlpAdded.row(row_))));
@@ -241,6 +242,16 @@ class Descent {
                        .pulled(double{config_.residualScale} * g));
     for (std::size_t i = both.size(); i-- > 0;)
       heads(made, both[i], throughScale(double{config_.residualScale} * g, weights.attentionScale));
+  }
+
+  /// Adds what a hybrid's other layers write. Its norms are before the parts, so `g` stays.
+  void others(Index at, const Direction& g) {
+    const LayerResult& made = *run_.layers[asSize(at)];
+    if (made.entered.size() == 0) return;
+    const Matrix& in = at == 0 ? run_.embedded : run_.layers[asSize(at - 1)]->hidden;
+    add(Writer::others, at,
+        g.dot(wide(made.hidden.row(row_)) - wide(made.left.row(row_)) + wide(made.entered.row(row_)) -
+              wide(in.row(row_))));
   }
 
   void throughNorm(Index at, Direction& g, const NormWeights& weights, const Direction& x) {
@@ -292,7 +303,10 @@ class Descent {
       const double value = inHead.dot(wide((*each.output)[head].row(row_)));
       result_.parts.push_back(
           {each.shown ? Writer::head : Writer::otherHead, made.layer, head, each.group, value});
-      if (each.shown) byKey(made, head, inHead, value);
+      if (!each.shown) continue;
+      byKey(made, head,
+            made.gates.empty() ? inHead : Direction(inHead.cwiseProduct(wide(made.gates[head].row(row_)))),
+            value);
     }
   }
 

@@ -56,6 +56,7 @@ enum class Writer {
   otherHead,      ///< a head of the decoder attention that isn't inspected (HeadGroup)
   attentionBias,  ///< b_O
   mlp,            ///< an MLP with its biases
+  others,         ///< the layers without attention that belong to a layer of a hybrid
   normBias,       ///< of a norm on the stream: the final one, or a layer's in post-norm models
   headBias,       ///< of the map to the vocabulary
 };

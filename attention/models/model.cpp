@@ -265,8 +265,13 @@ bool isOfEmbedding(const std::string& name, const TensorNames& names) {
 
 /// A tensor's place in the order of a pass: 0 is the embedding, then the layers, then the head.
 Index placeOf(const std::string& name, const Model& model) {
-  if (const auto layer = layerOf(name, *model.naming())) return *layer + 1;
-  return isOfEmbedding(name, model.naming()->names) ? 0 : model.config().layerCount() + 1;
+  const ModelConfig& config = model.config();
+  const auto number = layerOf(name, *model.naming());
+  if (!number) return isOfEmbedding(name, model.naming()->names) ? 0 : config.layerCount() + 1;
+  if (*number >= config.numberedLayers()) return config.layerCount() + 2;  // not read
+  Index layer = 0;
+  while (config.lastNumber(layer) < *number) ++layer;
+  return layer + 1;
 }
 
 /// The first value that isn't finite; whole numbers always are.

@@ -25,12 +25,16 @@ struct LayerResult {
   Stack k, v;              ///< [kvHeads, n, headDim], as cached; for cross heads [kvHeads, m, headDim]
   Stack weights;      ///< [requested heads, n, m]; rows sum to 1, less with sinks, 0 if no key is visible
   Stack headOutput;   ///< [heads, n, headDim], Σ weights·v, before W_O
+  Stack gates;        ///< of the same shape: what headOutput is also multiplied by, if heads are gated
   Stack otherOutput;  ///< the same for the decoder attention that isn't inspected (HeadGroup)
   Matrix input;       ///< [n, modelDim], the attention's input: the stream, normed in pre-norm models
   Matrix between;     ///< [n, modelDim], the residual stream between attention and MLP
   Matrix mlpAdded;    ///< [n, modelDim], what the MLP adds to it
-  Routing routing;    ///< the experts of each row, in a layer with a mixture
-  Matrix hidden;      ///< [n, modelDim], the residual stream after the layer
+  /// [n, modelDim], in a hybrid: the stream that enters the attention, and that leaves the MLP. Layers
+  /// without attention are before and after these.
+  Matrix entered, left;
+  Routing routing;  ///< the experts of each row, in a layer with a mixture
+  Matrix hidden;    ///< [n, modelDim], the residual stream after the layer
 };
 using LayerResults = std::vector<std::shared_ptr<const LayerResult>>;
 

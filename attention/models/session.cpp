@@ -32,6 +32,10 @@ Matrix rowOfEach(const Matrix& x, Index row, Index n) {
   return rows;
 }
 
+std::vector<RecurrentState> newStates(const LayerKind& kind) {
+  return std::vector<RecurrentState>(kind.before.size() + kind.after.size());
+}
+
 /// One table per rotation of the model.
 std::vector<Matrix> rotationTables(const ModelConfig& config, PassRows rows, Index textTokens) {
   std::vector<Matrix> tables;
@@ -105,6 +109,7 @@ ModelSession::ModelSession(std::shared_ptr<const Model> model) : model_(std::mov
   for (Index layer = 0; layer < model_->config().layerCount(); ++layer)
     caches_.emplace_back(model_->config().attention(layer), 0);
   if (model_->config().reads()) sources_.resize(caches_.size());
+  for (const LayerKind& kind : model_->config().layers) states_.push_back(newStates(kind));
 }
 
 void ModelSession::truncate(Index length) {
@@ -198,6 +203,9 @@ Result<PassResult> ModelSession::append(std::span<const Index> ids, const PassRe
 Index ModelSession::cachedRows() const {
   Index rows = length();
   for (const KvCache& cache : caches_) rows = std::min(rows, cache.length());
+  for (const auto& layer : states_)
+    for (const RecurrentState& state : layer)
+      if (state.tokens != rows) return 0;
   return rows;
 }
 
@@ -208,6 +216,8 @@ Status ModelSession::fillCaches(Index textTokens, const PassRequest& request, co
   });
   const Index cached = anew ? 0 : cachedRows();
   for (KvCache& cache : caches_) cache.truncate(cached);
+  for (auto& layer : states_)
+    if (cached == 0) layer.assign(layer.size(), {});
   rotatedFor_ = textTokens;
   if (cached == length()) return success();
   PassRequest unseen;
@@ -261,6 +271,7 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
     std::vector<KvCache> beside;
     for (std::size_t run = 0; run < request.runs.size(); ++run)
       beside.emplace_back(attention->config, rows.count);
+    std::vector<std::vector<RecurrentState>> statesBeside(request.runs.size(), newStates(config.layers[i]));
     auto other = others.of(layer);
     if (!other) return other.error();
     if (memory_ && !sources_[i])
@@ -284,7 +295,8 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
                       .runs = runs,
                       .rows = patched,
                       .other = config.reads() ? &*other : nullptr,
-                      .source = memory_ ? &*sources_[i] : nullptr};
+                      .source = memory_ ? &*sources_[i] : nullptr,
+                      .states = beside.empty() ? std::span(&states_[i], 1) : std::span(statesBeside)};
     block.run(x, beside.empty() ? std::span(&caches_[i], 1) : std::span(beside));
     if (stop.stop_requested()) return stopped();
     if (const Status status = model_->checkpoint().intact(); !status)

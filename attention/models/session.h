@@ -57,6 +57,7 @@ class ModelSession {
   Status checkRequest(const PassRequest& request, Index textTokens, Index memoryTokens) const;
   /// Computes missing cached rows; all of them if the keys have to be rotated differently.
   Status fillCaches(Index textTokens, const PassRequest& request, const std::stop_token& stop);
+  /// Tokens whose keys, values and states are there; the latter can't be cut.
   Index cachedRows() const;
 
   std::shared_ptr<const Model> model_;
@@ -64,7 +65,9 @@ class ModelSession {
   std::shared_ptr<const Matrix> memory_;
   std::vector<std::optional<SourceHeads>> sources_;  ///< [layers] of a decoder that reads; made when needed
   std::vector<KvCache> caches_;                      ///< [layers]; shorter than tokens_ only after a failure
-  Index rotatedFor_ = 0;                             ///< text length that the cached keys were rotated for
+  /// [layers], of the layers without attention that belong to each.
+  std::vector<std::vector<RecurrentState>> states_;
+  Index rotatedFor_ = 0;  ///< text length that the cached keys were rotated for
 };
 
 /// How the next token is chosen from its logits. Temperature 0 takes the most likely token. Otherwise the

@@ -50,6 +50,9 @@ SIGLIP = {"model_type": "siglip_vision_model", **PICTURE}
 INTERN = {"model_type": "internvl_vision", **PICTURE, "image_size": [28, 28], "patch_size": [14, 14]}
 QWEN = {"depth": 1, "embed_dim": 16, "hidden_size": 48, "num_heads": 2, "intermediate_size": 20, "patch_size": 14}
 OPT = {"ffn_dim": 56, "word_embed_proj_dim": 48}
+MAMBA2 = {"mamba_n_heads": 6, "mamba_d_state": 10, "mamba_d_conv": 4, "mamba_chunk_size": 16}
+DELTA = {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 10, "linear_value_head_dim": 12}
+MIXED = ["linear_attention", "full_attention", "linear_attention", "linear_attention"]
 MROPE = rope("default", mrope_section=[2, 2, 2])
 
 
@@ -142,6 +145,29 @@ CASES = [
                               **rope("yarn", factor=4.0, mscale=1.0, mscale_all_dim=0.7,
                                      original_max_position_embeddings=32)}),
 
+    # Hybrids
+    Case("lfm2", {"layer_types": ["conv", "full_attention", "conv", "conv"]}),
+    Case("lfm2/whole", {"layer_types": ["full_attention", "conv", "conv", "full_attention"], "conv_bias": True,
+                        "block_auto_adjust_ff_dim": False, "conv_L_cache": 4, "tie_word_embeddings": False}),
+    Case("lfm2_moe", {**EXPERTS, "layer_types": ["conv", "conv", "full_attention", "conv"], "num_dense_layers": 1,
+                      "routed_scaling_factor": 1.5}),
+    Case("bamba", {"attn_layer_indices": [1, 3], **MAMBA2}),
+    Case("bamba/groups", {"attn_layer_indices": [0], **MAMBA2, "mamba_n_groups": 2, "mamba_conv_bias": False,
+                          "mamba_proj_bias": True, "mlp_bias": True}, tolerance=3e-4),  # summed in chunks there
+    Case("granitemoehybrid", {**LOCAL_EXPERTS, **MAMBA2, "layer_types": MIXED, "shared_intermediate_size": 20,
+                              "residual_multiplier": 0.6, "attention_multiplier": 0.3, "logits_scaling": 3.0}),
+    Case("granitemoehybrid/dense", {"num_local_experts": 0, **MAMBA2, "layer_types": MIXED,
+                                    "position_embedding_type": "rope", "shared_intermediate_size": 40}),
+    Case("jamba", {"num_experts": 4, "attn_layer_period": 2, "attn_layer_offset": 1, "mamba_d_state": 6}),
+    Case("jamba/dense", {"num_experts": 1, "attn_layer_period": 4, "attn_layer_offset": 0, "mamba_d_state": 6,
+                         "mamba_dt_rank": 5, "mamba_proj_bias": True, "mamba_conv_bias": False}),
+
+    Case("qwen3_next", {**EXPERTS, **DELTA, "layer_types": MIXED, "shared_expert_intermediate_size": 20}),
+    Case("qwen3_next/dense", {**EXPERTS, **DELTA, "mlp_only_layers": [1, 2], "norm_topk_prob": False,
+                              "num_hidden_layers": 5, "shared_expert_intermediate_size": 20}),
+    Case("qwen3_5_text", {**DELTA, "layer_types": MIXED}),
+    Case("qwen3_5_moe_text", {**EXPERTS, **DELTA, "layer_types": MIXED, "shared_expert_intermediate_size": 20}),
+
     # MLPs without a gate
     Case("arcee", {"mlp_bias": True}),
     Case("jais2"),
@@ -210,6 +236,9 @@ CASES = [
     multimodal("qwen2_vl", "qwen2_vl_text", QWEN, MROPE),
     multimodal("qwen2_5_vl", "qwen2_5_vl_text", QWEN, MROPE),
     multimodal("qwen3_vl", "qwen3_vl_text", {**QWEN, "out_hidden_size": 48, "deepstack_visual_indexes": [0]}),
+    multimodal("qwen3_5", "qwen3_5_text", {**QWEN, "out_hidden_size": 48}, {**DELTA, "layer_types": MIXED}),
+    multimodal("qwen3_5_moe", "qwen3_5_moe_text", {**QWEN, "out_hidden_size": 48},
+               {**EXPERTS, **DELTA, "layer_types": MIXED, "shared_expert_intermediate_size": 20}),
     multimodal("gemma3", "gemma3_text", SIGLIP),
     multimodal("aya_vision", "cohere2", SIGLIP, {"layer_types": WINDOWS}),
     multimodal("cohere2_vision", "cohere2", SIGLIP, {"layer_types": WINDOWS}),

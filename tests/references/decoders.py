@@ -26,6 +26,14 @@ def opened(folder, case):
     return model.get_submodule(case.part)
 
 
+def attending(config):
+    """The numbers of the layers that attend; those of a hybrid are named."""
+    text = config.get_text_config()
+    kinds = getattr(text, "layer_types", None) or getattr(text, "layers_block_type", None)
+    other = ("linear_attention", "mamba", "conv")
+    return [i for i in range(text.num_hidden_layers) if not kinds or kinds[i] not in other]
+
+
 def check_pass(model, folder, case, ids, generate):
     """The largest differences of one text."""
     with torch.no_grad():
@@ -33,9 +41,12 @@ def check_pass(model, folder, case, ids, generate):
     options = ("--generate", generate) if generate else ()
     _, ours = library.headscope_arrays(folder, "--ids", library.listed(ids), *options)
     # The last hidden state of transformers is normed.
-    theirs = {"logits": out.logits[0], "hidden": library.joined(out.hidden_states[:-1])}
+    layers = attending(model.config)
+    before = [0] + [layer + 1 for layer in layers[:-1]]
+    theirs = {"logits": out.logits[0], "hidden": library.joined([out.hidden_states[i] for i in before])}
     if case.attends:
-        theirs["attention"] = library.joined(out.attentions)
+        seen = [each for each in out.attentions if each is not None]
+        theirs["attention"] = library.joined(seen if len(seen) == len(layers) else [seen[i] for i in layers])
     figures = library.differences(ours, theirs)
     if generate:
         with torch.no_grad():

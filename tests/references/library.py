@@ -58,7 +58,7 @@ def randomise(model, seed):
 
     # What isn't trained is computed from the configuration, such as sines and cosines.
     tensors = [(name, tensor) for name, tensor in model.named_parameters() if tensor.requires_grad]
-    tensors += [(name, t) for name, t in model.named_buffers() if name.endswith("e_score_correction_bias")]
+    tensors += [(name, t) for name, t in model.named_buffers() if name.endswith(("e_score_correction_bias", "expert_bias"))]
     for name, tensor in tensors:
         with torch.no_grad():
             if tensor.dim() < 2:

@@ -171,9 +171,10 @@ std::shared_ptr<LayerSummary> summarise(const LayerRows& rows, const MarkedMask&
   with(&LayerSummary::routing, rows.now.routing);
   if (!rows.now.config.sinks.empty()) summary->sinkShares = sinkShares(summary->weights);
   summariseHeads(*summary, mask, text, stop);
-  const Matrix in = rows.in.bottomRows(rows.now.hidden.rows());
+  const bool hybrid = rows.now.entered.size() > 0;
+  const Matrix in = hybrid ? rows.now.entered : Matrix(rows.in.bottomRows(rows.now.hidden.rows()));
   with(&LayerSummary::attentionAdded, addedShare(in, rows.now.between));
-  with(&LayerSummary::mlpAdded, addedShare(rows.now.between, rows.now.hidden));
+  with(&LayerSummary::mlpAdded, addedShare(rows.now.between, hybrid ? rows.now.left : rows.now.hidden));
   summary->attentionAdds = summary->attentionAdded.mean();
   summary->mlpAdds = summary->mlpAdded.mean();
   return summary;

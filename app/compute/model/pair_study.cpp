@@ -215,6 +215,8 @@ std::string writerText(const attention::Contribution& part) {
       return fmt::format("{}attention bias {}", ofGroup, part.layer);
     case Writer::mlp:
       return fmt::format("MLP {}", part.layer);
+    case Writer::others:
+      return fmt::format("recurrence {}", part.layer);
     case Writer::normBias:
       return part.layer < 0 ? "final norm's bias" : fmt::format("norm bias {}", part.layer);
     case Writer::headBias:

@@ -40,7 +40,9 @@ void MappedLinear::mapsInto(Stack& y, std::vector<LinearMap>& maps) const {
 }
 
 void MappedLinear::mapsInto(Matrix& y, std::vector<LinearMap>& maps) const {
-  maps.push_back(mapOf(*this, 0, intoRows(y)));
+  kernels::Columns<float> columns = intoRows(y);
+  for (std::size_t p = 0; p < pieces.size(); ++p, columns.data += out / std::ssize(pieces))
+    maps.push_back(mapOf(*this, p, columns));
 }
 
 Matrix MappedLinear::apply(const Eigen::Ref<const Matrix>& x, const std::stop_token& stop) const {

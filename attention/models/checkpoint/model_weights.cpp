@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <iterator>
-
 namespace headscope::attention {
 namespace {
 
@@ -151,16 +149,9 @@ class WeightsReader {
     }
     mlp.down = linear(i, apart && !names_.ungatedDown.empty() ? names_.ungatedDown : names_.down, d, f,
                       config_.mlpBias);
-    if (config_.activation == Activation::xielu) mlp.curve = curve(layerName(names_.layer, i, names_.curve));
+    if (config_.activation == Activation::xielu)
+      mlp.curve = xieluWeights(finder_, layerName(names_.layer, i, names_.curve));
     return mlp;
-  }
-
-  XieluWeights curve(const std::string& name) {
-    const auto number = [&](const char* of) {
-      const Vector found = finder_.vector(name + of, 1);
-      return found.size() > 0 ? found[0] : 0;
-    };
-    return {number(".alpha_p"), number(".alpha_n"), number(".beta"), number(".eps")};
   }
 
   /// One map per expert.
@@ -264,8 +255,27 @@ class WeightsReader {
     return weights;
   }
 
-  LayerWeights layer(Index i) {
+  std::vector<OtherLayerWeights> others(const std::vector<OtherLayer>& layers) {
+    std::vector<OtherLayerWeights> all;
+    for (const auto& [i, mixed] : layers) {
+      OtherLayerWeights& one = all.emplace_back();
+      one.recurrent = recurrentWeights(finder_, layerName(names_.layer, i, names_.recurrent), config_);
+      one.norm = norm(layerName(names_.layer, i, names_.attentionNorm), config_.modelDim);
+      one.mlpNorm = norm(layerName(names_.layer, i, names_.mlpNorm), config_.modelDim);
+      if (mixed)
+        one.mixture = mixture(i);
+      else
+        one.mlp = mlp(i);
+    }
+    return all;
+  }
+
+  LayerWeights layer(Index at) {
     LayerWeights layer;
+    const LayerKind& kind = config_.layers[asSize(at)];
+    const Index i = config_.layerNumber(at);
+    layer.before = others(kind.before);
+    layer.after = others(kind.after);
     const Index d = config_.modelDim, dh = config_.headDim;
     const auto linear = [&](std::string_view name, Index out, Index in, bool bias) {
       return this->linear(i, name, out, in, bias);
@@ -276,7 +286,8 @@ class WeightsReader {
     if (config_.latent.rank > 0) {
       layer.latent = latent(i, layer.q);
     } else if (names_.qkv.empty()) {
-      layer.q = linear(names_.q, config_.heads * dh, d, config_.qkvBias);
+      layer.q = linear(names_.q, config_.heads * dh * (config_.gatedHeads ? 2 : 1), d, config_.qkvBias);
+      if (config_.gatedHeads) splitGates(config_, layer);
       layer.k = linear(names_.k, config_.kvHeads * dh, d, config_.qkvBias && names_.keyBias);
       layer.v = linear(names_.v, config_.kvHeads * dh, d, config_.qkvBias);
     } else {
@@ -291,7 +302,7 @@ class WeightsReader {
       const Vector sinks = finder_.vector(layerName(names_.layer, i, names_.sinks), config_.heads);
       layer.sinks.assign(sinks.begin(), sinks.end());
     }
-    if (config_.layers[asSize(i)].mixture)
+    if (kind.mixture)
       layer.mixture = mixture(i);
     else
       layer.mlp = mlp(i);

@@ -84,15 +84,38 @@ struct LatentWeights {
   MappedLinear keyUp, valueUp;
 };
 
+/// For Recurrence: the weights of a layer that carries a state.
+struct RecurrentWeights {
+  MappedLinear in, out;
+  MappedLinear select, step;  ///< of Mamba: from the channels to the latent of Δ, k and q, and on to Δ
+  MappedLinear query, key, gate,
+      rate;               ///< of the delta rule, with `in` for v, and `step` from the stream to Δ
+  Matrix kernel;          ///< [channels, kernel], of the convolution
+  Vector kernelBias;      ///< [channels] or empty
+  Matrix decay;           ///< A, [channels, state] or [heads, 1]; below 0
+  Vector stepBias, skip;  ///< added to Δ before softplus, and D; of each channel or head
+  NormWeights norm, stepNorm, keyNorm, queryNorm;
+};
+
 struct AttentionWeights {
   MappedLinear q, k, v, o;
   NormWeights attentionNorm;
 };
 
+/// A layer without attention, in a hybrid.
+struct OtherLayerWeights {
+  RecurrentWeights recurrent;
+  NormWeights norm, mlpNorm;
+  MlpWeights mlp;
+  std::optional<MixtureWeights> mixture;  ///< instead of the MLP
+};
+
 struct LayerWeights : AttentionWeights {
-  std::optional<AttentionWeights> other;  ///< whose heads aren't inspected (HeadGroup)
-  std::optional<LatentWeights> latent;    ///< instead of k and v; q may then read the queries' latent
-  std::vector<float> sinks;               ///< [heads] or empty
+  std::vector<OtherLayerWeights> before, after;  ///< as in LayerKind
+  std::optional<AttentionWeights> other;         ///< whose heads aren't inspected (HeadGroup)
+  MappedLinear gate;                             ///< [heads · valueDim, modelDim], if heads are gated
+  std::optional<LatentWeights> latent;           ///< instead of k and v; q may then read the queries' latent
+  std::vector<float> sinks;                      ///< [heads] or empty
   MlpWeights mlp;
   std::optional<MixtureWeights> mixture;  ///< instead of the MLP
   NormWeights mlpNorm;
@@ -174,6 +197,8 @@ class TensorFinder {
   /// `count` maps. `bias` names their biases [count, out]; empty: none.
   std::vector<MappedLinear> linears(const std::string& tensor, const std::string& bias, Index count,
                                     Index out, Index in, bool inFirst = false);
+  /// Returns `name`.weight, a convolution of each channel over tokens, [channels, 1, kernel].
+  Matrix convolution(const std::string& name, Index channels, Index kernel);
   /// Returns `name`.weight as a map to one number: [1, in], or [in] in GGUF files.
   MappedLinear row(const std::string& name, Index in);
   MappedRows rows(const std::string& name, Index rows, Index cols);
@@ -209,6 +234,13 @@ class TensorFinder {
   std::set<const std::uint8_t*> read_;
   std::optional<Error> error_;
 };
+
+/// Moves every second head of `q`, which has twice as many, to `gate`.
+void splitGates(const ModelConfig& config, LayerWeights& layer);
+/// Finds the numbers of an xIELU below `name`.
+XieluWeights xieluWeights(TensorFinder& finder, const std::string& name);
+/// Finds the weights below `name` ("layers.3.mamba.") of a hybrid's layer without attention.
+RecurrentWeights recurrentWeights(TensorFinder& finder, const std::string& name, const ModelConfig& config);
 
 /// Joins maps of equal size into one with all their outputs, in order.
 MappedLinear joined(const std::vector<MappedLinear>& maps);

@@ -181,6 +181,15 @@ MappedLinear TensorFinder::patches(const std::string& name, Index out, Index col
                   {asSize(out), asSize(colours), asSize(side), asSize(side)}, bias);
 }
 
+Matrix TensorFinder::convolution(const std::string& name, Index channels, Index kernel) {
+  const TensorView* const tensor = get(name + ".weight", {asSize(channels), 1, asSize(kernel)});
+  Matrix values = Matrix::Zero(channels, kernel);
+  if (!tensor) return values;
+  const Status status = tensor->read(0, {values.data(), asSize(values.size())}, "tensor " + quotedText(name));
+  if (!status) fail(status.error().message);
+  return values;
+}
+
 NormWeights TensorFinder::norm(const std::string& name, Index size, NormKind kind, bool bias) {
   const bool old = has(name + ".gamma");
   NormWeights norm{vector(name + (old ? ".gamma" : ".weight"), size), {}};

@@ -126,12 +126,13 @@ Result<std::vector<std::string>> checkUnread(const Checkpoint& checkpoint, const
                                              const TensorNaming& naming, bool predicts,
                                              const std::function<bool(const TensorView&)>& isRead) {
   std::vector<std::string> others, notes;
-  Index layers = config.layerCount();
+  const Index read = config.numberedLayers();
+  Index layers = read;
   for (const auto& [name, tensor] : checkpoint.tensors()) {
     if (isRead(tensor)) continue;
     const auto layer = layerOf(name, naming);
     const bool ofHead = isOfHead(name, naming);
-    if (layer >= config.layerCount())
+    if (layer >= read)
       layers = std::max(layers, *layer + 1);
     else if (mayStayUnread(config, name, tensor, layer.has_value()) || (ofHead && !predicts) ||
              isZeroBias(name, tensor))
@@ -142,9 +143,9 @@ Result<std::vector<std::string>> checkUnread(const Checkpoint& checkpoint, const
     else
       others.push_back(quotedText(name));
   }
-  if (layers > config.layerCount())
+  if (layers > read)
     notes.push_back(fmt::format("The file has {} layers, but {} says {}. The others aren't computed.", layers,
-                                naming.sizes, config.layerCount()));
+                                naming.sizes, read));
   if (!others.empty())
     notes.push_back(fmt::format("The file has tensors that aren't read: {}.", firstOf(others)));
   return notes;

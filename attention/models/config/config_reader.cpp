@@ -61,11 +61,12 @@ std::string withStandIns(std::string_view text) {
   return json;
 }
 
+/// Also takes {"__float__": "Infinity"}, as transformers 5 writes it.
 void takeStandIns(Json& value) {
+  for (const auto& [word, number] : kPythonNumbers)
+    if (value == standIn(word) || (value.is_object() && value == Json{{"__float__", word}})) value = number;
   if (value.is_structured())
     for (Json& each : value) takeStandIns(each);
-  for (const auto& [word, number] : kPythonNumbers)
-    if (value.is_string() && value == standIn(word)) value = number;
 }
 
 /// A value as shown in messages.
@@ -348,7 +349,9 @@ void ConfigReader::expect(std::string_view key, std::string_view value) const {
 
 bool ConfigReader::differs(std::string_view key, std::string_view value) const {
   const void* const found = find(key);
-  return found && jsonOf(found) != Json::parse(value);
+  Json other = Json::parse(withStandIns(value));
+  takeStandIns(other);
+  return found && jsonOf(found) != other;
 }
 
 void ConfigReader::expectSame(std::string_view key, std::string_view other) const {

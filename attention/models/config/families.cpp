@@ -47,9 +47,9 @@ std::span<const Family* const> familyTable() {
       &families::olmo,         &families::exaone4};
   static const std::vector<const Family*> kFamilies = [] {
     std::vector<const Family*> all(std::begin(kNamed), std::end(kNamed));
-    for (const auto& file :
-         {families::ungated(), families::routed(), families::mixtures(), families::llamaDescendants(),
-          families::gptDescendants(), families::bertDescendants(), families::bartDescendants()})
+    for (const auto& file : {families::ungated(), families::routed(), families::mixtures(),
+                             families::llamaDescendants(), families::gptDescendants(),
+                             families::bertDescendants(), families::bartDescendants(), families::hybrids()})
       for (const Family& family : file) all.push_back(&family);
     return all;
   }();
@@ -63,6 +63,7 @@ std::string_view computedPart(const Family& family) {
   if (family.reads) return family.source ? "encoder–decoder" : "decoder that reads an encoder's output";
   if (family.encoder) return "encoder";
   if (!family.names.latentDown.empty()) return "decoder with latent attention";
+  if (!family.names.recurrent.empty()) return "decoder with recurrent layers";
   return family.names.router.empty() ? "decoder" : "decoder with experts";
 }
 
@@ -90,6 +91,8 @@ std::span<const Multimodal> multimodalTable() {
                                           {"qwen2_vl", "qwen2_vl_text"},
                                           {"qwen2_5_vl", "qwen2_vl_text"},
                                           {"qwen3_vl", "qwen3_vl_text"},
+                                          {"qwen3_5", "qwen3_5_text"},
+                                          {"qwen3_5_moe", "qwen3_5_moe_text"},
                                           {"fuyu", "persimmon"},
                                           {"blip-2", "opt", true},
                                           {"instructblip", "opt", true},
@@ -160,11 +163,9 @@ std::string_view missingPart(std::string_view type) {
   static constexpr Missing kMissing[] = {
       {"mamba mamba2 falcon_mamba", "its layers are state spaces and have no attention"},
       {"rwkv xlstm", "its layers are recurrent and have no attention"},
-      {"jamba bamba zamba zamba2 falcon_h1 nemotron_h granitemoehybrid", "most of its layers are Mamba's"},
-      {"qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text olmo_hybrid kimi_linear",
-       "most of its layers are recurrent, by a gated delta rule"},
+      {"zamba zamba2 falcon_h1 nemotron_h", "most of its layers are Mamba's"},
+      {"olmo_hybrid kimi_linear", "most of its layers are recurrent, by a gated delta rule"},
       {"minimax bailing_hybrid", "most of its layers have linear attention"},
-      {"lfm2 lfm2_moe", "most of its layers are short convolutions"},
       {"recurrent_gemma", "two of three of its layers are recurrent"},
       {"llama4 llama4_text",
        "its layers attend in chunks, and its queries and keys are normed after rotation"},

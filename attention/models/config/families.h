@@ -38,6 +38,7 @@ struct TensorNames {
   std::string_view latentKeyUp = {}, latentValueUp = {};
   /// For a decoder that reads an encoder's output: its second attention and that attention's norm.
   std::string_view crossQ = {}, crossK = {}, crossV = {}, crossO = {}, crossNorm = {};
+  std::string_view recurrent = {};   ///< of a hybrid: prefix of a layer's tensors without attention
   std::string_view bucketBias = {};  ///< full name; with N, each layer has its own table
   std::string_view up = {}, down = {};
   std::string_view gate = {};
@@ -157,7 +158,7 @@ extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwe
 namespace families {
 /// The families that no code names, by file.
 std::span<const Family> ungated(), routed(), mixtures(), llamaDescendants(), gptDescendants(),
-    bertDescendants(), bartDescendants();
+    bertDescendants(), bartDescendants(), hybrids();
 }  // namespace families
 
 std::span<const Family* const> familyTable();
@@ -177,7 +178,7 @@ std::span<const Multimodal> multimodalTable();
 /// A value of config.json's model_type that opens.
 struct ModelType {
   std::string_view name;
-  /// "decoder", "decoder with experts", "decoder with latent attention", "encoder", "encoder–decoder",
+  /// "decoder", "decoder with experts", "decoder with latent attention", "decoder with recurrent layers", "encoder", "encoder–decoder",
   /// "decoder that reads an encoder's output", "vision model" or "text part of a multimodal model".
   std::string_view computes;
   std::string_view as = {};  ///< the family that it is another name of, or that its text part is by default

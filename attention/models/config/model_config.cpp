@@ -336,6 +336,10 @@ Status ModelConfig::checkHeadMaps() const {
         fmt::format("This model limits queries, keys and values to ±{}, so its heads aren't linear "
                     "maps of the stream.",
                     *clip)};
+  if (gatedHeads)
+    return Error{
+        "This model multiplies each head's output by a gate that depends on the token, so W_V and W_O "
+        "don't form one map."};
   if (latent.rank == 0) return success();
   return Error{
       fmt::format("Keys and values of this model are computed from a latent of {} numbers after a norm, so "

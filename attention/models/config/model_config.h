@@ -195,6 +195,41 @@ struct QueryGrowth {
   float at(Index position) const;
 };
 
+/// The layers of a hybrid that have no attention: each carries numbers S from token to token, as many for any
+/// length of text. σ and silu act on each number, and conv on each channel.
+struct Recurrence {
+  enum class Kind {
+    none,
+    /// y = Wo(c ⊙ conv(b ⊙ x)), with b, c and x from the stream (Liquid AI 2025, LFM2).
+    convolution,
+    /// S = exp(Δ·A) ⊙ S + Δ·x·kᵀ and y = Wo((S·q + D ⊙ x) ⊙ silu(z)), with x = silu(conv(·)), and Δ, k and q
+    /// made from x (Gu & Dao 2023), here normed (Lieber et al. 2024, Jamba).
+    mamba,
+    /// S = exp(Δ·A)·S + Δ·x·kᵀ and y = Wo N((S·q + D·x) ⊙ silu(z)), with x, k and q = silu(conv(·)); a head
+    /// has one A, Δ and D (Dao & Gu 2024).
+    mamba2,
+    /// S = exp(Δ·A)·(S − β·S·k·kᵀ) + β·v·kᵀ and y = Wo(N(S·q) ⊙ silu(z)), with v, k and q = silu(conv(·)), k
+    /// and q divided by their length, and β = σ(·) (Yang et al. 2024, Gated Delta Networks).
+    delta,
+  };
+  Kind kind = Kind::none;
+  Index kernel = 0;              ///< tokens that the convolution reads, the latest included
+  Index heads = 1, headDim = 0;  ///< x and v have heads · headDim channels; S is [heads, headDim, state]
+  Index groups = 1;              ///< of heads that share k and q
+  Index state = 0;               ///< numbers of k and q
+  Index rank = 0;                ///< of Mamba's map to Δ
+  bool bias = false, kernelBias = false;  ///< of the maps, and of the convolution
+  double epsilon = 1e-5;                  ///< of its norms
+  bool operator==(const Recurrence&) const = default;
+};
+
+/// A layer of a hybrid that has no attention: x += recurrence(N₁x); x += MLP(N₂x).
+struct OtherLayer {
+  Index number = 0;  ///< in the checkpoint
+  bool mixture = false;
+  bool operator==(const OtherLayer&) const = default;
+};
+
 /// Properties that can differ between layers.
 struct LayerKind {
   /// Keys within reach of a query, itself included: i − j < window, or |i − j| < window in a bidirectional
@@ -203,6 +238,10 @@ struct LayerKind {
   std::optional<Index> rotation = {};  ///< index of the model's rotation; nothing: positions aren't rotated
   float scale = 1;                     ///< factor on q·k
   bool mixture = false;                ///< has the model's mixture of experts instead of the MLP
+  /// In a hybrid: the layer's number in the checkpoint, and the layers without attention that are computed
+  /// with it, between the previous layer and its attention, and, with the last layer, after it.
+  std::optional<Index> number = {};
+  std::vector<OtherLayer> before = {}, after = {};
   bool operator==(const LayerKind&) const = default;
 };
 
@@ -231,6 +270,7 @@ struct ModelConfig {
   Index innerDim = 0;  ///< of the MLP; 0: none
   Mixture mixture = {};
   Latent latent = {};  ///< if used, kvHeads = heads: the keys and values made from it
+  Recurrence recurrence = {};
   /// Rows of the table of learned positions; 0: none.
   Index positionRows = 0;
   Index firstPosition = 0;  ///< the row of the first token's position
@@ -260,7 +300,8 @@ struct ModelConfig {
   bool gated = false;  ///< MLP = down(act(gate x) ⊙ up x) instead of down(act(up x))
   /// Limits the gate to at most this and the gated values to ± this, then adds 1 to the latter (gpt-oss).
   std::optional<float> gateLimit = {};
-  bool sinks = false;  ///< each head has a sink (AttentionConfig::sinks)
+  bool gatedHeads = false;  ///< each head's output is multiplied by σ of a map of the attention's input
+  bool sinks = false;       ///< each head has a sink (AttentionConfig::sinks)
   bool qkvBias = false, outputBias = false, mlpBias = false;
   QkNorm qkNorm = QkNorm::none;
   bool rotatedFirst = false;  ///< queries and keys are rotated before their norms instead of after
@@ -318,7 +359,17 @@ struct ModelConfig {
     return latent.rank > 0 ? latent.rank + latent.ropeDim : 2 * kvHeads * headDim;
   }
   Index embeddingSize() const { return embeddingDim > 0 ? embeddingDim : modelDim; }
+  /// Layers with attention; in a hybrid, those without are part of them.
   Index layerCount() const { return static_cast<Index>(layers.size()); }
+  /// A layer's number in the checkpoint.
+  Index layerNumber(Index layer) const { return layers[asSize(layer)].number.value_or(layer); }
+  /// The last of the checkpoint's layers that belong to a layer.
+  Index lastNumber(Index layer) const {
+    const std::vector<OtherLayer>& after = layers[asSize(layer)].after;
+    return after.empty() ? layerNumber(layer) : after.back().number;
+  }
+  /// Layers in the checkpoint.
+  Index numberedLayers() const { return layers.empty() ? 0 : lastNumber(layerCount() - 1) + 1; }
   /// Whether it is bidirectional although its family is a decoder.
   bool isBidirectionalDecoder() const;
   /// The most tokens a text can have; nothing: no limit, as with rotary positions.

@@ -87,6 +87,16 @@ constexpr TensorNames withSparseExperts(TensorNames names) {
   names.expertUp = "block_sparse_moe.experts.E.w3";
   return names;
 }
+/// Granite's mixture, with an MLP that every token passes.
+inline constexpr TensorNames kGraniteMixtureNames =
+    changed(withSparseExperts(kLlamaNames), [](TensorNames& names) {
+      names.router = "block_sparse_moe.router.layer";
+      names.expertGateThenUp = "block_sparse_moe.input_linear";
+      names.expertDown = "block_sparse_moe.output_linear";
+      names.expertUp = names.expertGate = {};
+      names.sharedGateUp = "shared_mlp.input_linear";
+      names.sharedDown = "shared_mlp.output_linear";
+    });
 /// Has only the MLP's up and down.
 constexpr TensorNames withoutGate(TensorNames names) {
   names.gate = {};
@@ -184,6 +194,9 @@ struct MixtureKeys {
 };
 /// Fills config.mixture and makes all layers use it.
 void readMixture(const ConfigReader& json, const MixtureKeys& keys, ModelConfig& config);
+
+/// Makes every decoder_sparse_step-th layer a mixture, except those in mlp_only_layers.
+void readSparseLayers(const ConfigReader& json, ModelConfig& config);
 
 /// Values for missing fields of DeepSeek's mixtures, from the configuration classes.
 struct RoutedDefaults {

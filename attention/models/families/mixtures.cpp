@@ -7,15 +7,6 @@
 namespace headscope::attention::families {
 namespace {
 
-constexpr TensorNames kGraniteNames = changed(withSparseExperts(kLlamaNames), [](TensorNames& names) {
-  names.router = "block_sparse_moe.router.layer";
-  names.expertGateThenUp = "block_sparse_moe.input_linear";
-  names.expertDown = "block_sparse_moe.output_linear";
-  names.expertUp = names.expertGate = {};
-  names.sharedGateUp = "shared_mlp.input_linear";
-  names.sharedDown = "shared_mlp.output_linear";
-});
-
 void readGraniteMixture(const ConfigReader& json, ModelConfig& config) {
   readLlama(json, config, {.positions = 2048, .attentionBias = false});
   readGraniteFactors(json, config);
@@ -28,7 +19,7 @@ void readGraniteMixture(const ConfigReader& json, ModelConfig& config) {
 constexpr Family kGraniteMoe{
     .name = "granitemoe",
     .architecture = "GraniteMoe",
-    .names = kGraniteNames,
+    .names = kGraniteMixtureNames,
     .tied = false,
     .read = readGraniteMixture,
 };
@@ -37,7 +28,7 @@ constexpr Family kGraniteMoe{
 constexpr Family kGraniteMoeShared{
     .name = "granitemoeshared",
     .architecture = "GraniteMoeShared",
-    .names = kGraniteNames,
+    .names = kGraniteMixtureNames,
     .tied = false,
     .read =
         [](const ConfigReader& json, ModelConfig& config) {

@@ -34,15 +34,16 @@ constinit const Family qwen3{
 
 // Qwen 2 and Qwen 3 as mixtures of experts (Yang et al. 2024, 2025).
 
-namespace {
+namespace {}  // namespace
 
-/// Every decoder_sparse_step-th layer is a mixture, except those in mlp_only_layers.
 void readSparseLayers(const ConfigReader& json, ModelConfig& config) {
   const Index step = json.size("decoder_sparse_step", 1, 1, kMaxLayers);
   const std::vector<Index> dense = json.tokens("mlp_only_layers");
   for (Index i = 0; i < config.layerCount(); ++i)
     config.layers[asSize(i)].mixture = (i + 1) % step == 0 && std::ranges::find(dense, i) == dense.end();
 }
+
+namespace {
 
 /// The window is that of all layers, whatever layer_types says (Qwen3MoeModel of transformers).
 void readWindowOfAll(const ConfigReader& json, ModelConfig& config) {

@@ -50,8 +50,8 @@ TEST(ModelConfig, UnknownFamilySuggestsNearestAndRecording) {
   const std::string of = " is none of the " + std::to_string(familyTable().size()) +
                          " families that Headscope computes.",
                     record = " Its attention can be recorded in Python and shown: see headscope python.";
-  EXPECT_EQ(configRefusal(with(llama, "model_type", "\"qwen3_next\"")),
-            "config.json: model_type \"qwen3_next\"" + of +
+  EXPECT_EQ(configRefusal(with(llama, "model_type", "\"olmo_hybrid\"")),
+            "config.json: model_type \"olmo_hybrid\"" + of +
                 " What differs: most of its layers are recurrent, by a gated delta rule." + record);
   EXPECT_EQ(configRefusal(R"({"model_type": "aquila", "hidden_size": 8, "rms_norm_eps": 1e-6, "rope_theta": 1,
                               "num_attention_heads": 2, "mixes": 1})"),
