@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "app/commands/commands.h"
+#include "app/commands/figure_numbers.h"
 #include "app/compute/figures/picture_file.h"
 #include "app/compute/layer/mask_inputs.h"
 #include "app/compute/model/model_study.h"
@@ -220,6 +221,12 @@ int runRender(const RenderOptions& options) {
   const std::optional<PictureKind> picture = pictureOf(options);
   checkOptions(options, picture.has_value());
   const Scene scene = chosenScene(options);
+  if (isNumberFile(options.output)) {
+    if (!options.what || !picture)
+      refuse("numbers are of one figure: --what patch, attribution or lens is missing");
+    orFail(writeFigureNumbers(options.output, scene, *picture));
+    return kExitDone;
+  }
   const std::string& page = scene.cursor.page;
   if (options.step && !picture && page != "heads" && page != "cache")
     refuse("--step is given, but the page " + page + " shows no decode; heads and cache do");
@@ -257,7 +264,10 @@ Command renderCommand() {
              "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
              "default: the opening scene",
              &o->scene, kFileName),
-      Option("-o,--output", "The PNG, SVG or PDF to write", &o->output, kRequiredFileName),
+      Option(
+          "-o,--output",
+          "The PNG, SVG or PDF to write; or, for patch, attribution and lens, a CSV or JSON with the numbers",
+          &o->output, kRequiredFileName),
       Option("--what",
              "A figure without the window: heads, head, mask, cache, map or cost; for a model also model "
              "(all its heads), patch, attribution or lens; or page, what the page shows. Or window, the "

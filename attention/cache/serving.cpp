@@ -71,7 +71,8 @@ const std::vector<Machine>& machines() {
       constexpr double giga = 1e9, tera = 1e12;
       all.push_back({row["name"], number("memory_gb", 1), number("bandwidth_gb", giga),
                      number("tflops", tera), row["source"], number("tflops_fp8", tera),
-                     number("tops_int8", tera), number("tflops_fp4", tera), number("link_gb", giga)});
+                     number("tops_int8", tera), number("tflops_fp4", tera), number("link_gb", giga),
+                     row.value("usable_share", kUsableShare)});
     }
     return all;
   }();
@@ -117,7 +118,7 @@ GpuMemory gpuMemory(const ModelShape& shape, const CostRequest& request, const M
   const CacheCost cost = cacheCost(shape, request);
   const double gpus = sizeOf(request.tensorParallel);
   GpuMemory memory;
-  memory.usable = kUsableShare * machine.memoryGb * 1e9;
+  memory.usable = machine.usableShare * machine.memoryGb * 1e9;
   memory.weights = static_cast<double>(cost.weightsPerGpu);
   memory.cache = static_cast<double>(cost.reservedPerGpu);
   memory.rows = std::min<Index>(kPrefillChunk, request.tokens > kPrefillChunk / request.batch

@@ -5,6 +5,10 @@
 
 namespace headscope::attention {
 
+/// The share of a GPU's memory that an engine can use; the rest is for the driver, the runtime and
+/// fragmentation.
+inline constexpr double kUsableShare = 0.9;
+
 /// An accelerator as specified by its manufacturer. Operations per second are for dense matrix products.
 struct Machine {
   std::string name;
@@ -14,6 +18,8 @@ struct Machine {
   std::string source;
   double fp8 = 0, int8 = 0, fp4 = 0;  ///< the same for these formats; 0 = not supported
   double link = 0;  ///< bytes per second to other GPUs, both directions together; 0 = unknown
+  /// Of its memory; less where a system gives its GPU only a part of what both share.
+  double usableShare = kUsableShare;
   bool operator==(const Machine&) const = default;
 };
 
@@ -32,9 +38,6 @@ double roofline(const Machine& machine, Index count, double intensity, MathForma
 
 // Whether a model fits on a machine, how fast it can be there at best, and what limits it.
 
-/// The share of a GPU's memory that an engine can use; the rest is for the driver, the runtime and
-/// fragmentation.
-inline constexpr double kUsableShare = 0.9;
 /// The most tokens a prefill processes at once.
 inline constexpr Index kPrefillChunk = 8192;
 

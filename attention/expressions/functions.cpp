@@ -145,7 +145,7 @@ Array range(Evaluation& run, Arguments arguments) {
 constexpr ExpressionFunction kFunctions[] = {
     {"sum", "x[, axis]", 1, 2, fold<Fold::sum>, "The sum."},
     {"mean", "x[, axis]", 1, 2, fold<Fold::mean>, "The mean."},
-    {"std", "x[, axis]", 1, 2, fold<Fold::deviation>, "The standard deviation."},
+    {"std", "x[, axis]", 1, 2, fold<Fold::deviation>, "The standard deviation, with ÷ N."},
     {"min", "x[, axis]", 1, 2, fold<Fold::least>, "The smallest."},
     {"max", "x[, axis]", 1, 2, fold<Fold::most>, "The largest."},
     {"argmax", "x[, axis]", 1, 2, fold<Fold::argmax>, "The index of the largest, the first of several."},

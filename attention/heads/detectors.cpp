@@ -8,15 +8,15 @@ namespace headscope::attention {
 
 namespace detectors {
 extern const Detector previous, next, self, firstToken, sinks, sameToken, induction, separator, localBand,
-    distance, segment, uniform, confidence, offset, stripe, copying;
+    distance, segment, uniform, confidence, offset, stripe, copying, voEigenvalues;
 }
 
 namespace {
 
 using namespace detectors;
-constexpr std::array kDetectors{&previous,   &next,      &self,      &firstToken, &sinks,   &sameToken,
-                                &induction,  &separator, &localBand, &distance,   &segment, &uniform,
-                                &confidence, &offset,    &stripe,    &copying};
+constexpr std::array kDetectors{&previous,   &next,      &self,      &firstToken, &sinks,        &sameToken,
+                                &induction,  &separator, &localBand, &distance,   &segment,      &uniform,
+                                &confidence, &offset,    &stripe,    &copying,    &voEigenvalues};
 
 /// Returns the mean weight on a detector's targets.
 DetectorScore weightOnTargets(const Detector& detector, const ObservedHead& head) {

@@ -1,20 +1,19 @@
-#include "attention/models/circuits.h"
-
 #include <fmt/core.h>
 
 #include <cmath>
 
 #include "attention/models/block.h"
+#include "attention/models/value_biases.h"
 
 namespace headscope::attention {
-namespace {
 
-/// Converts rows that read the normed stream into rows that read the stream itself, up to the norm's scale.
 void readThrough(Matrix& rows, const NormWeights& norm, NormKind kind) {
   if (norm.weight.size() == 0) return;
   rows.array().rowwise() *= norm.weight.transpose().array();
   if (kind == NormKind::layer) rows.colwise() -= rows.rowwise().mean().eval();
 }
+
+namespace {
 
 /// ‖A·M·B‖²_F from AᵀA and B·Bᵀ: the trace of the small matrix Mᵀ·(AᵀA)·M·(B·Bᵀ).
 double squaredNorm(const Matrix& aGram, const Matrix& middle, const Matrix& bGram) {
@@ -199,8 +198,8 @@ Status checkRun(const Model& model, const PassResult& run, Index row, const Answ
 /// answer.
 class Descent {
  public:
-  Descent(const Model& model, const PassResult& run, Index row, Attribution& result)
-      : model_(model), config_(model.config()), run_(run), row_(row), result_(result) {
+  Descent(const Model& model, const PassResult& run, Index row, ValueBiases biases, Attribution& result)
+      : model_(model), config_(model.config()), run_(run), row_(row), biases_(biases), result_(result) {
     const LayerResult& first = *run.layers.front();
     if (!first.weights.empty() && first.v.rows() == first.weights.cols())
       result.byKey = Stack(config_.layerCount(), config_.heads, first.weights.cols());
@@ -293,25 +292,44 @@ class Descent {
 
   void heads(const LayerResult& made, const Attended& each, const Direction& g) {
     const MappedLinear& o = each.weights->o;
-    if (o.bias.size() > 0)
-      result_.parts.push_back(
-          {Writer::attentionBias, made.layer, -1, each.group, g.dot(o.bias.cast<double>().transpose())});
+    const auto biasOf = [&](Index head) {
+      const LayerWeights& layer = model_.weights().layers[asSize(made.layer)];
+      return biases_ == ValueBiases::folded ? wholeValueBias(config_, layer, *each.weights, head) : Vector();
+    };
+    const std::size_t bias = result_.parts.size();
+    if (o.bias.size() > 0 || biasOf(0).size() > 0)
+      result_.parts.push_back({Writer::attentionBias, made.layer, -1, each.group,
+                               o.bias.size() > 0 ? g.dot(o.bias.cast<double>().transpose()) : 0});
     for (Index head = config_.heads - 1; head >= 0; --head) {
       const Matrix columns = weightColumns(o, head * config_.valueDim(), config_.valueDim());
       Direction inHead = Direction::Zero(config_.valueDim());
       for (Index i = 0; i < columns.rows(); ++i) inHead += g[i] * columns.row(i).cast<double>();
       const double value = inHead.dot(wide((*each.output)[head].row(row_)));
+      // A gate on the head's output acts on its values.
+      if (each.shown && !made.gates.empty()) inHead = inHead.cwiseProduct(wide(made.gates[head].row(row_))).eval();
+      const bool whole = !each.shown || byKey(made, head, inHead, value);
+      // A head that was switched off or replaced has written no bias of its own.
+      double folded = 0;
+      if (const Vector own = biasOf(head); own.size() > 0 && whole && value != 0) {
+        folded = inHead.dot(own.cast<double>().transpose());
+        result_.parts[bias].value += folded;
+        if (each.shown) foldByKey(made, head, folded);
+      }
       result_.parts.push_back(
-          {each.shown ? Writer::head : Writer::otherHead, made.layer, head, each.group, value});
-      if (!each.shown) continue;
-      byKey(made, head,
-            made.gates.empty() ? inHead : Direction(inHead.cwiseProduct(wide(made.gates[head].row(row_)))),
-            value);
+          {each.shown ? Writer::head : Writer::otherHead, made.layer, head, each.group, value - folded});
     }
   }
 
-  void byKey(const LayerResult& made, Index head, const Direction& inHead, double value) {
+  void foldByKey(const LayerResult& made, Index head, double folded) {
     if (result_.byKey.empty()) return;
+    for (Index key = 0; key < made.weights.cols(); ++key)
+      result_.byKey[made.layer](head, key) -=
+          static_cast<float>(double{made.weights[head](row_, key)} * folded);
+  }
+
+  /// Returns whether the head's output is its pattern times its values, as far as is known.
+  bool byKey(const LayerResult& made, Index head, const Direction& inHead, double value) {
+    if (result_.byKey.empty()) return true;
     const MatrixView weights = made.weights[head], v = made.v[head / (config_.heads / config_.kvHeads)];
     double sum = 0;
     for (Index key = 0; key < weights.cols(); ++key) {
@@ -322,22 +340,43 @@ class Descent {
       sum += part;
     }
     const double size = made.headOutput[head].row(row_).cast<double>().norm() * inHead.norm();
-    if (std::abs(sum - value) <= 1e-3 * std::max(size, 1e-30)) return;
+    if (std::abs(sum - value) <= 1e-3 * std::max(size, 1e-30)) return true;
     // The output isn't pattern times values: the head was switched off or replaced.
     result_.byKey[made.layer].row(head).setConstant(value == 0 ? 0 : std::numeric_limits<float>::quiet_NaN());
+    return false;
   }
 
   const Model& model_;
   const ModelConfig& config_;
   const PassResult& run_;
   const Index row_;
+  const ValueBiases biases_;
   Attribution& result_;
 };
 
 }  // namespace
 
+Vector wholeValueBias(const ModelConfig& config, const LayerWeights& layer, const AttentionWeights& weights,
+                      Index head) {
+  const Index dim = config.valueDim(), first = head / (config.heads / config.kvHeads) * dim;
+  const Vector& norm = weights.attentionNorm.bias;
+  const bool own = weights.v.bias.size() == config.kvHeads * dim,
+             normed =
+                 norm.size() > 0 && config.order != BlockOrder::after && !config.reads() && !layer.latent;
+  if (!layer.sinks.empty() || (!own && !normed)) return {};
+  Vector bias = Vector::Zero(dim);
+  if (own) bias += weights.v.bias.segment(first, dim);
+  if (normed) bias += weightRows(weights.v, first, dim) * norm;
+  return bias;
+}
+
 Result<Attribution> attributeLogit(const Model& model, const PassResult& run, Index row,
                                    const Answers& answers, const std::stop_token& stop) {
+  return attributeLogit(model, run, row, answers, ValueBiases::folded, stop);
+}
+
+Result<Attribution> attributeLogit(const Model& model, const PassResult& run, Index row,
+                                   const Answers& answers, ValueBiases biases, const std::stop_token& stop) {
   if (const Status status = checkRun(model, run, row, answers); !status) return status.error();
   const auto& final = model.weights().finalNorm;
   const Direction normed = wide(model.finalNorm(run.stream.row(row)));
@@ -350,7 +389,7 @@ Result<Attribution> attributeLogit(const Model& model, const PassResult& run, In
   }
   Attribution result;
   result.total = reading.total;
-  Descent descent(model, run, row, result);
+  Descent descent(model, run, row, biases, result);
   const bool biased = model.weights().head->bias.size() > 0;
   if (biased) descent.add(Writer::headBias, -1, reading.bias);
   Direction g = reading.direction;

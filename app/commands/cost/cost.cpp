@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/commands/commands.h"
-#include "app/commands/cost/output.h"
+#include "app/commands/cost/engine.h"
 #include "app/platform/preferences.h"
 #include "app/scene/fields.h"
 #include "app/scene/text/number_text.h"
@@ -15,12 +15,21 @@ namespace {
 using attention::Error;
 using attention::ModelShape;
 
+/// GB/s of two channels of DDR5-5600, 8 B each (JEDEC JESD79-5).
+constexpr double kSystemBandwidth = 2 * 8 * 5.6;
+
 struct CostOptions {
   std::string model, format = "bf16", weights = "published", math = "weights", device;
   std::optional<Index> tokens;
   Index batch = 1, block = 16, tensorParallel = 1;
   double price = 0;
-  bool list = false, devices = false, json = false;
+  bool list = false, devices = false, fits = false, json = false;
+  // Of llama.cpp.
+  std::string engine, keys = "fp16", values = "fp16";
+  Index ubatch = 512;
+  std::optional<Index> gpuLayers;
+  bool fullWindows = false, withoutFlash = false, cacheInSystem = false, expertsInSystem = false;
+  double systemBandwidth = kSystemBandwidth;
 };
 
 /// Exit code if a device is named and the model doesn't fit, for scripts.
@@ -80,6 +89,55 @@ CostSetup setupOf(const CostOptions& options, const ModelShape& shape, const Cos
   return setup;
 }
 
+/// A format under llama.cpp's name, "f16", or ours.
+attention::NumberFormat cacheType(const char* option, const std::string& word) {
+  attention::NumberFormat format{};
+  choose(format, option,
+         word == "f16"   ? "fp16"
+         : word == "f32" ? "fp32"
+                         : word,
+         attention::kNumberFormatNames);
+  return format;
+}
+
+/// What llama.cpp would do; nothing without --engine.
+std::optional<LlamaCppReport> engineReport(const CostOptions& options, const CostFigures& figures) {
+  const std::pair<bool, const char*> own[] = {
+      {options.keys != "fp16", "--cache-type-k"},
+      {options.values != "fp16", "--cache-type-v"},
+      {options.ubatch != 512, "--ubatch"},
+      {options.gpuLayers.has_value(), "--gpu-layers"},
+      {options.fullWindows, "--swa-full"},
+      {options.withoutFlash, "--no-flash-attn"},
+      {options.cacheInSystem, "--no-kv-offload"},
+      {options.expertsInSystem, "--cpu-moe"},
+      {options.systemBandwidth != kSystemBandwidth, "--system-bandwidth"}};
+  if (options.engine.empty()) {
+    for (const auto& [given, name] : own)
+      if (given) refuse(fmt::format("{} is an option of llama.cpp: --engine llama.cpp is missing", name));
+    return std::nullopt;
+  }
+  if (options.tensorParallel > 1)
+    refuse("--engine llama.cpp is counted for one GPU, expected no --tensor-parallel");
+  if (!(options.systemBandwidth > 0 && std::isfinite(options.systemBandwidth)))
+    refuse(fmt::format("--system-bandwidth is {}, expected a number above 0", options.systemBandwidth));
+  checkRange("--gpu-layers", options.gpuLayers.value_or(0), 0, Index{1} << 20);
+  LlamaCppReport report;
+  report.settings = {.keys = cacheType("--cache-type-k", options.keys),
+                     .values = cacheType("--cache-type-v", options.values),
+                     .ubatch = options.ubatch,
+                     .fullWindows = options.fullWindows,
+                     .flashAttention = !options.withoutFlash,
+                     .gpuLayers = options.gpuLayers,
+                     .cacheInSystem = options.cacheInSystem,
+                     .expertsInSystem = options.expertsInSystem,
+                     .systemBandwidth = options.systemBandwidth * 1e9};
+  report.memory = orRefuse(attention::llamaCppMemory(figures.shape, figures.request, report.settings));
+  report.split =
+      attention::offload(figures.shape, figures.request, report.settings, report.memory, figures.machine);
+  return report;
+}
+
 int runCost(const CostOptions& options) {
   const CostCatalogue catalogue = loadCatalogue(configurationFolder());
   for (const std::string& problem : catalogue.problems) warn(problem);
@@ -89,11 +147,16 @@ int runCost(const CostOptions& options) {
   if (options.devices) return print(machineTable(catalogue));
   if (options.model.empty()) refuse("expected --model NAME or --list");
   const ModelShape shape = orFail(shapeNamed(options.model, catalogue));
-  const CostReport report =
-      costReport(costFigures(setupOf(options, shape, catalogue), shape, catalogue), catalogue);
+  const CostFigures figures = costFigures(setupOf(options, shape, catalogue), shape, catalogue);
+  if (options.fits)
+    return options.json ? print(fitsJson(figures, catalogue) + "\n", Printed::json)
+                        : print(fitsTable(figures, catalogue));
+  CostReport report = costReport(figures, catalogue);
+  report.engine = engineReport(options, report.figures);
   for (const std::string& warning : report.warnings) warn(warning);
   const int printed = options.json ? print(costJson(report) + "\n", Printed::json) : print(costTable(report));
-  return printed == 0 && !options.device.empty() && !report.figures.fits() ? kDoesNotFit : printed;
+  const bool fits = report.engine ? report.engine->split.fits : report.figures.fits();
+  return printed == 0 && !options.device.empty() && !fits ? kDoesNotFit : printed;
 }
 
 }  // namespace
@@ -124,6 +187,21 @@ Command costCommand() {
       Option("--price AMOUNT", "Price of a GPU per hour, for the cost of a million tokens", &o->price),
       Option("--block TOKENS", "Tokens per cache block", &o->block, count),
       Option("--tensor-parallel T", "GPUs that share every layer", &o->tensorParallel, count),
+      Option("--fits", "Print the longest context and the speed for all machines and some weights' formats",
+             &o->fits),
+      Option("--engine NAME", "Also what this engine allocates: llama.cpp", &o->engine,
+             {.words = {"llama.cpp"}}),
+      Option("--cache-type-k TYPE", "llama.cpp: number format of the keys", &o->keys, kShown),
+      Option("--cache-type-v TYPE", "llama.cpp: number format of the values", &o->values, kShown),
+      Option("--ubatch", "llama.cpp: tokens computed at once", &o->ubatch,
+             {.check = checkPositiveCount, .shown = true}),
+      Option("--swa-full", "llama.cpp: windows cache all tokens", &o->fullWindows),
+      Option("--no-flash-attn", "llama.cpp: without flash attention", &o->withoutFlash),
+      Option("--gpu-layers", "llama.cpp: layers on the GPU; default: as many as fit", &o->gpuLayers),
+      Option("--no-kv-offload", "llama.cpp: the cache in the system's memory", &o->cacheInSystem),
+      Option("--cpu-moe", "llama.cpp: the experts in the system's memory", &o->expertsInSystem),
+      Option("--system-bandwidth", "GB/s of the system's memory; default: two channels of DDR5-5600",
+             &o->systemBandwidth, kShown),
       Option("--list", "Print the named shapes", &o->list),
       Option("--devices", "Print the named machines", &o->devices),
       Option("--json", "Print JSON, bytes as whole numbers", &o->json)};

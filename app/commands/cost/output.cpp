@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/cost/engine.h"
 #include "app/scene/text/number_text.h"
 
 namespace headscope::app {
@@ -54,10 +55,6 @@ std::string headsText(const ModelShape& shape) {
                      : fmt::format(" over {} of {}", countedText(shape.kvHeads, "kv head"), shape.headDim));
 }
 
-std::string_view kindName(attention::CacheKind kind) {
-  return attention::kCacheKindNames[static_cast<std::size_t>(kind)];
-}
-
 /// A count of tokens or sequences; null if any number fits.
 Json limitJson(const std::optional<Index>& limit) {
   return limit ? Json(*limit) : Json(nullptr);
@@ -65,8 +62,12 @@ Json limitJson(const std::optional<Index>& limit) {
 
 }  // namespace
 
+std::string_view kindName(attention::CacheKind kind) {
+  return attention::kCacheKindNames[static_cast<std::size_t>(kind)];
+}
+
 CostReport costReport(CostFigures figures, const CostCatalogue& catalogue) {
-  CostReport report{std::move(figures), {}, {}};
+  CostReport report{.figures = std::move(figures), .warnings = {}};
   report.gpus = gpuChoices(report.figures, catalogue);
   const ModelShape& shape = report.figures.shape;
   const attention::CacheCost& cost = report.figures.cost;
@@ -130,7 +131,7 @@ std::string costTable(const CostReport& report) {
     row("decode step", flopsText(figures.decode.flops),
         fmt::format("reads {}: {} FLOP/byte", fourDigitBytes(figures.decode.bytes()),
                     threeDigits(figures.decode.intensity())));
-  return text + "\n" + timeTerms(figures) + "\n";
+  return text + "\n" + timeTerms(figures) + "\n" + (report.engine ? engineTable(report) : "");
 }
 
 namespace {
@@ -172,7 +173,7 @@ Json machineJson(const CostFigures& figures) {
   const attention::GpuMemory& memory = figures.serving.memory;
   return {{"device", machine.name},
           {"memory_bytes", machine.memoryGb * 1e9},
-          {"usable_share", attention::kUsableShare},
+          {"usable_share", machine.usableShare},
           {"usable_bytes", bytesJson(memory.usable)},
           {"weight_bytes", bytesJson(memory.weights)},
           {"cache_bytes", bytesJson(memory.cache)},
@@ -253,6 +254,7 @@ std::string costJson(const CostReport& report) {
     json["decode"] = {{"flops", figures.decode.flops},
                       {"weight_bytes_read", bytesJson(figures.decode.weightBytes)},
                       {"cache_bytes_read", bytesJson(figures.decode.cacheBytes)}};
+  if (report.engine) json["llama_cpp"] = Json::parse(engineJson(report));
   json["warnings"] = report.warnings;
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -158,8 +158,13 @@ nlohmann::json pairJson(const ComposedPair& pair) {
   return json;
 }
 
+/// What attention::composition() subtracts: with it added, scores are TransformerLens's.
+double compositionBaseline(const attention::ModelConfig& config) {
+  return 1 / std::sqrt(static_cast<double>(config.modelDim));
+}
+
 /// One line for each of the ten strongest.
-std::string strongestCompositions(const std::vector<ComposedPair>& pairs) {
+std::string strongestCompositions(const std::vector<ComposedPair>& pairs, double baseline) {
   struct One {
     const ComposedPair* pair;
     const char* kind;
@@ -177,7 +182,8 @@ std::string strongestCompositions(const std::vector<ComposedPair>& pairs) {
     const std::string_view name = groupName(group);
     return name.empty() ? std::string() : std::string(name) + " ";
   };
-  std::string text = "composition above random heads, the strongest:\n";
+  std::string text =
+      fmt::format("composition above {:.3f}, that of random heads, the strongest:\n", baseline);
   for (const One& one : std::span(all).first(shown))
     text += fmt::format("  {}head {}.{} into {} of {}head {}.{}: {:+.3f}\n", prefix(one.pair->fromGroup),
                         one.pair->fromLayer, one.pair->fromHead, one.kind, prefix(one.pair->toGroup),
@@ -257,7 +263,7 @@ std::string modelTable(const attention::Model& model, const ModelReport& run) {
   if (run.generatedIds)
     text += fmt::format("generated: {} ({:.1f} tokens/s)\n", fmt::join(*run.generatedIds, " "),
                         run.tokensPerSecond);
-  if (run.compositions) text += strongestCompositions(*run.compositions);
+  if (run.compositions) text += strongestCompositions(*run.compositions, compositionBaseline(config));
   return text;
 }
 
@@ -302,6 +308,7 @@ std::string modelJson(const attention::Model& model, const ModelReport& run) {
     json["tokens_per_second"] = run.tokensPerSecond;
   }
   if (run.compositions) {
+    json["composition_baseline"] = compositionBaseline(config);
     json["composition"] = nlohmann::json::array();
     for (const ComposedPair& pair : *run.compositions) json["composition"].emplace_back(pairJson(pair));
   }

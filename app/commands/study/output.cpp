@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/commands/study/numbers.h"
+
 namespace headscope::app {
 
 using attention::asSize;
@@ -15,27 +17,27 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kDigits = 6;
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr int kDigits = std::numeric_limits<float>::max_digits10;  // reads back as the same float
+const StudiedHeads kNoText;
 
 std::string dumped(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 /// Null if it isn't finite.
-Json numberJson(double value, int digits = kDigits) {
+Json numberJson(double value) {
   if (!std::isfinite(value)) return nullptr;
-  return std::stod(fmt::format("{:.{}g}", value, digits));
+  return std::stod(fmt::format("{:.{}g}", value, kDigits));
 }
 
 template <typename Values>
-Json rowsJson(const Values& values, int digits = kDigits) {
+Json rowsJson(const Values& values) {
   Json rows = Json::array();
   for (Index row = 0; row < values.rows(); ++row) {
     Json& cells = rows.emplace_back(Json::array());
     for (Index col = 0; col < values.cols(); ++col)
       if constexpr (std::is_same_v<typename Values::Scalar, float>)
-        cells.push_back(numberJson(double{values(row, col)}, digits));
+        cells.push_back(numberJson(double{values(row, col)}));
       else
         cells.push_back(values(row, col));
   }
@@ -69,17 +71,24 @@ StudiedHeads studiedText(const std::string& line) {
   text.asked.line = json.at("line");
   text.asked.text = json.at("text");
   text.asked.other = json.value("other", "");
+  text.asked.ids = json.value("given_ids", std::vector<Index>());
+  text.asked.otherIds = json.value("other_given_ids", std::vector<Index>());
   text.problem = json.value("problem", "");
   if (!text.problem.empty()) return text;
   text.tokens = json.at("tokens").get<std::vector<std::string>>();
+  text.ids = json.at("input_ids").get<std::vector<Index>>();
   text.answer = json.at("answer");
   text.otherAnswer = json.at("other_answer");
-  text.difference = numberIn(json.at("logit_difference"));
-  if (json.contains("other_logit_difference"))
-    text.otherDifference = numberIn(json["other_logit_difference"]);
+  text.answerIds = json.at("answer_ids").get<std::vector<Index>>();
+  text.otherAnswerIds = json.at("other_answer_ids").get<std::vector<Index>>();
+  text.shared = json.value("answers_begin_with", "");
+  for (const auto& [name, to] : numbersOf(text)) *to = numberIn(json.at(name));
   for (const attention::Detector* detector : attention::allDetectors())
-    if (const auto found = json.find(detector->name); found != json.end())
+    if (const auto found = json.find(detector->name); found != json.end()) {
       text.detectors.push_back(rowsIn<Matrix>(*found));
+      const auto overAll = json.find(std::string(detector->name) + kOverAllRows);
+      text.overAllRows.push_back(overAll == json.end() ? Matrix() : rowsIn<Matrix>(*overAll));
+    }
   for (const auto& [name, to] :
        {std::pair("loss", &text.loss), {"attribution", &text.attribution}, {"patch", &text.patch}})
     if (const auto found = json.find(name); found != json.end()) *to = rowsIn<Matrix>(*found);
@@ -92,27 +101,31 @@ StudiedHeads studiedText(const std::string& line) {
   return text;
 }
 
-std::string textJson(const StudiedHeads& text, const std::string& piece, int digits) {
+std::string textJson(const StudiedHeads& text, const std::string& piece) {
   Json json{{"line", text.asked.line}, {"text", text.asked.text}};
   if (!text.asked.other.empty()) json["other"] = text.asked.other;
+  if (!text.asked.ids.empty()) json["given_ids"] = text.asked.ids;
+  if (!text.asked.otherIds.empty()) json["other_given_ids"] = text.asked.otherIds;
   if (!text.problem.empty()) {
     json["problem"] = text.problem;
     return dumped(json);
   }
   json["tokens"] = text.tokens;
+  json["input_ids"] = text.ids;
   json["answer"] = text.answer;
   json["other_answer"] = text.otherAnswer;
-  json["logit_difference"] = numberJson(text.difference, digits);
-  if (!text.asked.other.empty()) json["other_logit_difference"] = numberJson(text.otherDifference, digits);
-  for (const auto& [name, values] : columnsOf(text)) json[name] = rowsJson(*values, digits);
+  json["answer_ids"] = text.answerIds;
+  json["other_answer_ids"] = text.otherAnswerIds;
+  if (!text.shared.empty()) json["answers_begin_with"] = text.shared;
+  for (const auto& [name, value] : numbersOf(text)) json[name] = numberJson(*value);
+  for (const auto& [name, values] : columnsOf(text)) json[name] = rowsJson(*values);
   if (text.patch.size() > 0) {
     json["patched"] = piece;
     json["patch_columns"] = patchColumns(text, piece);
   }
   if (text.query.size() > 0)
-    json["strongest"] = {{"weight", rowsJson(text.strongest, digits)},
-                         {"query", rowsJson(text.query, digits)},
-                         {"key", rowsJson(text.key, digits)}};
+    json["strongest"] = {
+        {"weight", rowsJson(text.strongest)}, {"query", rowsJson(text.query)}, {"key", rowsJson(text.key)}};
   return dumped(json);
 }
 
@@ -142,11 +155,18 @@ Result<Studied> overview(const StudyReport& report, const StudyProgress& progres
   return studied;
 }
 
+Json definitionsJson(const StudyReport& report) {
+  Json json = Json::object();
+  for (const auto& [name, meaning] : definitionsOf(report.piece, report.biases)) json[name] = meaning;
+  return json;
+}
+
 Json summaryOf(const Studied& studied) {
   Json json = Json::object();
   for (const HeadColumn& column : studied.columns)
     json[column.name] = {{"mean", rowsJson(column.mean)},
                          {"standard_deviation", rowsJson(column.spread)},
+                         {"sample_standard_deviation", rowsJson(sampleDeviation(column))},
                          {"texts", rowsJson(column.texts)},
                          {"most_at_line", rowsJson(column.most)}};
   return json;
@@ -171,10 +191,11 @@ std::string csvNumber(float value) {
 
 /// The rows of one text: one for each head, then one for each place of a patch that isn't per head.
 std::string csvRows(const StudyReport& report, const Studied& studied, const StudiedHeads& text) {
-  const std::string front =
-      fmt::format("{},{},{},{},{:.6g}", text.asked.line, quotedField(text.asked.text),
-                  quotedField(text.answer), quotedField(text.otherAnswer), text.difference);
+  std::string front = fmt::format("{},{},{},{}", text.asked.line, quotedField(text.asked.text),
+                                  quotedField(text.answer), quotedField(text.otherAnswer));
+  for (const auto& [name, value] : numbersOf(text)) front += csvNumber(static_cast<float>(*value));
   const bool places = !studied.patchAt.empty();
+  const auto strongest = strongestOf(text);
   std::string csv;
   for (Index layer = 0; layer < report.layers; ++layer)
     for (Index head = 0; head < report.heads; ++head) {
@@ -183,13 +204,15 @@ std::string csvRows(const StudyReport& report, const Studied& studied, const Stu
         const Matrix* const values = columnIn(text, column.name);
         csv += csvNumber(values ? (*values)(layer, head) : kNone);
       }
+      for (const auto& [name, values] : strongest)
+        csv += csvNumber(values.size() > 0 ? values(layer, head) : kNone);
       csv += places ? ",,\n" : "\n";
     }
   if (!places || text.patchPerHead) return csv;
+  const std::string none(studied.columns.size() + strongest.size(), ',');
   for (Index layer = 0; layer < text.patch.rows(); ++layer)
     for (Index at = 0; at < text.patch.cols(); ++at)
-      csv += fmt::format("{},{},{},{}{}\n", front, layer, std::string(studied.columns.size(), ','), at,
-                         csvNumber(text.patch(layer, at)));
+      csv += fmt::format("{},{},{},{}{}\n", front, layer, none, at, csvNumber(text.patch(layer, at)));
   return csv;
 }
 
@@ -205,11 +228,29 @@ Status writeText(const std::string& path, const Produce& produce) {
   });
 }
 
+/// Describes the columns in the file beside it that CSV on the Web names (W3C 2015, Metadata Vocabulary for
+/// Tabular Data, "csv-metadata.json").
+Status writeColumns(const std::string& path, const StudyReport& report) {
+  Json columns = Json::array();
+  for (const auto& [name, meaning] : definitionsOf(report.piece, report.biases))
+    columns.push_back({{"name", name}, {"dc:description", meaning}});
+  const Json about{{"@context", "http://www.w3.org/ns/csvw"},
+                   {"url", std::filesystem::path(path).filename().string()},
+                   {"dc:source", report.model},
+                   {"tableSchema", {{"columns", std::move(columns)}}}};
+  return writeText(path + "-metadata.json",
+                   [&](const auto& write) { return write(dumped(about, 1) + "\n"); });
+}
+
 Status writeCsv(const std::string& path, const StudyReport& report, const Studied& studied,
                 const StudyProgress& progress) {
+  if (const Status status = writeColumns(path, report); !status) return status;
   return writeText(path, [&](const auto& write) -> Status {
-    std::string head = "line,text,answer,other_answer,logit_difference,layer,head";
+    std::string head = "line,text,answer,other_answer";
+    for (const auto& [name, value] : numbersOf(kNoText)) head += std::string(",") + name;
+    head += ",layer,head";
     for (const HeadColumn& column : studied.columns) head += "," + column.name;
+    for (const auto& [name, values] : strongestOf(kNoText)) head += std::string(",") + name;
     if (!studied.patchAt.empty()) head += studied.patchAt == "tokens" ? ",token,patch" : ",kv_head,patch";
     (void)write(head + "\n");
     return progress.each([&](const StudiedHeads& text) {
@@ -224,6 +265,7 @@ Status writeJson(const std::string& path, const StudyReport& report, const Studi
     std::string front = dumped(Json{{"model", report.model},
                                     {"layers", report.layers},
                                     {"heads", report.heads},
+                                    {"definitions", definitionsJson(report)},
                                     {"summary", summaryOf(studied)}},
                                1);
     front.resize(front.size() - 2);  // without the end of the object
@@ -258,11 +300,12 @@ Status writeArrays(const std::string& path, const StudyReport& report, const Stu
   const auto size = [](Index n) { return static_cast<std::uint64_t>(n); };
   const std::uint64_t texts = size(progress.done());
   attention::NpzWriter arrays(path);
-  const std::size_t difference = arrays.addNumbers("logit_difference", {texts}),
-                    other = arrays.addNumbers("other_logit_difference", {texts});
-  std::vector<std::size_t> columns;
+  std::vector<std::size_t> numbers, columns, strongest;
+  for (const auto& [name, value] : numbersOf(kNoText)) numbers.push_back(arrays.addNumbers(name, {texts}));
   for (const HeadColumn& column : studied.columns)
     columns.push_back(arrays.addNumbers(column.name, {texts, size(report.layers), size(report.heads)}));
+  for (const auto& [name, values] : strongestOf(kNoText))
+    strongest.push_back(arrays.addNumbers(name, {texts, size(report.layers), size(report.heads)}));
   const bool places = !studied.patchAt.empty();
   const std::size_t patch =
       places ? arrays.addNumbers("patch", {texts, size(studied.patchRows), size(studied.patchColumns)}) : 0;
@@ -270,7 +313,7 @@ Status writeArrays(const std::string& path, const StudyReport& report, const Stu
   const auto put = [&](std::size_t array, const Matrix& values) {
     arrays.put(array, std::span<const float>(values.data(), static_cast<std::size_t>(values.size())));
   };
-  Json front{{"model", report.model}, {"patched", report.piece}};
+  Json front{{"model", report.model}, {"patched", report.piece}, {"definitions", definitionsJson(report)}};
   if (places) front["patch_columns"] = studied.patchAt;
   std::string open = dumped(front, -1);
   open.back() = ',';
@@ -278,10 +321,12 @@ Status writeArrays(const std::string& path, const StudyReport& report, const Stu
   std::string_view between = "";
   const Status status = progress.each([&](const StudiedHeads& text) {
     const bool there = text.problem.empty();
-    put(difference, Matrix::Constant(1, 1, there ? static_cast<float>(text.difference) : kNone));
-    put(other,
-        Matrix::Constant(
-            1, 1, there && !text.asked.other.empty() ? static_cast<float>(text.otherDifference) : kNone));
+    std::size_t at = 0;
+    for (const auto& [name, value] : numbersOf(text))
+      put(numbers[at++], Matrix::Constant(1, 1, there ? static_cast<float>(*value) : kNone));
+    at = 0;
+    for (const auto& [name, values] : strongestOf(text))
+      put(strongest[at++], padded(values.size() > 0 ? &values : nullptr, report.layers, report.heads));
     for (std::size_t i = 0; i < columns.size(); ++i)
       put(columns[i], padded(columnIn(text, studied.columns[i].name), report.layers, report.heads));
     if (places)

@@ -7,19 +7,19 @@ namespace headscope::app {
 /// What is studied.
 struct StudyReport {
   std::string model;
-  std::string piece;  ///< the piece that is patched
+  std::string piece;   ///< the piece that is patched
+  std::string biases;  ///< where values' biases count: "folded" or "heads"
   Index layers = 0, heads = 0;
 };
 
-/// A text's results as one line of JSON, without a line break. Numbers have `digits` significant digits; nine
-/// read back as the same float.
-std::string textJson(const StudiedHeads& text, const std::string& piece, int digits = 6);
+/// A text's results as one line of JSON, without a line break. Numbers read back as the same float.
+std::string textJson(const StudiedHeads& text, const std::string& piece);
 /// The inverse. Throws if the line isn't such a text.
 StudiedHeads studiedText(const std::string& line);
 /// Writes the finished texts in the format of the file's extension: .csv with a row for every text and head,
 /// .npz with arrays [texts, layers, heads], otherwise JSON with the heads' means, spreads and every text. A
-/// patch that isn't per head has rows of its own in .csv, and its own shape in .npz. Returns an Error if
-/// writing fails.
+/// patch that isn't per head has rows of its own in .csv, and its own shape in .npz. The definitions of all
+/// numbers are in `definitions`, for .csv in FILE-metadata.json. Returns an Error if writing fails.
 attention::Status writeStudy(const std::string& path, const StudyReport& report,
                              const StudyProgress& progress);
 /// Returns an Error unless the extension is .json, .csv or .npz.

@@ -21,7 +21,11 @@ namespace {
 
 /// What identifies a text in the file: bytes that aren't UTF-8 are replaced there.
 std::string markOf(const StudiedText& text) {
-  return Json{text.line, text.text, text.other}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto either = [](const std::string& typed, const std::vector<Index>& ids) {
+    return ids.empty() ? Json(typed) : Json(ids);
+  };
+  return Json{text.line, either(text.text, text.ids), either(text.other, text.otherIds)}.dump(
+      -1, ' ', false, Json::error_handler_t::replace);
 }
 
 /// Whether the file can be replaced when the study is done.
@@ -38,6 +42,12 @@ Status checkOutput(const std::filesystem::path& path) {
 
 }  // namespace
 
+TextReader TextReader::of(std::string bytes, std::string name) {
+  TextReader reader(std::nullopt, std::move(name));
+  reader.buffer_ = std::move(bytes);
+  return reader;
+}
+
 Result<TextReader> TextReader::open(const std::string& path) {
   auto file = attention::RegularFile::open(path);
   if (!file) return file.error();
@@ -48,15 +58,15 @@ Result<std::optional<StudiedText>> TextReader::next() {
   constexpr std::size_t kPart = std::size_t{64} << 10, kLongestLine = std::size_t{16} << 20;
   for (;;) {
     const std::size_t end = buffer_.find('\n', begin_);
-    if (end == std::string::npos && read_ < file_.size()) {
+    if (end == std::string::npos && file_ && read_ < file_->size()) {
       if (buffer_.size() - begin_ > kLongestLine)
         return Error{fmt::format("{}, line {}: is longer than {} bytes", name_, line_ + 1, kLongestLine)};
       buffer_.erase(0, begin_);
       begin_ = 0;
       const std::size_t kept = buffer_.size();
-      const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(kPart, file_.size() - read_));
+      const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(kPart, file_->size() - read_));
       buffer_.resize(kept + part);
-      const auto status = file_.read(read_, {reinterpret_cast<std::uint8_t*>(buffer_.data()) + kept, part});
+      const auto status = file_->read(read_, {reinterpret_cast<std::uint8_t*>(buffer_.data()) + kept, part});
       if (!status) return status.error();
       read_ += part;
       continue;
@@ -122,8 +132,7 @@ Status StudyProgress::append(const std::string& line) {
 }
 
 Status StudyProgress::add(const StudiedHeads& text, const std::string& piece) {
-  constexpr int kDigits = std::numeric_limits<float>::max_digits10;
-  if (const Status status = append(textJson(text, piece, kDigits)); !status) return status;
+  if (const Status status = append(textJson(text, piece)); !status) return status;
   ++done_;
   return attention::success();
 }

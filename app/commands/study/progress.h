@@ -12,14 +12,17 @@ namespace headscope::app {
 class TextReader {
  public:
   static attention::Result<TextReader> open(const std::string& path);
+  /// Reads texts that are in memory. `name` is for messages.
+  static TextReader of(std::string bytes, std::string name);
   /// Returns nothing at the end. Errors as parseStudiedLine(), and for a line of more than 16 MiB.
   attention::Result<std::optional<StudiedText>> next();
+  const std::string& name() const { return name_; }
 
  private:
-  TextReader(attention::RegularFile file, std::string name)
+  TextReader(std::optional<attention::RegularFile> file, std::string name)
       : file_(std::move(file)), name_(std::move(name)) {}
 
-  attention::RegularFile file_;
+  std::optional<attention::RegularFile> file_;  ///< nothing: all is in the buffer
   std::string name_, buffer_;
   std::size_t begin_ = 0;  ///< of the next line in the buffer
   std::uint64_t read_ = 0;

@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
+#include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "app/commands/attend.h"
@@ -28,7 +30,7 @@ constexpr PieceName kPieces[] = {{"heads", Piece::head},      {"patterns", Piece
 constexpr const char* kMeasures[] = {"detectors", "loss", "attribution", "patch"};
 
 struct StudyOptions {
-  std::string folder, texts, output, piece = "heads";
+  std::string folder, texts, output, piece = "heads", biases = "folded";
   std::vector<std::string> measures{std::begin(kMeasures), std::end(kMeasures)}, answers, off;
   Index jobs = 1;
 };
@@ -40,6 +42,7 @@ TextMeasures measuresOf(const StudyOptions& options) {
   TextMeasures measures{wants("detectors"), wants("loss"), wants("attribution"), wants("patch")};
   for (const PieceName& one : kPieces)
     if (options.piece == one.name) measures.piece = one.piece;
+  if (options.biases != "folded") measures.biases = attention::ValueBiases::withHeads;
   return measures;
 }
 
@@ -52,14 +55,28 @@ Result<std::optional<StudiedText>> nextText(TextReader& reader, const StudyOptio
   return text;
 }
 
-/// Reads all of the file once, so that a bad line is found before the work. Returns the number of texts.
-Index countTexts(const std::string& path) {
-  auto reader = orFail(TextReader::open(path));
-  Index count = 0;
-  while (orFail(reader.next())) ++count;
-  if (count == 0) failWith(attention::shownPath(path) + " has no text, expected one per line");
-  return count;
-}
+/// The texts of a file, or, for "-", of standard input, which is kept as it can be read only once.
+class Texts {
+ public:
+  explicit Texts(const std::string& path) : path_(path) {
+    if (path == "-") piped_.assign(std::istreambuf_iterator<char>(std::cin), {});
+  }
+  TextReader read() const {
+    return path_ == "-" ? TextReader::of(piped_, "standard input") : orFail(TextReader::open(path_));
+  }
+  /// Reads all once, so that a bad line is found before the work. Returns the number of texts.
+  Index count() const {
+    TextReader reader = read();
+    Index count = 0;
+    while (orFail(reader.next())) ++count;
+    if (count == 0) failWith(reader.name() + " has no text, expected one per line");
+    return count;
+  }
+
+ private:
+  const std::string path_;
+  std::string piped_;
+};
 
 /// Studies texts on several threads and passes them on in order. Holds only as many as the threads are ahead.
 class TextQueue {
@@ -145,13 +162,14 @@ class TextQueue {
 /// What determines the results, so that a study goes on only from results of the same question.
 std::string questionOf(const StudyOptions& options, const StudyReport& report) {
   std::error_code none;
-  const nlohmann::ordered_json question{{"study", 1},
+  const nlohmann::ordered_json question{{"study", 2},
                                         {"model", report.model},
                                         {"folder", std::filesystem::absolute(options.folder, none).string()},
                                         {"layers", report.layers},
                                         {"heads", report.heads},
                                         {"measures", options.measures},
                                         {"piece", options.piece},
+                                        {"value_biases", options.biases},
                                         {"answers", options.answers},
                                         {"off", options.off}};
   return question.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -165,18 +183,19 @@ class StudyRun {
 
   /// `signal` is the one that requested `stop`, or 0.
   int run(std::stop_source& stop, const std::atomic<int>& signal) {
-    count_ = countTexts(options_.texts);
-    auto reader = orFail(TextReader::open(options_.texts));
+    const Texts texts(options_.texts);
+    count_ = texts.count();
+    TextReader reader = texts.read();
     openProgress(reader);
     const TextMeasures measures = measuresOf(options_);
     Resources resources(defaultLimits());
-    attention::Matrix copying;
+    MapScores ofMaps;
     TextQueue queue([&] { return nextText(reader, options_); },
                     [&](const StudiedText& text, std::stop_token token) {
-                      return studyText(setup_, text, measures, resources, std::move(token), copying);
+                      return studyText(setup_, text, measures, resources, std::move(token), ofMaps);
                     },
                     stop);
-    if (measures.detectors) copying = copyingOfHeads(setup_.subject.opened, stop.get_token());
+    if (measures.detectors) ofMaps = mapScores(setup_.subject.opened, stop.get_token());
     const Status status = queue.run(options_.jobs, [&](const StudiedHeads& text) { return take(text); });
     return finish(status, signal);
   }
@@ -273,7 +292,8 @@ int runStudy(const StudyOptions& options) {
   setup.subject.model = options.folder;
   setup.subject.opened = opened;
   setup.subject.switchedOff = orRefuse(switchedHeads(options.off, config));
-  return StudyRun(options, std::move(setup), {opened->name, options.piece, config.layerCount(), config.heads})
+  return StudyRun(options, std::move(setup),
+                  {opened->name, options.piece, options.biases, config.layerCount(), config.heads})
       .run(stop, signal);
 }
 
@@ -289,7 +309,8 @@ Command studyCommand() {
       Option("FOLDER", "A Hugging Face folder or a GGUF file, or learned for the bundled model", &o->folder,
              {.required = true}),
       Option("--texts FILE",
-             "A file with one text per line, or JSON lines with text, other, answer and other_answer",
+             "A file with one text per line, or JSON lines with text or input_ids, other, answer and "
+             "other_answer; - reads standard input",
              &o->texts, {.required = true}),
       Option("--measure", "Any of detectors, loss, attribution and patch; default all", &o->measures,
              {.words = wordsOf(kMeasures), .commas = true}),
@@ -297,10 +318,15 @@ Command studyCommand() {
              "The piece of one text to put into the other: heads, patterns, queries, keys, values, mlps or "
              "stream",
              &o->piece, {.words = pieces, .shown = true}),
+      Option("--value-biases",
+             "Count the biases of values with the attention's bias, as TransformerLens does (folded), or "
+             "with the "
+             "heads",
+             &o->biases, {.words = {"folded", "heads"}, .shown = true}),
       Option("--off", "Heads to switch off, as 1.2,3.4: layer 1's head 2, layer 3's head 4", &o->off,
              {.commas = true}),
       Option("--answers",
-             "One or two words whose logits to compare, for texts that name none; default: the most likely",
+             "One or two answers whose logits to compare, for texts that name none; default: the most likely",
              &o->answers, {.most = 2}),
       Option("--jobs", "Number of texts to process at once", &o->jobs, kShown),
       Option("-o,--output",

@@ -66,7 +66,8 @@ Result<Machine> readMachine(const Json& json) {
                                                      {"tflops_fp8", &fp8},
                                                      {"tops_int8", &int8},
                                                      {"tflops_fp4", &fp4},
-                                                     {"link_gb", &link}};
+                                                     {"link_gb", &link},
+                                                     {"usable_share", &machine.usableShare}};
   for (const auto& [key, value] : json.items()) {
     if (key == "name" && value.is_string()) {
       machine.name = value.get<std::string>();
@@ -76,9 +77,9 @@ Result<Machine> readMachine(const Json& json) {
     for (const auto& [name, number] : numbers)
       if (key == name) to = number;
     if (!to)
-      return Error{
-          "there is no field " + attention::quotedText(key) +
-          ", expected name, memory_gb, bandwidth_gb, tflops, tflops_fp8, tops_int8, tflops_fp4 or link_gb"};
+      return Error{"there is no field " + attention::quotedText(key) +
+                   ", expected name, memory_gb, bandwidth_gb, tflops, tflops_fp8, tops_int8, tflops_fp4, "
+                   "link_gb or usable_share"};
     *to = value.is_number() ? value.get<double>() : 0;
   }
   if (machine.name.empty()) return Error{"name is missing, expected a string"};
@@ -88,6 +89,8 @@ Result<Machine> readMachine(const Json& json) {
     if (!may && (!std::isfinite(*number) || *number <= 0 || *number > 1e9))
       return Error{fmt::format("{} is missing or not a number above 0", name)};
   }
+  if (machine.usableShare > 1)
+    return Error{fmt::format("usable_share is {}, expected at most 1", machine.usableShare)};
   machine.bandwidth = bandwidth * 1e9;
   machine.flops = flops * 1e12;
   machine.fp8 = fp8 * 1e12;

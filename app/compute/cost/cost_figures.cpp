@@ -122,7 +122,8 @@ std::array<GpuChoice, 5> gpuChoices(const CostFigures& figures, const CostCatalo
     choice.copies = attention::cacheCost(figures.shape, request).copies;
     const double bytes = choice.memory.needed();
     for (const Machine& machine : catalogue.machines)
-      if (fitsInto(bytes, machine.memoryGb) && (!choice.fitsGb || machine.memoryGb < *choice.fitsGb))
+      if ((choice.gpus == 1 || machine.link > 0) && bytes <= machine.usableShare * machine.memoryGb * 1e9 &&
+          (!choice.fitsGb || machine.memoryGb < *choice.fitsGb))
         choice.fitsGb = machine.memoryGb;
   }
   return choices;

@@ -193,9 +193,9 @@ struct CopyingQuestion {
   bool operator==(const CopyingQuestion&) const = default;
 };
 
-/// Returns attention::copyingScore() of the head's W_V and W_O in the checkpoint: −1 to 1. Returns an Error
-/// if the model's heads have no maps of their own, for cross heads, if the checkpoint changed while it was
-/// read, or "stopped" if `stop` is requested.
+/// Returns attention::copyingScores() of the head, through the model's vocabulary: −1 to 1. Returns an Error
+/// if the model's heads have no maps of their own, for cross heads, without a vocabulary, if the checkpoint
+/// changed while it was read, or "stopped" if `stop` is requested.
 attention::Result<double> headCopying(const CopyingQuestion& question, std::stop_token stop = {});
 
 /// A map of a head, or the product of two, as a small picture.
@@ -211,7 +211,7 @@ struct WeightStudy {
   WeightPicture q, k, v, o;    ///< [headDim, modelDim]; W_O transposed
   WeightPicture match, write;  ///< W_Q·W_Kᵀ and W_V·W_O, [modelDim, modelDim]
   attention::Spectrum matchSpectrum, writeSpectrum;
-  double copying = 0;  ///< attention::copyingScore()
+  double copying = 0;  ///< attention::copyingScore(), of W_V·W_O
 };
 
 /// Pure. The result is incomplete if `stop` is requested.

@@ -1,18 +1,21 @@
 #pragma once
 
+#include "app/compute/heads/map_scores.h"
 #include "app/compute/model/pair_study.h"
+#include "attention/models/value_biases.h"
 
 namespace headscope::app {
 
 /// One line of a file of texts.
 struct StudiedText {
-  Index line = 0;                   ///< of the file, from 1
-  std::string text, other;          ///< if `other` is empty, nothing is patched
-  std::string answer, otherAnswer;  ///< one token each; empty = the most likely, as in PairQuestion
+  Index line = 0;                    ///< of the file, from 1
+  std::string text, other;           ///< if `other` is empty, nothing is patched
+  std::string answer, otherAnswer;   ///< empty = the most likely token, as in PairQuestion
+  std::vector<Index> ids, otherIds;  ///< token ids in place of `text` and `other`
 };
-/// Reads one text per line, or JSON lines with `text` and optionally `other`, `answer` and `other_answer`.
-/// Skips empty lines. Returns an Error that names the line if it is invalid JSON, lacks `text` or has an
-/// unknown name, or if there are no texts.
+/// Reads one text per line, or JSON lines with `text` or `input_ids`, and optionally `other` or
+/// `other_input_ids`, `answer` and `other_answer`. Skips empty lines. Returns an Error that names the line if
+/// it is invalid JSON, lacks a text or has an unknown name, or if there are no texts.
 attention::Result<std::vector<StudiedText>> parseStudiedTexts(std::string_view bytes,
                                                               const std::string& name);
 /// Reads one line, without its line feed, as parseStudiedTexts() does; nothing for an empty line. Leaves out
@@ -20,10 +23,16 @@ attention::Result<std::vector<StudiedText>> parseStudiedTexts(std::string_view b
 attention::Result<std::optional<StudiedText>> parseStudiedLine(std::string_view bytes, Index line,
                                                                const std::string& name);
 
+/// The end of the names of columns with DetectorScore::overAllRows().
+inline constexpr const char* kOverAllRows = "_over_all_rows";
+
 /// What to measure for every head on every text.
 struct TextMeasures {
   bool detectors = true, loss = true, attribution = true, patch = true;
   attention::Piece piece = attention::Piece::head;  ///< the piece to patch
+  /// For `loss` and `attribution`. Folded, a head that is switched off still writes its values' bias, as in
+  /// TransformerLens.
+  attention::ValueBiases biases = attention::ValueBiases::folded;
   bool operator==(const TextMeasures&) const = default;
 };
 
@@ -32,10 +41,16 @@ struct StudiedHeads {
   StudiedText asked;
   std::string problem;  ///< why there are no results, in a sentence; "" = there are
   std::vector<std::string> tokens;
-  attention::Answers answers;
-  std::string answer, otherAnswer;             ///< as the model's tokens read
+  std::vector<Index> ids;  ///< of the tokens
+  std::vector<Index> answerIds, otherAnswerIds;
+  std::string answer, otherAnswer;  ///< as the model's tokens read
+  /// What both answers begin with: the text goes on with it, and the tokens after it are compared.
+  std::string shared;
+  /// Σ ln p of each answer's tokens after the text (and `shared`) and those before it.
+  double logProbability = 0, otherLogProbability = 0;
   double difference = 0, otherDifference = 0;  ///< of the logits, after the text and after the other one
   std::vector<attention::Matrix> detectors;    ///< of each of allDetectors(), raw; NaN if it has no case
+  std::vector<attention::Matrix> overAllRows;  ///< the same for those of detect_head(); else empty
   attention::Matrix loss;         ///< −ln p(answer) without the head minus that with it, in nats
   attention::Matrix attribution;  ///< of the logit difference
   /// Whether `patch` has a column for each head; else columns are kv heads for keys and values, tokens for
@@ -49,15 +64,15 @@ struct StudiedHeads {
   Eigen::Matrix<Index, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> query, key;
 };
 
-/// Studies one text. Errors, including "stopped", are in `problem`. `copying` is copyingOfHeads(), the one
-/// detector that doesn't depend on the text; if empty, it is missing.
+/// Studies one text. Errors, including "stopped", are in `problem`. Detectors that use maps are missing
+/// without `ofMaps`.
 StudiedHeads studyText(const Setup& setup, const StudiedText& text, const TextMeasures& measures,
-                       Resources& resources, std::stop_token stop, const attention::Matrix& copying = {});
-/// Returns headCopying() of all heads, [layers, heads]; empty if the model's heads have no maps of their own.
-attention::Matrix copyingOfHeads(const std::shared_ptr<const OpenModel>& opened, const std::stop_token& stop);
+                       Resources& resources, std::stop_token stop, const MapScores& ofMaps = {});
 
-/// Returns the id of a typed token: the tokenizer's for the word with a space before it, as within a text,
-/// or, if that is several tokens, without. Returns an Error if neither is a single token.
+/// Returns the ids of a typed answer: those of the text with a space before it, as within a text, or, if only
+/// that is a single token, without. Returns an Error if it is empty.
+attention::Result<std::vector<Index>> answerIds(const OpenModel& opened, const std::string& answer);
+/// Returns the id of an answer of one token; an Error for several.
 attention::Result<Index> answerId(const OpenModel& opened, const std::string& answer);
 
 /// Mean and standard deviation over the texts, and the text with the largest value, of one number per head.
@@ -159,7 +174,7 @@ class TextsRun {
   std::optional<TextsQuestion> question_;
   std::vector<StudiedHeads> texts_;
   std::shared_ptr<const TextsStudy> study_;
-  std::shared_ptr<const attention::Matrix> copying_;  ///< copyingOfHeads() of the question's model
+  std::shared_ptr<const MapScores> ofMaps_;  ///< mapScores() of the question's model
   bool runs_ = false;
   std::string problem_;
   MemoryShare memory_;

@@ -56,7 +56,7 @@ void TextsRun::start(TextsQuestion question) {
     question_ = std::move(question);
     texts_.clear();
     study_.reset();
-    copying_.reset();
+    ofMaps_.reset();
     memory_ = {};
   }
   problem_.clear();
@@ -77,7 +77,7 @@ void TextsRun::forget() {
   question_.reset();
   texts_.clear();
   study_.reset();
-  copying_.reset();
+  ofMaps_.reset();
   problem_.clear();
   memory_ = {};
 }
@@ -111,24 +111,23 @@ void TextsRun::work(std::stop_token stop) {
   TextsQuestion question;
   std::size_t next = 0;
   MemoryShare memory;
-  std::shared_ptr<const attention::Matrix> copying;
+  std::shared_ptr<const MapScores> ofMaps;
   {
     const std::lock_guard lock(mutex_);
     if (!runs_ || !question_) return;
     question = *question_;
     next = texts_.size();
     memory = memory_;
-    copying = copying_;
+    ofMaps = ofMaps_;
   }
   // The lock isn't held while waiting for memory or studying a text.
   if (!memory) memory = resources_.memory.reserve(bytesOf(question), stop);
   StudiedHeads text;
   text.asked = question.file->texts[next];
   try {
-    if (memory && !copying)
-      copying =
-          std::make_shared<const attention::Matrix>(copyingOfHeads(question.setup.subject.opened, stop));
-    if (memory) text = studyText(question.setup, text.asked, question.measures, resources_, stop, *copying);
+    if (memory && !ofMaps)
+      ofMaps = std::make_shared<const MapScores>(mapScores(question.setup.subject.opened, stop));
+    if (memory) text = studyText(question.setup, text.asked, question.measures, resources_, stop, *ofMaps);
   } catch (...) {
     text.problem = caughtError("This text can't be studied").message;
   }
@@ -136,7 +135,7 @@ void TextsRun::work(std::stop_token stop) {
   if (!runs_ || !question_) return;
   if (!stop.stop_requested() && *question_ == question && texts_.size() == next) {
     memory_ = memory;
-    copying_ = copying;
+    ofMaps_ = ofMaps;
     if (!memory) {
       runs_ = false;
       problem_ = overBudget(fmt::format("The numbers of {} texts need", question.file->texts.size()),

@@ -12,7 +12,7 @@ namespace headscope::app::head_lab_page {
 namespace {
 
 constexpr std::array kTable{
-    TabRow{"weights", "Weights", "Lab: Weights, a head's rank, singular values and copying", true,
+    TabRow{"weights", "Weights", "Lab: Weights, a head's rank, singular values and eigenvalues", true,
            makeWeightsTab, "What the head looks for and what it writes, read off its weights alone.",
            "svd eigenvalues ov qk circuit"},
     TabRow{"embeddings", "Embeddings", "Lab: Embeddings, edit vectors and see every head change", true,

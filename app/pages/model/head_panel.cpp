@@ -8,6 +8,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
+#include "attention/models/copying.h"
 
 namespace headscope::app::model_page {
 
@@ -125,6 +126,11 @@ void selectedLine(Rows& rows, const Scene& scene, const State& page) {
             "model.selected");
 }
 
+bool copies(const State& page) {
+  const auto& opened = page.model.opened;
+  return opened && opened->model && attention::checkCopying(*opened->model).ok();
+}
+
 /// How much a head copies is computed for the selected one alone.
 void facts(Rows& rows, const Scene& scene, State& page) {
   const auto& [layer, cell] = page.head.previewed;
@@ -137,7 +143,7 @@ void facts(Rows& rows, const Scene& scene, State& page) {
              {"    writes ", words},
              {fixedText(headShare(*page.study, layer, cell.head, cell.query), 2), 0, figures},
              {"× the stream's norm    copies ", words},
-             {!page.model.config->checkHeadMaps() || page.model.config->cross() ? "–"
+             {!copies(page)                        ? "–"
               : copying == page.head.copying.end() ? previews(scene, page) ? "–" : "…"
                                                    : fixedText(copying->second, 2),
               0, figures}},
@@ -146,8 +152,9 @@ void facts(Rows& rows, const Scene& scene, State& page) {
     hoverHelp(
         page.view, "model.facts_of_head",
         "entropy: 0 means one key gets all the weight, 1 uniform.\nwrites: ‖head · W_O‖ / ‖residual "
-        "stream before the layer‖ at this query.\ncopies: Σ Re λ / Σ |λ| of the eigenvalues of W_V·W_O, "
-        "independent of the text: 1 writes what it reads, −1 its negative (Elhage et al. 2021).");
+        "stream before the layer‖ at this query.\ncopies: Σ Re λ / Σ |λ| of the eigenvalues of "
+        "W_E·W_V·W_O·W_U, independent of the text: 1 raises the tokens it reads, −1 suppresses them (Elhage "
+        "et al. 2021).");
 }
 
 /// The previewed head, with `below` layout units left for what follows.

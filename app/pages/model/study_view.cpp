@@ -182,12 +182,16 @@ void paintScatter(Scene& scene, const View& view, const TextsStudy& study, const
 
 /// Opens a text with its counterpart and answers, at the head's strongest cell.
 void openText(Scene& scene, State& page, const StudiedHeads& text, std::pair<Index, Index> head) {
-  comparedText(scene.setup) = text.asked.text;
+  comparedText(scene.setup) = text.asked.text + text.shared;
   scene.setup.subject.written.clear();
   scene.compare = withoutOther(scene.compare);
-  scene.compare.other = text.asked.other;
-  if (!text.asked.answer.empty()) scene.compare.answer = text.answers.id;
-  if (!text.asked.otherAnswer.empty() && text.answers.other) scene.compare.otherAnswer = *text.answers.other;
+  if (!text.asked.other.empty()) scene.compare.other = text.asked.other + text.shared;
+  // The tokens after what both answers begin with.
+  const auto compared = std::ranges::mismatch(text.answerIds, text.otherAnswerIds);
+  if (!text.asked.answer.empty())
+    scene.compare.answer = text.shared.empty() ? text.answerIds.at(0) : *compared.in1;
+  if (!text.asked.otherAnswer.empty())
+    scene.compare.otherAnswer = text.shared.empty() ? text.otherAnswerIds.at(0) : *compared.in2;
   chooseHead(scene, head);
   scene.cursor.model.view = ModelView::heads;
   scene.cursor.model.shown = ShownText::a;
@@ -255,7 +259,8 @@ void figure(Board& board, Scene& scene, State& page, const std::shared_ptr<const
   const std::string column = upwards(scene, *study);
   const StudyShape shape = scene.cursor.model.study.shape;
   if (shape == StudyShape::table) {
-    board.title("Heads by " + study->column(column)->title, {studyNote(*study) + ", ± standard deviation"});
+    board.title("Heads by " + study->column(column)->title,
+                {studyNote(*study) + ", ± standard deviation (÷ N)"});
     board.picture("answer.study", kStudy, [&scene, &page, study](const ImRect& area) {
       paintTable(scene, page.view, page.texts, *study, area);
     });

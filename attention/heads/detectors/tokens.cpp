@@ -94,6 +94,13 @@ bool ObservedHead::sees(Index row, Index key) const {
 
 namespace headscope::attention::detectors {
 
+namespace {
+
+/// Labels describe where a head looks, not what it writes.
+constexpr auto kNeverLabels = [](const HeadProfile&) { return false; };
+
+}  // namespace
+
 extern const Detector sameToken{
     .name = "same_token",
     .title = "same token",
@@ -115,15 +122,26 @@ extern const Detector copying{
     .title = "copying",
     .shortName = "copies",
     .help =
-        "Whether the head writes what it reads: Σ λ / Σ |λ| over the eigenvalues of W_V·W_O, whatever "
-        "A[i][j]; 1 copies, −1 subtracts (Elhage et al. 2021).",
+        "Whether the head raises the tokens it reads: Σ Re λ / Σ |λ| over the eigenvalues of "
+        "W_E·W_V·W_O·W_U, whatever A[i][j]; 1 copies, −1 suppresses (Elhage et al. 2021).",
+    .planted = std::nullopt,
+    // Needs the whole model: copyingScores().
+    .ofMaps = [](const HeadMaps&) { return DetectorScore{}; },
+    .mayLabel = kNeverLabels};
+
+extern const Detector voEigenvalues{
+    .name = "vo_eigenvalues",
+    .title = "W_VO eigenvalues",
+    .shortName = "W_VO",
+    .help =
+        "Whether the head writes along what it reads: Σ Re λ / Σ |λ| over the eigenvalues of W_V·W_O, "
+        "whatever A[i][j], without the vocabulary; 1 along it, −1 against it.",
     .planted = std::nullopt,
     .ofMaps =
         [](const HeadMaps& maps) {
           return DetectorScore{static_cast<float>(copyingScore(maps.v, maps.o)), 0, 1};
         },
-    // Labels describe where a head looks, not what it writes.
-    .mayLabel = [](const HeadProfile&) { return false; }};
+    .mayLabel = kNeverLabels};
 
 extern const Detector induction{
     .name = "induction",

@@ -291,6 +291,13 @@ Plan mlx(Parts& parts) {
     return parts.fail(fmt::format("tensor {} has {} words for {} groups of {}: expected 2 to 8 bits",
                                   quotedText(parts.stem() + ".weight"), words, groups, parts.how().group)),
            Plan();
+  if (parts.how().bits > 0 && static_cast<Index>(bits) != parts.how().bits)
+    return parts.fail(
+               fmt::format("tensor {} has {} words a row for {} groups of {}, {} bits per weight; MLX's "
+                           "config.json says {}",
+                           quotedText(parts.stem() + ".weight"), words, groups, parts.how().group, bits,
+                           parts.how().bits)),
+           Plan();
   const auto scales = parts.floats(".scales", {out, groups}), biases = parts.floats(".biases", {out, groups});
   const Words q{parts.get(".weight", "U32", {out, words}).data, words, bits};
   const std::uint64_t group = in / groups;

@@ -43,6 +43,20 @@ WeightStorage usual(WeightFormat format, Index bits, Index group = 0) {
   return stored;
 }
 
+/// A group of compressed-tensors' layers, by its `weights`.
+WeightStorage groupStorage(const ConfigReader& weights) {
+  const Index bits = bitsOf(weights, 8);
+  if (weights.text("type", "int") == "float") {
+    if (bits == 8) return storageOf(WeightFormat::fp8);
+    const Index group = groupOf(weights, 16);
+    return grouped(group == 32 ? "mxfp4" : "nvfp4", bits, group, 8,
+                   group == 32 ? MathFormat::bf16 : MathFormat::fp4);
+  }
+  if (bits == 8 && groupOf(weights) == 0) return usual(WeightFormat::int8, 8);
+  return grouped(fmt::format("int{}", bits), bits, groupOf(weights),
+                 weights.flag("symmetric", true) ? 16 : 16 + bits);
+}
+
 struct Method {
   std::string_view names;  ///< as in quant_method, separated by spaces
   std::optional<WeightStorage> (*read)(const ConfigReader& json);
@@ -77,17 +91,10 @@ constexpr Method kMethods[] = {
      [](const ConfigReader& json) -> std::optional<WeightStorage> {
        const ConfigReader groups = json.object("config_groups");
        for (const std::string& name : groups.names()) {
-         const ConfigReader weights = groups.object(name).object("weights");
-         const Index bits = bitsOf(weights, 8);
-         if (weights.text("type", "int") == "float") {
-           if (bits == 8) return storageOf(WeightFormat::fp8);
-           const Index group = groupOf(weights, 16);
-           return grouped(group == 32 ? "mxfp4" : "nvfp4", bits, group, 8,
-                          group == 32 ? MathFormat::bf16 : MathFormat::fp4);
-         }
-         if (bits == 8 && groupOf(weights) == 0) return usual(WeightFormat::int8, 8);
-         return grouped(fmt::format("int{}", bits), bits, groupOf(weights),
-                        weights.flag("symmetric", true) ? 16 : 16 + bits);
+         WeightStorage stored = groupStorage(groups.object(name).object("weights"));
+         // Without a format for its inputs, a layer multiplies in 16 bits ("W8A16").
+         if (groups.object(name).isNull("input_activations")) stored.computes = MathFormat::bf16;
+         return stored;
        }
        return std::nullopt;
      }},
@@ -272,6 +279,8 @@ Quantisation readQuantisation(const ConfigReader& json) {
     const ConfigReader weights = names.empty() ? how : groups.object(names[0]).object("weights");
     found.bits = bitsOf(weights);
     found.group = groupOf(weights, found.method == "mlx" ? 64 : 0);
+    for (const std::string& name : how.names())  // MLX's layers with bits of their own
+      if (found.method == "mlx" && how.isObject(name)) found.bits = 0;
     if (const Status status = how.status(); !status) json.fail(status.error().message);
     return found;
   }

@@ -284,5 +284,103 @@ TEST(CostCatalogue, AddsAndReplacesCustomMachines) {
   }
 }
 
+/// llama.cpp's own logs: n_ctx = 8192 of Llama-3-8B.
+TEST(CostCommand, CountsWhatLlamaCppAllocates) {
+  const std::vector<std::string> llama{"--model", "Llama-3.1-8B", "--tokens",
+                                       "8192",    "--engine",     "llama.cpp"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), llama.begin(), llama.end());
+    return costOf(more)["llama_cpp"];
+  };
+  json cost = with({});
+  EXPECT_EQ(cost["key_bytes"], 512 << 20);
+  EXPECT_EQ(cost["value_bytes"], 512 << 20);
+  // Logged for n_ctx = 2048, 8192 and, of Mistral-7B, which has the same sizes, 32768.
+  for (const auto& [tokens, bytes] :
+       {std::pair("2048", std::int64_t{271056896}), {"8192", 560 << 20}, {"32768", std::int64_t{2144} << 20}})
+    EXPECT_EQ(costOf({"--model", "Llama-3.1-8B", "--tokens", tokens, "--engine", "llama.cpp",
+                      "--no-flash-attn"})["llama_cpp"]["compute_bytes"],
+              bytes);
+  cost = with({"--cache-type-k", "q8_0", "--cache-type-v", "q4_0"});
+  EXPECT_EQ(cost["key_bytes"], (512 << 20) / 2 / 32 * 34);
+  EXPECT_EQ(cost["value_bytes"], (512 << 20) / 2 / 32 * 18);
+  // Window + ubatch in whole 256s.
+  const std::vector<std::string> gemma{"--model", "Gemma-3-27B", "--tokens",
+                                       "10000",   "--engine",    "llama.cpp"};
+  cost = costOf(gemma)["llama_cpp"];
+  for (const json& layers : cost["layers"])
+    EXPECT_EQ(layers["cells"], layers["kind"] == "window" ? 1536 : 10240);
+  std::vector<std::string> full = gemma;
+  full.emplace_back("--swa-full");
+  for (const json& layers : costOf(full)["llama_cpp"]["layers"]) EXPECT_EQ(layers["cells"], 10240);
+  // A latent is stored as keys alone.
+  cost = costOf({"--model", "deepseek-v3", "--tokens", "256", "--engine", "llama.cpp"})["llama_cpp"];
+  EXPECT_EQ(cost["key_bytes"], 256 * 70272);
+  EXPECT_EQ(cost["value_bytes"], 0);
+}
+
+TEST(CostCommand, OffloadsLayersThatDoNotFit) {
+  const std::vector<std::string> llama{"--model",  "Llama-3.1-70B",   "--tokens", "8192",
+                                       "--engine", "llama.cpp",       "--device", "RTX 4090",
+                                       "--json",   "--weights-dtype", "q4_k_m"};
+  const test::TemporaryFolder home;
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), llama.begin(), llama.end());
+    const Outcome outcome = runCost(more, home);
+    return std::pair(json::parse(outcome.output)["llama_cpp"], outcome.exitCode);
+  };
+  const auto [fitted, done] = with({});
+  EXPECT_EQ(done, 0);
+  const int layers = fitted["gpu_layers"];
+  EXPECT_GT(layers, 20);
+  EXPECT_LT(layers, 80);
+  EXPECT_LE(fitted["gpu_bytes"], 0.9 * 24e9);
+  const auto [more, exitCode] = with({"--gpu-layers", std::to_string(layers + 1)});
+  EXPECT_EQ(exitCode, 3);
+  EXPECT_FALSE(more["fits"]);
+  // Each part at the bandwidth of its memory.
+  EXPECT_NEAR(
+      fitted["decode_seconds"].get<double>(),
+      fitted["gpu_bytes_read"].get<double>() / 1008e9 + fitted["system_bytes_read"].get<double>() / 89.6e9,
+      1e-9);
+  const auto [slow, ignored] = with({"--gpu-layers", "0", "--system-bandwidth", "40"});
+  EXPECT_EQ(slow["gpu_bytes"], 0);
+  EXPECT_NEAR(slow["decode_seconds"].get<double>(), slow["system_bytes_read"].get<double>() / 40e9, 1e-9);
+  const auto [apart, alsoIgnored] = with({"--gpu-layers", "10", "--no-kv-offload"});
+  const auto [together, thirdIgnored] = with({"--gpu-layers", "10"});
+  EXPECT_NEAR(together["gpu_bytes"].get<double>() - apart["gpu_bytes"].get<double>(), 8192.0 * 327680 / 8, 1);
+}
+
+TEST(CostCommand, RefusesWhatLlamaCppRefuses) {
+  const test::TemporaryFolder home;
+  const auto errors = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--model", "Llama-3.1-8B"});
+    return runCost(more, home).errors;
+  };
+  EXPECT_THAT(errors({"--ubatch", "64"}), HasSubstr("--engine llama.cpp is missing"));
+  EXPECT_THAT(errors({"--engine", "llama.cpp", "--cache-type-v", "q4_0", "--no-flash-attn"}),
+              HasSubstr("need flash attention"));
+  EXPECT_THAT(errors({"--engine", "llama.cpp", "--cache-type-k", "int8"}), HasSubstr("has no such cache"));
+  EXPECT_THAT(errors({"--engine", "llama.cpp", "--tensor-parallel", "2"}), HasSubstr("for one GPU"));
+}
+
+TEST(CostCommand, PrintsWhatFitsWhere) {
+  const json list = costOf({"--model", "Llama-3.1-8B", "--tokens", "8192", "--fits"});
+  const auto row = [&](const char* device, const char* weights) {
+    for (const json& each : list)
+      if (each["device"] == device && each["weights_dtype"] == weights) return each;
+    return json();
+  };
+  EXPECT_EQ(row("RTX 3070", "published")["longest_context"], 0);
+  EXPECT_EQ(row("RTX 4090", "published")["fits"], true);
+  EXPECT_GT(row("RTX 3070", "q4_k_m")["longest_context"], 1024);
+  // A Mac gives its GPU three quarters.
+  EXPECT_LT(row("M4 Max 64 GB", "published")["longest_context"],
+            row("L40S", "published")["longest_context"].get<int>() * 2);
+  const test::TemporaryFolder home;
+  EXPECT_THAT(runCost({"--model", "Llama-3.1-8B", "--tokens", "8192", "--fits"}, home).output,
+              HasSubstr("longest context at batch 1"));
+}
+
 }  // namespace
 }  // namespace headscope::app

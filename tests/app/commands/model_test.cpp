@@ -326,6 +326,8 @@ TEST(ModelCommand, SwitchesHeadsOffAndPrintsComposition) {
   EXPECT_NE(before["guesses"], after["guesses"]);
   EXPECT_FALSE(before.contains("composition"));
   const auto pairs = nlohmann::json::parse(all.output)["composition"];
+  EXPECT_NEAR(nlohmann::json::parse(all.output)["composition_baseline"].get<double>(), 1 / std::sqrt(96.0),
+              1e-9);
   EXPECT_EQ(pairs.size(), 6u * 6 * (3 + 2 + 1)) << "4 layers of 6 heads";
   EXPECT_EQ(pairs[0]["from"], (nlohmann::json{0, 0}));
   EXPECT_EQ(pairs[0]["to"], (nlohmann::json{1, 0}));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/app/commands/run_headscope.h"
 #include "tests/support/compare_image.h"
@@ -59,6 +60,47 @@ TEST_F(RenderPicture, WritesEveryKindAsSvgAndPng) {
     EXPECT_EQ(decodePng(fileBytes(folder_ / (what + ".png"))).width, 500);
   }
   EXPECT_THAT(fileText(folder_ / "page.svg"), testing::AllOf(HasSubstr("Head 7"), HasSubstr("Cache bytes")));
+}
+
+TEST_F(RenderPicture, WritesTheNumbersOfModelViews) {
+  std::ofstream(folder_ / "two.json")
+      << R"({"format": "headscope scene", "version": 2, "subject": {"model": "learned"},
+             "input": {"text": "When Anna and Ben went to the lake , Ben gave the key to"},
+             "compare": {"text": "When Anna and Ben went to the lake , Anna gave the key to"}})";
+  const std::string scene = (folder_ / "two.json").string();
+  const auto numbers = [&](const char* what) {
+    const Outcome outcome = render({scene, "--what", what}, "out.json");
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+    return nlohmann::json::parse(fileText(folder_ / "out.json"));
+  };
+  const auto attribution = numbers("attribution");
+  EXPECT_EQ(attribution["answer"], "Anna");
+  double sum = 0, ofKeys = 0, ofHead = 0;
+  for (const auto& row : attribution["rows"]) {
+    if (row["text"] != "A") continue;
+    const double value = row["value"];
+    (row["key"].is_null() ? sum : ofKeys) += value;
+    if (row["key"].is_null() && !row["head"].is_null()) ofHead += value;
+  }
+  EXPECT_NEAR(sum, attribution["logit_difference"].get<double>(), 1e-4);
+  EXPECT_NEAR(ofKeys, ofHead, 1e-4);
+  const auto lens = numbers("lens");
+  EXPECT_EQ(lens["rows"].size(), 2u * 5 * 14) << "two texts, stops and tokens";
+  EXPECT_NEAR(lens["rows"][4 * 14 + 13]["logit_difference"].get<double>(),
+              lens["logit_difference"].get<double>(), 1e-4);
+  const auto patch = numbers("patch");
+  EXPECT_EQ(patch["rows"].size(), 4u * 6 + 5 * 14) << "heads of layers, and the stream's tokens";
+  for (const auto& [name, meaning] : patch["definitions"].items())
+    EXPECT_TRUE(patch["rows"][0].contains(name)) << name;
+  // The same as a table.
+  ASSERT_EQ(render({scene, "--what", "patch"}, "out.csv").exitCode, 0);
+  const std::string csv = fileText(folder_ / "out.csv");
+  EXPECT_THAT(csv, testing::StartsWith("into,piece,layer,at,index,logit_difference,recovered\n"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 4 * 6 + 5 * 14);
+  EXPECT_THAT(csv, HasSubstr(patch["rows"][7]["recovered"].dump()));
+  EXPECT_THAT(render({"--what", "mask"}, "mask.csv").errors,
+              HasSubstr("expected patch, attribution or lens for numbers"));
+  EXPECT_THAT(render({scene}, "none.csv").errors, HasSubstr("--what patch, attribution or lens is missing"));
 }
 
 /// Each view of the page Model is a separate figure.

@@ -24,7 +24,7 @@ using test::runHeadscope;
 constexpr const char* kTexts =
     R"({"text": "When Anna and Ben went to the lake , Ben gave the key to", "other": "When Anna and Ben went to the lake , Anna gave the key to", "answer": "Anna", "other_answer": "Ben"}
 milk river Ben cold door Mia hill sad ring milk river Ben
-{"text": "Mia lost", "answer": "notaword"}
+{"text": "Mia lost", "answer": "ring", "other_answer": "ring"}
 )";
 
 class StudyCommand : public testing::Test {
@@ -54,7 +54,7 @@ TEST_F(StudyCommand, PrintsOneLinePerTextInOrder) {
   EXPECT_EQ(texts[0].at("patch").size(), 4u);
   EXPECT_FALSE(texts[0].contains("loss"));
   EXPECT_FALSE(texts[1].contains("patch"));
-  EXPECT_THAT(texts[2].at("problem").get<std::string>(), HasSubstr("notaword"));
+  EXPECT_THAT(texts[2].at("problem").get<std::string>(), HasSubstr("\"ring\" and \"ring\" are the same"));
   EXPECT_THAT(outcome.errors, HasSubstr("text 3 of 3"));
   EXPECT_THAT(outcome.errors, HasSubstr("line 3: "));
 }
@@ -96,7 +96,7 @@ TEST_F(StudyCommand, PatchesThatAreNotPerHeadHavePlacesOfTheirOwn) {
     std::ifstream csv(folder / "out.csv");
     std::string line;
     std::getline(csv, line);
-    EXPECT_THAT(line, testing::EndsWith(",layer,head,token,patch"));
+    EXPECT_THAT(line, testing::EndsWith(",strongest_key,token,patch"));
     std::size_t numbers = 0, finite = 0;
     while (std::getline(csv, line)) numbers += line.back() != ',';
     for (const json& row : patch)
@@ -107,6 +107,101 @@ TEST_F(StudyCommand, PatchesThatAreNotPerHeadHavePlacesOfTheirOwn) {
     EXPECT_EQ(arrays->header().tensors.at("patch").shape,
               (std::vector<std::uint64_t>{3, patch.size(), patch[0].size()}));
   }
+}
+
+/// Every number of the JSON is in the others, and says what it is.
+TEST_F(StudyCommand, FilesHaveTheSameNumbersWithTheirDefinitions) {
+  for (const char* name : {"out.json", "out.csv", "out.npz"})
+    ASSERT_EQ(run({"-o", (folder / name).string()}).exitCode, 0);
+  const json study = read((folder / "out.json").string());
+  const auto arrays = attention::TensorSource::open(folder / "out.npz");
+  ASSERT_TRUE(arrays.ok()) << arrays.error().message;
+  std::ifstream csv(folder / "out.csv");
+  std::string header;
+  std::getline(csv, header);
+  for (const auto& [name, value] : study["texts"][0].items()) {
+    const bool numbers = value.is_number_float() || (value.is_array() && value[0].is_array());
+    if (!numbers) continue;
+    EXPECT_TRUE(arrays->header().tensors.contains(name)) << name;
+    EXPECT_THAT("," + header + ",", HasSubstr("," + name + ","));
+    EXPECT_TRUE(study["definitions"].contains(name)) << name;
+  }
+  for (const char* name : {"copying", "vo_eigenvalues", "same_token_over_all_rows"})
+    EXPECT_TRUE(study["texts"][0].contains(name)) << name;
+  const json about = read((folder / "out.csv-metadata.json").string());
+  EXPECT_EQ(about["tableSchema"]["columns"].size(), study["definitions"].size());
+  // ÷ N and ÷ (N − 1) over two texts.
+  const json& loss = study["summary"]["loss"];
+  const double n = loss["standard_deviation"][0][0], less = loss["sample_standard_deviation"][0][0];
+  EXPECT_NEAR(less, n * std::sqrt(2), 1e-6 * less);
+  // The same rows over all rows of the text.
+  const double eligible = study["texts"][1]["same_token"][1][0],
+               all = study["texts"][1]["same_token_over_all_rows"][1][0];
+  EXPECT_NEAR(all, eligible * 3 / 12, 1e-6) << "milk river Ben are repeated";
+}
+
+TEST_F(StudyCommand, ReadsIdsAndStandardInput) {
+  const Outcome typed = run({"--measure", "attribution"});
+  std::istringstream lines(typed.output);
+  std::string first;
+  std::getline(lines, first);
+  const json text = json::parse(first);
+  ASSERT_EQ(text.at("input_ids").size(), text.at("tokens").size());
+  json ids{{"input_ids", text["input_ids"]}, {"answer", "Anna"}, {"other_answer", "Ben"}};
+  test::putFile(folder / "ids", ids.dump() + "\n{\"input_ids\": [5, 5]}\n");
+  const Outcome given = runHeadscope({"study", "learned", "--texts", "-", "--measure", "attribution"},
+                                     "cat " + (folder / "ids").string() + " | ");
+  ASSERT_EQ(given.exitCode, 0) << given.errors;
+  std::istringstream both(given.output);
+  std::string same, other;
+  std::getline(both, same);
+  std::getline(both, other);
+  EXPECT_EQ(json::parse(same)["attribution"], text["attribution"]);
+  EXPECT_THAT(given.errors, HasSubstr("text 2 of 2"));
+  EXPECT_THAT(runHeadscope({"study", "learned", "--texts", "-"}, "true | ").errors,
+              HasSubstr("standard input has no text"));
+  test::putFile(folder / "ids", R"({"input_ids": "5"})");
+  EXPECT_THAT(runHeadscope({"study", "learned", "--texts", (folder / "ids").string()}).errors,
+              HasSubstr("\"input_ids\" is not a list of token ids"));
+}
+
+TEST_F(StudyCommand, AnswersOfSeveralTokensAreComparedWhereTheyDiffer) {
+  // "zzx" and "zzy" are spelled out; "Anna" and "Ben" are one token each.
+  test::putFile(folder / "texts", R"({"text": "Mia lost", "answer": "zzx", "other_answer": "zzy"}
+{"text": "Mia lost zz", "answer": "x", "other_answer": "y"}
+{"text": "Mia lost", "answer": "Anna", "other_answer": "Ben"}
+)");
+  const Outcome outcome = run({"--measure", "attribution"});
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+  std::istringstream lines(outcome.output);
+  std::vector<json> texts;
+  for (std::string line; std::getline(lines, line);) texts.push_back(json::parse(line));
+  ASSERT_EQ(texts.size(), 3u);
+  EXPECT_EQ(texts[0]["answers_begin_with"], " zz");
+  EXPECT_GT(texts[0]["answer_ids"].size(), 1u);
+  EXPECT_FALSE(texts[2].contains("answers_begin_with"));
+  // The difference of two answers of one token each is that of their log probabilities.
+  for (const std::size_t i : {std::size_t{0}, std::size_t{2}})
+    EXPECT_NEAR(texts[i]["answer_log_probability"].get<double>() -
+                    texts[i]["other_answer_log_probability"].get<double>(),
+                texts[i]["logit_difference"].get<double>(), 1e-4);
+}
+
+/// TransformerLens's numbers of a small GPT-2 would need its file; here the definition is written out: with
+/// the biases, a head that is switched off still writes them.
+TEST_F(StudyCommand, ValueBiasesCountAsAskedFor) {
+  const std::string model = HEADSCOPE_TEST_DIR "/golden_models/gpt2";
+  const auto loss = [&](const char* biases) {
+    const Outcome outcome = runHeadscope({"study", model, "--texts", (folder / "line").string(), "--measure",
+                                          "loss,attribution", "--value-biases", biases});
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+    return json::parse(outcome.output);
+  };
+  test::putFile(folder / "line", "the cat sat on\n");
+  const json folded = loss("folded"), with = loss("heads");
+  EXPECT_NE(folded["loss"], with["loss"]);
+  EXPECT_NE(folded["attribution"], with["attribution"]);
+  EXPECT_EQ(folded["logit_difference"], with["logit_difference"]);
 }
 
 TEST_F(StudyCommand, GoesOnAfterWhatIsDone) {
@@ -254,7 +349,7 @@ TEST_F(StudyCommand, ReportsErrors) {
   EXPECT_THAT(run({"--off", "9.1"}).errors, HasSubstr("this model has layers 0 to 3 and heads 0 to 5"));
   EXPECT_EQ(run({"--jobs", "0"}).exitCode, 2);
   EXPECT_EQ(runHeadscope({"study", "learned", "--texts", (folder / "none").string()}).exitCode, 1);
-  test::putFile(folder / "texts", "{\"text\": \"Mia\", \"answer\": \"notaword\"}");
+  test::putFile(folder / "texts", R"({"text": "Mia", "answer": "ring", "other_answer": "ring"})");
   const Outcome none = run({});
   EXPECT_EQ(none.exitCode, 1);
   EXPECT_THAT(none.errors, HasSubstr("none of the texts could be studied"));

@@ -1,13 +1,12 @@
 // The contribution of every piece to a logit: the sum is the logit, and each part is as defined.
 
-#include "attention/models/circuits.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
 #include "attention/models/checkpoint/model_weights.h"
+#include "attention/models/value_biases.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/support/matchers.h"
@@ -104,6 +103,37 @@ TEST(Attribution, PartIsPieceOutputTimesAnswerDirection) {
   }
   EXPECT_EQ(heads, 4 * model->config().layerCount());
   EXPECT_EQ(found->parts.front().by, Writer::embedding);
+}
+
+TEST(Attribution, ValueBiasesCountWithAttentionOrWithHeads) {
+  const auto model = openModel(goldenModel("gpt2"));
+  const PassResult run = recorded(model, {5, 250, 17, 99, 3, 41});
+  const auto folded = checked(attributeLogit(*model, run, 5, {44, 9}));
+  const auto with = checked(attributeLogit(*model, run, 5, {44, 9}, ValueBiases::withHeads));
+  EXPECT_NEAR(sumOf(*folded), sumOf(*with), 1e-6);
+  // Each head gives its bias to its attention.
+  ASSERT_EQ(folded->parts.size(), with->parts.size());
+  double moved = 0;
+  for (std::size_t i = 0; i < with->parts.size(); ++i) {
+    const double change = folded->parts[i].value - with->parts[i].value;
+    if (with->parts[i].by == Writer::head) {
+      moved += change;
+      EXPECT_GT(std::abs(change), 1e-6);
+      EXPECT_NEAR(double{folded->byKey[with->parts[i].layer].row(with->parts[i].head).sum()},
+                  folded->parts[i].value, 1e-4);
+    } else if (with->parts[i].by == Writer::attentionBias) {
+      moved += change;
+    } else {
+      EXPECT_EQ(change, 0);
+    }
+  }
+  EXPECT_NEAR(moved, 0, 1e-6);
+  const auto& config = model->config();
+  const LayerWeights& layer = model->weights().layers[1];
+  const Index dim = config.headDim;
+  const Vector expected =
+      layer.v.bias.segment(2 * dim, dim) + weightRows(layer.v, 2 * dim, dim) * layer.attentionNorm.bias;
+  EXPECT_TRUE(wholeValueBias(config, layer, layer, 2).isApprox(expected));
 }
 
 TEST(Attribution, DisabledHeadAddsNothingAndPatchedHeadHasNoKeys) {

@@ -39,6 +39,10 @@ using Figure = Json (*)(const ModelShape&);
 const std::map<std::string, Figure> kFigures = {
     {"bits", [](const ModelShape& s) { return Json(s.weights.bits); }},
     {"weights", [](const ModelShape& s) { return Json(s.weights.name); }},
+    {"computes",
+     [](const ModelShape& s) {
+       return Json(kMathFormatNames[static_cast<std::size_t>(s.weights.computes)]);
+     }},
     {"kinds", [](const ModelShape& s) { return Json(kindsOf(s)); }},
     {"window", [](const ModelShape& s) { return Json(s.window); }},
     {"globalLayers", [](const ModelShape& s) { return Json(s.globalLayers); }},

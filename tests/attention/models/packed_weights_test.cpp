@@ -248,6 +248,19 @@ TEST(PackedWeights, AreThoseOfTheFormula) {
   }
 }
 
+TEST(PackedWeights, OfMlxHaveTheBitsThatTheConfigSays) {
+  const auto mlx = std::ranges::find(kCases, std::string("MLX"), &Case::name);
+  Tensors tensors;
+  mlx->pack(Numbers(4), 4, tensors);
+  Quantisation how{"mlx", 8, kGroup};
+  OwnNumbers own;
+  auto views = tensors.views;
+  EXPECT_THAT(messageOf(unpackWeights(views, how, "F", own)),
+              HasSubstr("has 8 words a row for 2 groups of 32, 4 bits per weight; MLX's config.json says 8"));
+  how.bits = 0;  // layers have bits of their own
+  EXPECT_TRUE(unpackWeights(tensors.views, how, "F", own).ok());
+}
+
 TEST(PackedWeights, NameTheTensorThatDoesNotFit) {
   for (const Case& each : kCases) {
     SCOPED_TRACE(each.name);

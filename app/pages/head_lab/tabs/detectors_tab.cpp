@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "app/compute/heads/map_scores.h"
 #include "app/kit/board.h"
 #include "app/pages/head_lab/map_view.h"
 #include "app/pages/head_lab/tabs/head_tabs.h"
@@ -90,6 +91,9 @@ std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown, flo
   if (!detector->ofMaps)
     text += fmt::format(" over {}, {} above uniform attention", countedText(score.rows, "row"),
                         scoreText(*detector, score, true));
+  if (isOfDetectHead(*detector))
+    text += fmt::format("; {} over all rows, as TransformerLens counts",
+                        fixedText(double{overAllRows(score, shown.values.rows())}, 2));
   if (attention::tooFewRows(*detector, profile, threshold)) text += ": too few rows to label the head";
   return text + ". " + std::string(detector->help);
 }

@@ -87,10 +87,10 @@ void spectrumBars(const View& view, const ImRect& area, const attention::Spectru
             fitted(view.fonts->small, words, area.GetWidth()));
 }
 
-std::string copyingWords(double copying) {
-  return copying > 0.5    ? "copying: writes what it reads"
-         : copying < -0.5 ? "copying: subtracts what it reads"
-                          : "copying: neither";
+std::string voWords(double eigenvalues) {
+  return eigenvalues > 0.5    ? "W_VO eigenvalues: writes along what it reads"
+         : eigenvalues < -0.5 ? "W_VO eigenvalues: writes against what it reads"
+                              : "W_VO eigenvalues: neither";
 }
 
 /// A product of two maps, its spectrum and a description.
@@ -121,7 +121,7 @@ void circuit(Scene& scene, State& page, Board& board, const Circuit& shown) {
             fmt::format("{} of {}", shown.spectrum.rank, study.question->question.layer->config().headDim),
             {"rank"})
         .apart(10);
-    if (shown.copies) part.number(cellText(study.copying), {copyingWords(study.copying), "copying"});
+    if (shown.copies) part.number(cellText(study.copying), {voWords(study.copying), "W_VO eigenvalues"});
     part.picture("", {56, 140, 1},
                  [&view, shown](const ImRect& area) {
                    spectrumBars(view, area, shown.spectrum, inkColor(*view.theme, shown.map.ink));
@@ -130,7 +130,7 @@ void circuit(Scene& scene, State& page, Board& board, const Circuit& shown) {
   });
 }
 
-/// The head's maps and their products, with rank, singular values and copying.
+/// The head's maps and their products, with rank, singular values and eigenvalues.
 class WeightsTab : public Tab {
  public:
   using Tab::Tab;

@@ -3,11 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/compute/heads/head_studies.h"
+#include "app/compute/heads/map_scores.h"
 #include "app/compute/jobs/memory_budget.h"
 #include "app/compute/layer/layer_inputs.h"
 #include "app/compute/model/model_study.h"
 #include "attention/core/decompositions.h"
+#include "attention/models/copying.h"
 #include "tests/app/compute/layer/golden_scene.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/attention/models/golden_models.h"
@@ -130,18 +131,64 @@ TEST_P(HeadsOfModels, BytesReadNeverExceedTheFile) {
 INSTANTIATE_TEST_SUITE_P(Families, HeadsOfModels, testing::Values("gpt2", "llama", "gemma2", "gpt_neox"),
                          [](const auto& info) { return info.param; });
 
-TEST(HeadCopying, MatchesEigenvaluesOfFullProduct) {
-  const Scene scene = goldenScene("llama", "a");
-  const auto opened = scene.setup.subject.opened;
-  const attention::ModelConfig& config = opened->config();
-  const auto file = readSafetensors(goldenModel("llama") / "model.safetensors");
-  ASSERT_TRUE(file.ok());
-  const auto matrix = [&](const std::string& name) {
-    const auto& tensor = file->tensors.at(name);
+/// The tensors of a golden model as matrices.
+class GoldenTensors {
+ public:
+  explicit GoldenTensors(const std::string& model)
+      : file_(*readSafetensors(goldenModel(model) / "model.safetensors")) {}
+  Matrix operator()(const std::string& name) const {
+    const auto& tensor = file_.tensors.at(name);
     const auto values = *toFloats(tensor, name);
-    return Matrix(Eigen::Map<const Matrix>(values.data(), static_cast<Index>(tensor.shape[0]),
-                                           static_cast<Index>(tensor.shape[1])));
-  };
+    const auto rows = static_cast<Index>(tensor.shape.size() > 1 ? tensor.shape[0] : 1);
+    return Eigen::Map<const Matrix>(values.data(), rows, std::ssize(values) / rows);
+  }
+
+ private:
+  attention::SafetensorsFile file_;
+};
+
+double signOf(const Eigen::MatrixXd& whole) {
+  const auto eigenvalues = attention::eigenvalues(whole);
+  return eigenvalues.real().sum() / eigenvalues.cwiseAbs().sum();
+}
+
+/// By the definition: the product of all four maps, [vocabulary, vocabulary].
+TEST(HeadCopying, MatchesEigenvaluesThroughTheVocabulary) {
+  const auto opened = goldenScene("llama", "a").setup.subject.opened;
+  const attention::ModelConfig& config = opened->config();
+  const GoldenTensors matrix("llama");
+  const Matrix v = matrix("model.layers.1.self_attn.v_proj.weight"),
+               o = matrix("model.layers.1.self_attn.o_proj.weight"),
+               in = matrix("model.embed_tokens.weight") *
+                    matrix("model.layers.1.input_layernorm.weight").row(0).asDiagonal();
+  Matrix out = matrix("lm_head.weight") * matrix("model.norm.weight").row(0).asDiagonal();
+  out.rowwise() -= out.colwise().mean().eval();
+  const Index size = config.headDim;
+  std::vector<attention::HeadPlace> places;
+  for (Index head = 0; head < config.heads; ++head) places.push_back({config.group, 1, head});
+  const auto all = attention::copyingScores(*opened->model, places);
+  ASSERT_TRUE(all.ok()) << all.error().message;
+  for (Index head = 0; head < config.heads; ++head) {
+    const Matrix reads = in * v.middleRows(head * config.kvHeads / config.heads * size, size).transpose(),
+                 writes = o.middleCols(head * size, size).transpose() * out.transpose();
+    const double expected = signOf((reads * writes).cast<double>());
+    const auto found = headCopying({opened, 1, head});
+    ASSERT_TRUE(found.ok());
+    EXPECT_NEAR(*found, expected, 1e-3) << head;
+    EXPECT_NEAR(all->at(static_cast<std::size_t>(head)), expected, 1e-3) << head;
+  }
+}
+
+TEST(HeadCopying, IsRefusedWithoutAVocabularyThatAProductPasses) {
+  const auto opened = goldenScene("bert", "a").setup.subject.opened;
+  EXPECT_THAT(headCopying({opened, 0, 0}).error().message, HasSubstr("an extra layer before its vocabulary"));
+  EXPECT_TRUE(headVoEigenvalues({opened, 0, 0}).ok());
+}
+
+TEST(HeadVoEigenvalues, MatchEigenvaluesOfFullProduct) {
+  const auto opened = goldenScene("llama", "a").setup.subject.opened;
+  const attention::ModelConfig& config = opened->config();
+  const GoldenTensors matrix("llama");
   const Matrix v = matrix("model.layers.1.self_attn.v_proj.weight"),
                o = matrix("model.layers.1.self_attn.o_proj.weight");
   const Index size = config.headDim;
@@ -149,11 +196,9 @@ TEST(HeadCopying, MatchesEigenvaluesOfFullProduct) {
     const Index kv = head * config.kvHeads / config.heads;
     const Eigen::MatrixXd whole =
         (o.middleCols(head * size, size) * v.middleRows(kv * size, size)).cast<double>();
-    const auto eigenvalues = attention::eigenvalues(whole);
-    const double expected = eigenvalues.real().sum() / eigenvalues.cwiseAbs().sum();
-    const auto found = headCopying({opened, 1, head});
+    const auto found = headVoEigenvalues({opened, 1, head});
     ASSERT_TRUE(found.ok());
-    EXPECT_NEAR(*found, expected, 1e-4) << head;
+    EXPECT_NEAR(*found, signOf(whole), 1e-4) << head;
   }
 }
 
