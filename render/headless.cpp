@@ -4,13 +4,13 @@
 #include <stdexcept>
 #include <string>
 
-#include "render/egl_context.h"
 #include "render/gl_objects.h"
+#include "render/offscreen_context.h"
 
 namespace headscope::render {
 
 struct HeadlessContext::State {
-  EglContext context;  ///< first member: outlives the objects in it
+  OffscreenContext context;  ///< first member: outlives the objects in it
   int width = 0, height = 0;
   Framebuffer framebuffer = makeFramebuffer();
   Renderbuffer color;

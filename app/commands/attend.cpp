@@ -1,9 +1,9 @@
 #include "app/commands/attend.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include "app/commands/commands.h"
+#include "attention/core/machine.h"
 
 namespace headscope::app {
 namespace {
@@ -94,10 +94,7 @@ std::uint64_t attendBudget() {
   // A result is held three times: as computed, as named tensors, and as the bytes of the file. The fourth
   // share is left to the inputs and to other programs.
   constexpr std::uint64_t kShare = 4;
-  auto bytes = std::uint64_t{4} << 30;
-  const long pages = ::sysconf(_SC_PHYS_PAGES), pageSize = ::sysconf(_SC_PAGESIZE);
-  if (pages > 0 && pageSize > 0)
-    bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(pageSize);
+  std::uint64_t bytes = attention::machineMemory();
   // A container may be allowed less than the machine has.
   for (const char* limit : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     bytes = std::min(bytes, systemNumber(limit).value_or(bytes));

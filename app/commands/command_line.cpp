@@ -80,6 +80,7 @@ std::string meantOption(const CLI::App& app, const CLI::Error& error) {
 std::unique_ptr<CLI::App> parserOf(const Program& program) {
   auto app = std::make_unique<CLI::App>(program.own.help, program.own.name);
   app->set_version_flag("--version", program.own.name + " " + program.version);
+  app->allow_windows_style_options(false);  // "/tmp/a.json" is a path
   app->require_subcommand(0, 1);
   app->fallthrough(false);
   addOptions(*app, program.own);

@@ -48,7 +48,7 @@ attention::Result<Scene> sceneOrOpening(const std::string& named) {
   if (path.empty()) return openingScene();
   std::error_code ignored;
   const bool learned = path == kLearned && !std::filesystem::exists(path, ignored);
-  if (learned || hasRecordedExtension(path) ||
+  if (learned || hasRecordedExtension(path.string()) ||
       std::filesystem::is_directory(attention::groupedPath(path).path, ignored) || attention::isGguf(path)) {
     const std::string folder =
         learned ? kLearned : std::filesystem::absolute(path, ignored).lexically_normal().string();

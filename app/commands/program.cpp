@@ -1,12 +1,12 @@
 #include "app/commands/program.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
 #include "app/commands/commands.h"
+#include "app/platform/process.h"
 #include "attention/core/machine.h"
 #include "attention/formats/files/file_io.h"
 #include "render/software_threads.h"
@@ -64,17 +64,6 @@ void printProgress(const std::string& line, bool last) {
   std::fprintf(stderr, "%s%s%s", terminal ? "\r" : "", printable(line).c_str(),
                terminal && !last ? "" : "\n");
 }
-
-namespace {
-
-/// Opens standard streams that are closed, so that no file or pipe takes their place and gets the program's
-/// messages. They can't be used, as before: reading the input fails, and so does writing to the others.
-void openStandardStreams() {
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-}
-
-}  // namespace
 
 int runProgram(int argc, const char* const* argv, const std::string& version,
                const std::vector<Command>& more) {

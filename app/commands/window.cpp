@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 
 #include "app/commands/commands.h"

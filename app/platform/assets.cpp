@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "app/platform/folders.h"
 #include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
@@ -14,7 +15,7 @@ fs::path assetFolder() {
   std::vector<fs::path> places;
   if (const char* chosen = std::getenv("HEADSCOPE_ASSETS")) places.emplace_back(chosen);
   std::error_code ignored;
-  const fs::path binary = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  const fs::path binary = programFolder();
   if (!binary.empty()) {
     places.push_back(binary / "assets");
     places.push_back(binary.parent_path() / "share" / "headscope");

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <spawn.h>
-#include <sys/types.h>
-
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -14,12 +12,6 @@
 #include "attention/core/result.h"
 
 namespace headscope::app {
-
-/// Starts `program`, which is looked up in PATH unless it names a folder, with the arguments `words` and the
-/// standard streams of `files`. Signals that this program blocks, and SIGPIPE, act in it as usual. Returns 0,
-/// or the error number if it can't be started.
-int spawnProgram(const std::string& program, const std::vector<std::string>& words,
-                 const posix_spawn_file_actions_t& files, pid_t& process);
 
 /// Another process of this program, for long work next to the window. Its destructor stops it.
 class ChildProgram {
@@ -43,17 +35,14 @@ class ChildProgram {
 
  private:
   ChildProgram() = default;
-  void listen(int from);
+  void listen(std::intptr_t from);  // a descriptor or a handle
 
   mutable std::mutex mutex_;
   std::string said_;
   std::optional<int> ended_;
-  pid_t process_ = -1;
+  std::intptr_t process_ = -1;  // its number or a handle
   std::function<void()> wake_;
   std::thread listener_;
 };
-
-/// The path of the running executable.
-inline constexpr const char* kThisProgram = "/proc/self/exe";
 
 }  // namespace headscope::app

@@ -1,16 +1,16 @@
 #pragma once
 
-#include <atomic>
-#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <thread>
 
 #include "attention/core/result.h"
 #include "render/image.h"
 
 namespace headscope::app {
+
+/// Prepares the standard streams: closed ones are opened on nothing, and bytes stay as they are written.
+void openStandardStreams();
 
 /// Checks the limit on address space in advance, since OpenGL and ImGui end the program if they get no memory
 /// for shaders and fonts. Throws std::runtime_error if it leaves less than they need plus `pictureBytes`.
@@ -41,9 +41,8 @@ class QuitSignals {
   QuitSignals& operator=(const QuitSignals&) = delete;
 
  private:
-  sigset_t before_;
-  std::atomic<bool> over_ = false;
-  std::thread thread_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 /// A destination for the frames of a recording, which all have the same size.

@@ -2,17 +2,15 @@
 
 #include <filesystem>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
-
-#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 
 // Files that another process of the same user sends to an open window, as `headscope --send FILE` and
-// headscope.py do. Each window listens on a socket in a folder private to its user. Only the path is sent.
+// headscope.py do. Each window listens on a socket in a folder private to its user, or on Windows on a pipe
+// with a name in that folder. Only the path is sent.
 
 /// Returns the folder of the windows' sockets: $XDG_RUNTIME_DIR/headscope, otherwise a folder in
 /// stateFolder(). Empty if neither is known.
@@ -34,16 +32,8 @@ class SentFiles {
   std::vector<std::filesystem::path> take();
 
  private:
-  void serve();
-  void receive(int from);
-  bool waitFor(int descriptor, int seconds) const;
-
-  const std::function<void()> wake_;
-  attention::Descriptor folder_, socket_{-1}, stopRead_{-1}, stopWrite_{-1};
-  std::string name_;  ///< of the socket in its folder
-  std::mutex mutex_;
-  std::vector<std::filesystem::path> arrived_;
-  std::thread thread_;
+  struct State;
+  const std::unique_ptr<State> state_;
 };
 
 /// Sends a path to the most recently opened window that answers, of those on `display`, or of all if it is

@@ -12,7 +12,7 @@
 
 #include "app/platform/clipboard_limit.h"
 #include "app/platform/imgui_compat.h"
-#include "render/egl_context.h"
+#include "render/offscreen_context.h"
 
 namespace headscope::app {
 

@@ -150,7 +150,8 @@ void relativeFiles(Scene& scene, const std::filesystem::path& folder) {
       if (ignored || file.empty()) return;
       const std::filesystem::path full = std::filesystem::absolute(file, ignored).lexically_normal();
       const std::filesystem::path relative = full.lexically_relative(from);
-      file = relative.empty() || *relative.begin() == ".." ? full.string() : relative.string();
+      // Written with slashes, which every system reads.
+      file = (relative.empty() || *relative.begin() == ".." ? full : relative).generic_string();
     });
   });
 }

@@ -1,23 +1,20 @@
 #include "app/scene/recovery_store.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "app/scene/recovery_json.h"
 #include "app/scene/scene_json.h"
+#include "attention/formats/files/system_files.h"
 
 namespace headscope::app {
 
 namespace {
 
+using attention::Creation;
 using attention::Error;
 using attention::Result;
 using attention::Status;
@@ -26,13 +23,15 @@ constexpr const char* kLockEnding = ".lock";
 constexpr std::uint64_t kMaxRecoveryBytes = std::uint64_t{1} << 30;
 
 std::filesystem::path lockOf(const std::filesystem::path& file) {
-  return file.string() + kLockEnding;
+  std::filesystem::path lock = file;
+  return lock += kLockEnding;
 }
 
 /// Locks that file. Returns null if somebody else has the lock, or if it can't be made.
-std::unique_ptr<RecoveryClaim> claim(const std::filesystem::path& file, int flags = 0) {
-  attention::Descriptor lock(::open(lockOf(file).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | flags, 0600));
-  if (lock.get() < 0 || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return nullptr;
+std::unique_ptr<RecoveryClaim> claim(const std::filesystem::path& file,
+                                     Creation creation = Creation::ifMissing) {
+  attention::Descriptor lock = attention::openToWrite(lockOf(file), creation, true);
+  if (lock.get() < 0 || attention::lockFile(lock.get()) != 0) return nullptr;
   return std::make_unique<RecoveryClaim>(RecoveryClaim{file, std::move(lock)});
 }
 
@@ -46,13 +45,15 @@ std::unique_ptr<RecoveryClaim> claimNew(const std::filesystem::path& folder) {
                                Options::replace | Options::nofollow, ignored);
   constexpr int kAttempts = 100;
   for (int i = 0; i < kAttempts; ++i)
-    if (auto own = claim(folder / fmt::format("{}-{}.json", ::getpid(), i), O_EXCL)) return own;
+    if (auto own = claim(folder / fmt::format("{}-{}.json", attention::processId(), i), Creation::always))
+      return own;
   return nullptr;
 }
 
 /// Exists while the scenes of that file are opened and drawn for a preview.
 std::filesystem::path previewOf(const std::filesystem::path& file) {
-  return file.string() + ".preview";
+  std::filesystem::path preview = file;
+  return preview += ".preview";
 }
 
 /// Removes the file before its lock, so that nobody finds the file without its lock.
@@ -66,8 +67,8 @@ void removeClaimed(const RecoveryClaim& claimed) {
 /// Whether a process that ended while writing left the file: ".headscope-PID-N.tmp".
 bool isAbandonedPart(const std::filesystem::path& file) {
   int process = 0;
-  return std::sscanf(file.filename().c_str(), ".headscope-%d-", &process) == 1 && process > 0 &&
-         ::kill(process, 0) != 0 && errno == ESRCH;
+  return std::sscanf(file.filename().string().c_str(), ".headscope-%d-", &process) == 1 && process > 0 &&
+         !attention::processRuns(process);
 }
 
 std::shared_ptr<Recovery> readRecovery(RecoveryClaim claimed) {

@@ -112,7 +112,7 @@ void DocumentFiles::openJson(const NamedFile& file, const Requester& requester, 
           return outcome.fail(name + ": " + page.error().message);
         const bool behind = workspace_.onStage() && !workspace_.shown().stagesViews() && !requester.inFront();
         const bool inTalk = scene->talk->views.empty() && !workspace_.own()->scene().talk->views.empty();
-        remember({recentKind(*scene), file.path});
+        remember({recentKind(*scene), file.path.string()});
         behind ? workspace_.openBehind(*std::move(scene), file.path, opened->content)
                : workspace_.open(*std::move(scene), file.path, opened->content);
         outcome.done("Opened " + name + (behind ? ", after the lesson" : inTalk ? " inside the talk" : ""));
@@ -151,7 +151,7 @@ void DocumentFiles::save(const UnsavedScene& unsaved, const std::filesystem::pat
         outcome.tell("Saved " + path.filename().string() +
                      (left ? ". Your changes to the view shown aren't included." : ""));
         done();
-        remember({recentKind(*unsaved.scene), path});  // last: quitting doesn't wait for this list
+        remember({recentKind(*unsaved.scene), path.string()});  // last: quitting doesn't wait for this list
       });
 }
 

@@ -1,12 +1,11 @@
 #include "app/shell/exports.h"
 
 #include <fmt/core.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "app/scene/scene_json.h"
 #include "app/shell/picture_choices.h"
 #include "app/widgets/controls.h"
+#include "attention/formats/files/system_files.h"
 
 namespace headscope::app {
 
@@ -105,11 +104,8 @@ void Exports::record(const Scene& scene, std::vector<std::string> words, const s
   if (child_) return outcome.fail(name_ + " is still being written. Stop it first.");
   std::string file = lesson_().path.string();
   if (file.empty()) {
-    std::error_code ignored;
-    file = (std::filesystem::temp_directory_path(ignored) / "headscope-XXXXXX.json").string();
-    const int made = ::mkstemps(file.data(), 5);
-    if (made < 0) return failed("No temporary file could be made for the scene.");
-    ::close(made);
+    file = attention::newTemporaryFile(".json").string();
+    if (file.empty()) return failed("No temporary file could be made for the scene.");
     input_ = file;
     if (!(std::ofstream(file) << formatScene(scene)).flush()) return failed(file + " can't be written.");
   }

@@ -16,6 +16,7 @@
 #include "app/pages/common/page.h"
 #include "app/platform/canvas.h"
 #include "app/platform/child_program.h"
+#include "app/platform/folders.h"
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/scene.h"
 #include "app/widgets/dialog.h"
@@ -73,7 +74,7 @@ class Exports {
   /// Reports progress and results. Returns whether there was anything to report.
   bool take();
   /// The program's executable; settable for tests, whose own executable is another one.
-  std::string program = kThisProgram;
+  std::string program = thisProgram().string();
 
  private:
   friend class RecordDialog;

@@ -1,6 +1,7 @@
 #include "attention/core/machine.h"
 
 #include "attention/kernels/buffer.h"
+#include "attention/kernels/system.h"
 #include "attention/kernels/targets.h"
 
 namespace headscope::attention {
@@ -13,6 +14,10 @@ Status restrictInstructionSet(const std::string& name) {
 
 void releaseIdleMemory() {
   kernels::releaseIdleBuffers();
+}
+
+std::uint64_t machineMemory() {
+  return kernels::machineMemory();
 }
 
 }  // namespace headscope::attention

@@ -1,13 +1,11 @@
 #include "attention/formats/merged_file.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <thread>
 
+#include "attention/formats/files/system_files.h"
 #include "attention/formats/json_tree.h"
 
 namespace headscope::attention {
@@ -72,10 +70,11 @@ ChangeLock::ChangeLock(const std::filesystem::path& path) : file_(-1) {
   std::error_code ignored;
   std::filesystem::create_directories(path.parent_path(), ignored);
   const std::filesystem::path lock = path.parent_path() / ("." + path.filename().string() + ".lock");
-  file_ = Descriptor(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  file_ = openToWrite(lock, Creation::ifMissing, true);
   const auto end = steady_clock::now() + kLongest;
-  while (file_.get() >= 0 && ::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 &&
-         (errno == EWOULDBLOCK || errno == EINTR) && steady_clock::now() < end)
+  int code = 0;
+  while (file_.get() >= 0 && (code = lockFile(file_.get())) != 0 && (code == EWOULDBLOCK || code == EINTR) &&
+         steady_clock::now() < end)
     std::this_thread::sleep_for(kPause);
 }
 

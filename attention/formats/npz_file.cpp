@@ -218,11 +218,11 @@ Status NpzWriter::finish() {
   const auto failed = [&](const std::string& why) { return fileError(path_, "cannot be written: " + why); };
   const std::filesystem::path whole = beside("whole");
   int fault = 0;
-  zip_t* const archive = zip_open(whole.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &fault);
+  zip_t* const archive = zip_open(whole.string().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &fault);
   if (!archive) return failed("a file beside it can't be made");
   bool added = true;
   for (const Part& part : parts_) {
-    zip_source_t* const file = zip_source_file(archive, part.path.c_str(), 0, -1);
+    zip_source_t* const file = zip_source_file(archive, part.path.string().c_str(), 0, -1);
     const bool adds =
         file && zip_file_add(archive, (part.name + ".npy").c_str(), file, ZIP_FL_ENC_UTF_8) >= 0;
     if (file && !adds) zip_source_free(file);

@@ -1,14 +1,13 @@
 #include "attention/kernels/buffer.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <new>
 #include <vector>
+
+#include "attention/kernels/system.h"
 
 namespace headscope::attention::kernels {
 namespace {
@@ -30,12 +29,7 @@ std::size_t roundedUp(std::size_t size, std::size_t unit) {
 
 void* allocate(std::size_t bytes) {
   ++allocations;
-  if (bytes < kLarge) return std::aligned_alloc(kAlignment, bytes);
-  if (bytes % kHugePage != 0) return std::aligned_alloc(kPage, bytes);
-  void* const pages = std::aligned_alloc(kHugePage, bytes);
-  // Only a hint; everything works without huge pages.
-  if (pages) madvise(pages, bytes, MADV_HUGEPAGE);
-  return pages;
+  return alignedMemory(bytes < kLarge ? kAlignment : bytes % kHugePage != 0 ? kPage : kHugePage, bytes);
 }
 
 /// Idle large blocks, and the amount in use. Idle blocks are kept up to kMaxIdleBufferBytes, or up to the
@@ -65,7 +59,7 @@ class LargeBlocks {
         count(found.second);
       }
     }
-    std::for_each(surplus.begin(), surplus.end(), [](void* block) { std::free(block); });
+    std::for_each(surplus.begin(), surplus.end(), freeAligned);
     return found;
   }
 
@@ -84,12 +78,12 @@ class LargeBlocks {
       held_ += bytes;
       surplus = beyond(used_);
     }
-    std::for_each(surplus.begin(), surplus.end(), [](void* block) { std::free(block); });
+    std::for_each(surplus.begin(), surplus.end(), freeAligned);
   }
 
   void release() {
     const std::lock_guard lock(mutex_);
-    for (const auto& [data, bytes] : blocks_) std::free(data);
+    for (const auto& [data, bytes] : blocks_) freeAligned(data);
     blocks_.clear();
     held_ = 0;
     mostUsed_ = used_;
@@ -161,7 +155,7 @@ Buffer::~Buffer() {
   if (bytes_ >= kLarge)
     largeBlocks().give(data_, bytes_);
   else
-    std::free(data_);
+    freeAligned(data_);
 }
 
 std::uint64_t idleBufferBytes() {

@@ -1,9 +1,5 @@
 #include "attention/kernels/pool.h"
 
-#ifdef __linux__
-#include <sched.h>
-#endif
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,6 +8,8 @@
 #include <optional>
 #include <system_error>
 #include <utility>
+
+#include "attention/kernels/system.h"
 
 namespace headscope::attention::kernels {
 namespace {
@@ -51,15 +49,6 @@ inline void relax() {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
-}
-
-/// Returns how many processors this process may use; taskset and containers can reduce it.
-int allowedProcessors() {
-#ifdef __linux__
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
-#endif
-  return static_cast<int>(std::thread::hardware_concurrency());
 }
 
 }  // namespace
@@ -239,8 +228,11 @@ namespace {
 std::optional<Pool>& keptPool() {
   // Anything but a number of at least 1 leaves the choice to the pool, like 0.
   const char* const asked = std::getenv("HEADSCOPE_THREADS");
-  static std::optional<Pool> pool(std::in_place, asked ? std::clamp(std::atoi(asked), 0, kMostThreads) : 0);
-  return pool;
+  // Never destroyed: a system may hold a lock while it destroys static objects, and a worker that first uses
+  // one of the standard library's then waits for that lock, while it is waited for.
+  static auto* const pool =
+      new std::optional<Pool>(std::in_place, asked ? std::clamp(std::atoi(asked), 0, kMostThreads) : 0);
+  return *pool;
 }
 
 }  // namespace

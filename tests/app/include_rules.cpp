@@ -75,7 +75,7 @@ constexpr std::array<std::string_view, 9> kFloors{"platform", "scene", "compute"
 std::optional<int> floorOf(std::string_view path) {
   path.remove_prefix(std::string_view("app/").size());
   std::string_view name = path.substr(0, path.find('/'));
-  if (path == "main.cpp" || name == "web") name = "commands";
+  if (path == "main.cpp" || name == "web" || name == "windows") name = "commands";
   const auto at = std::find(kFloors.begin(), kFloors.end(), name);
   if (at == kFloors.end()) return std::nullopt;
   return at == kFloors.begin() ? 1 : static_cast<int>(at - kFloors.begin());

@@ -1,14 +1,13 @@
 #include "app/commands/study/progress.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "app/commands/study/output.h"
+#include "attention/formats/files/system_files.h"
 
 namespace headscope::app {
 
@@ -35,8 +34,8 @@ Status checkOutput(const std::filesystem::path& path) {
   if (kind == std::filesystem::file_type::not_found) return attention::success();
   if (kind != std::filesystem::file_type::regular)
     return attention::fileError(path, "is not a file, expected the name of a file to write");
-  if (::access(path.c_str(), W_OK) != 0)
-    return attention::fileError(path, "cannot be written: " + attention::systemText(errno));
+  if (const int code = attention::checkWritable(path))
+    return attention::fileError(path, "cannot be written: " + attention::systemText(code));
   return attention::success();
 }
 
@@ -83,9 +82,9 @@ Result<std::optional<StudiedText>> TextReader::next() {
 Result<StudyProgress> StudyProgress::open(const std::string& output, const std::string& question) {
   if (const Status status = checkOutput(output); !status) return status.error();
   const std::string name = output + ".part";
-  attention::Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  attention::Descriptor file = attention::openToWrite(name, attention::Creation::ifMissing, false);
   if (file.get() < 0) return attention::fileError(name, "cannot be written: " + attention::systemText(errno));
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+  if (attention::lockFile(file.get()) != 0)
     return attention::fileError(name, "is being written by another study");
   StudyProgress progress(std::move(file), name);
   if (const Status status = progress.readBack(question); !status) return status.error();
@@ -115,17 +114,17 @@ Status StudyProgress::readBack(const std::string& first) {
 
 Status StudyProgress::append(const std::string& line) {
   const std::string bytes = line + "\n";
-  std::size_t put = 0;
-  while (put < bytes.size()) {
-    const ssize_t more =
-        ::pwrite(file_.get(), bytes.data() + put, bytes.size() - put, static_cast<off_t>(size_ + put));
-    if (more < 0 && errno == EINTR) continue;
-    if (more < 0) {
-      const int code = errno;
-      (void)!::ftruncate(file_.get(), static_cast<off_t>(size_));
-      return attention::fileError(name_, "cannot be written: " + attention::systemText(code));
-    }
-    put += static_cast<std::size_t>(more);
+  int code = ::lseek(file_.get(), static_cast<off_t>(size_), SEEK_SET) < 0 ? errno : 0;
+  for (std::size_t put = 0; code == 0 && put < bytes.size();) {
+    const auto more = ::write(file_.get(), bytes.data() + put, bytes.size() - put);
+    if (more >= 0)
+      put += static_cast<std::size_t>(more);
+    else if (errno != EINTR)
+      code = errno;
+  }
+  if (code != 0) {
+    (void)!::ftruncate(file_.get(), static_cast<off_t>(size_));
+    return attention::fileError(name_, "cannot be written: " + attention::systemText(code));
   }
   size_ += bytes.size();
   return attention::success();

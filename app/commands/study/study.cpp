@@ -1,9 +1,11 @@
 #include <fmt/core.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "app/commands/attend.h"
 #include "app/commands/commands.h"

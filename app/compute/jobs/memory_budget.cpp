@@ -1,13 +1,11 @@
 #include "app/compute/jobs/memory_budget.h"
 
-#include <unistd.h>
+#include "attention/core/machine.h"
 
 namespace headscope::app {
 
 Limits defaultLimits() {
-  const std::uint64_t machine =
-      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  return {std::min<std::uint64_t>(machine / 2, std::uint64_t{6} << 30)};
+  return {std::min<std::uint64_t>(attention::machineMemory() / 2, std::uint64_t{6} << 30)};
 }
 
 struct MemoryBudget::State {

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "app/compute/model/passes.h"
 #include "attention/formats/json_tree.h"
 
@@ -62,8 +64,7 @@ std::string decodedText(const attention::TextTokenizer& tokenizer, std::span<con
 Result<std::string> textOf(const OpenModel& opened, const std::vector<Index>& ids) {
   if (!opened.tokenizer) return Error{"the model has no tokenizer"};
   const std::vector<Index> around = encodedIds(*opened.tokenizer, "");
-  const bool begins =
-      ids.size() > around.size() && std::ranges::equal(around, std::span(ids).first(around.size()));
+  const bool begins = ids.size() > around.size() && std::equal(around.begin(), around.end(), ids.begin());
   const std::string text = decodedText(*opened.tokenizer, std::span(ids).subspan(begins ? around.size() : 0));
   const std::vector<Index> read = encodedIds(*opened.tokenizer, text);
   if (read == ids) return text;

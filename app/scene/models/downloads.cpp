@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "app/platform/folders.h"
 #include "app/scene/models/open_model.h"
 #include "attention/formats/json_tree.h"
 
@@ -77,8 +78,8 @@ fs::path hubCache() {
   if (const auto hub = fromEnvironment("HF_HUB_CACHE")) return *hub;
   if (const auto home = fromEnvironment("HF_HOME")) return *home / "hub";
   if (const auto cache = fromEnvironment("XDG_CACHE_HOME")) return *cache / "huggingface" / "hub";
-  if (const auto home = fromEnvironment("HOME")) return *home / ".cache" / "huggingface" / "hub";
-  return {};
+  const fs::path home = homeFolder();
+  return home.empty() ? home : home / ".cache" / "huggingface" / "hub";
 }
 
 std::vector<CachedModel> cachedModels(const fs::path& hub) {
@@ -138,15 +139,10 @@ std::string blobOf(const fs::path& manifest) {
 
 /// "registry.ollama.ai/library/llama3.2/1b" becomes "llama3.2:1b".
 std::string ollamaName(const fs::path& relative) {
-  std::string name = relative.parent_path().string() + ":" + relative.filename().string();
+  std::string name = relative.parent_path().generic_string() + ":" + relative.filename().string();
   for (const std::string_view start : {"registry.ollama.ai/", "library/"})
     if (name.starts_with(start)) name.erase(0, start.size());
   return name;
-}
-
-std::optional<fs::path> home() {
-  const char* value = std::getenv("HOME");
-  return value && *value ? std::optional<fs::path>(value) : std::nullopt;
 }
 
 void append(std::vector<CachedModel>& models, std::vector<CachedModel> more) {
@@ -190,11 +186,11 @@ std::vector<CachedModel> downloadedModels() {
   std::vector<CachedModel> models = cachedModels();
   const char* const said = std::getenv("OLLAMA_MODELS");
   if (said && *said) append(models, ollamaModels(said));
-  const auto own = home();
-  if (!own) return models;
-  if (!said || !*said) append(models, ollamaModels(*own / ".ollama" / "models"));
-  append(models, ggufModels(*own / ".lmstudio" / "models"));
-  append(models, ggufModels(*own / ".cache" / "lm-studio" / "models"));
+  const fs::path own = homeFolder();
+  if (own.empty()) return models;
+  if (!said || !*said) append(models, ollamaModels(own / ".ollama" / "models"));
+  append(models, ggufModels(own / ".lmstudio" / "models"));
+  append(models, ggufModels(own / ".cache" / "lm-studio" / "models"));
   return models;
 }
 

@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <locale>
 #include <numeric>
 
 namespace headscope::app {
@@ -74,17 +73,6 @@ void setNumberStyle(NumberStyle style) {
 
 NumberStyle numberStyle() {
   return chosenStyle;
-}
-
-NumberStyle systemNumberStyle() {
-  try {
-    const std::locale system("");
-    const auto& marks = std::use_facet<std::numpunct<wchar_t>>(system);
-    if (marks.decimal_point() != L',') return NumberStyle::point;
-    return marks.thousands_sep() == L'.' ? NumberStyle::comma : NumberStyle::space;
-  } catch (const std::runtime_error&) {  // a locale that this system doesn't have
-    return NumberStyle::point;
-  }
 }
 
 std::string shownNumber(std::string plain) {

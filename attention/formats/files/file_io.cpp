@@ -1,22 +1,19 @@
 #include "attention/formats/files/file_io.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <climits>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <new>
 #include <system_error>
 
+#include "attention/formats/files/system_files.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::attention {
@@ -29,21 +26,15 @@ bool isLfsPointer(int descriptor, std::uint64_t size) {
   constexpr std::uint64_t kMost = 1024;
   char start[kStart.size()];
   return size > kStart.size() && size < kMost &&
-         ::pread(descriptor, start, kStart.size(), 0) == std::ssize(kStart) &&
+         readAt(descriptor, start, kStart.size(), 0) == std::ssize(kStart) &&
          std::string_view(start, kStart.size()) == kStart;
 }
 
-struct FileState {
-  unsigned mode = 0;
-  std::uint64_t size = 0;
-  std::int64_t changed = 0;  ///< modification time, nanoseconds since 1970
-};
-
-Result<FileState> stateOf(const Descriptor& file, const std::filesystem::path& path) {
-  struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return fileError(path, "cannot be read: " + systemText(errno));
-  return FileState{info.st_mode, static_cast<std::uint64_t>(info.st_size),
-                   std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
+Result<FileState> checkedState(const Descriptor& file, const std::filesystem::path& path) {
+  FileState state;
+  if (const int code = stateOf(file.get(), state))
+    return fileError(path, "cannot be read: " + systemText(code));
+  return state;
 }
 
 }  // namespace
@@ -64,12 +55,11 @@ bool Descriptor::close() {
 }
 
 Result<RegularFile> RegularFile::open(const std::filesystem::path& path) {
-  // Without O_NONBLOCK, opening a pipe waits for a writer that may never come.
-  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  Descriptor descriptor = openToRead(path);
   if (descriptor.get() < 0) return fileError(path, "cannot be opened: " + systemText(errno));
-  const auto state = stateOf(descriptor, path);
+  const auto state = checkedState(descriptor, path);
   if (!state) return state.error();
-  if (!S_ISREG(state->mode))
+  if (!isRegular(state->mode))
     return fileError(path, std::string("is ") + kindOfFile(state->mode) + ", expected a regular file");
   if (isLfsPointer(descriptor.get(), state->size))
     return fileError(path, "is a Git LFS pointer in place of the file: run git lfs pull to fetch it");
@@ -77,7 +67,7 @@ Result<RegularFile> RegularFile::open(const std::filesystem::path& path) {
 }
 
 Status RegularFile::unchanged() const {
-  const auto now = stateOf(descriptor_, path_);
+  const auto now = checkedState(descriptor_, path_);
   if (!now) return now.error();
   if (now->size != size_)
     return fileError(path_, fmt::format("became {} while it was open: found {} bytes, expected {}",
@@ -93,15 +83,15 @@ Status RegularFile::read(std::uint64_t offset, std::span<std::uint8_t> to) const
   constexpr std::size_t kChunk = std::size_t{1} << 30;
   std::size_t done = 0;
   while (done < to.size()) {
-    const ssize_t got = ::pread(descriptor_.get(), to.data() + done, std::min(kChunk, to.size() - done),
-                                static_cast<off_t>(offset + done));
+    const std::ptrdiff_t got =
+        readAt(descriptor_.get(), to.data() + done, std::min(kChunk, to.size() - done), offset + done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fileError(path_, "cannot be read: " + systemText(errno));
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
   }
   // Check the size last: a file truncated during the read may yield zeros for the lost bytes.
-  const auto now = stateOf(descriptor_, path_);
+  const auto now = checkedState(descriptor_, path_);
   if (!now) return now.error();
   if (now->size < size_)
     return fileError(path_, fmt::format("became shorter while it was read: found {} bytes, expected {}",
@@ -109,17 +99,6 @@ Status RegularFile::read(std::uint64_t offset, std::span<std::uint8_t> to) const
   if (done < to.size())
     return fileError(path_, fmt::format("ended after {} bytes, expected {}", offset + done, size_));
   return success();
-}
-
-const char* kindOfFile(unsigned mode) {
-  if (S_ISDIR(mode)) return "a directory";
-  if (S_ISFIFO(mode)) return "a pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
-}
-
-std::string systemText(int code) {
-  return std::generic_category().message(code);
 }
 
 std::string shownPath(const std::filesystem::path& path) {
@@ -132,17 +111,19 @@ Error fileError(const std::filesystem::path& path, const std::string& what) {
 
 namespace {
 
+constexpr std::size_t kLongestName = 4096;
+
 /// Names of files being written, in static memory for the signal handler.
 struct Slot {
   std::atomic<bool> taken = false, holds = false;
-  char name[PATH_MAX] = {};
+  char name[kLongestName] = {};
 };
 std::array<Slot, 16> openFiles;
 
 /// Adds a name to those that a signal removes. Does nothing if the list is full or the name too long; the
 /// file then remains if the program is killed while writing it.
 void enlist(const std::string& name) {
-  if (name.size() >= PATH_MAX) return;
+  if (name.size() >= kLongestName) return;
   for (Slot& slot : openFiles) {
     if (slot.taken.exchange(true)) continue;
     std::memcpy(slot.name, name.c_str(), name.size() + 1);
@@ -160,12 +141,6 @@ void strike(const std::string& name) {
   }
 }
 
-extern "C" void removeAndEnd(int signal) {
-  removeTemporaryFiles();
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
 }  // namespace
 
 template <typename Give>
@@ -174,10 +149,11 @@ int TemporaryFile::giveName(const std::filesystem::path& target, std::string& na
   constexpr int kAttempts = 100;
   // The temporary name isn't derived from the target's, which may be near the limit of 255 bytes.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    name = target.parent_path() / fmt::format(".headscope-{}-{}.tmp", ::getpid(), counter++);
+    const auto path = target.parent_path() / fmt::format(".headscope-{}-{}.tmp", processId(), counter++);
+    name = path.string();
     // Before the file exists: a signal may arrive right after.
     enlist(name);
-    const int code = give(name.c_str());
+    const int code = give(path);
     if (code == 0) return 0;
     strike(name);
     if (code != EEXIST) return code;
@@ -187,22 +163,17 @@ int TemporaryFile::giveName(const std::filesystem::path& target, std::string& na
 
 std::pair<std::optional<TemporaryFile>, int> TemporaryFile::create(const std::filesystem::path& target,
                                                                    Naming naming) {
-#ifdef O_TMPFILE
-  // Naming the file later needs /proc, which not every system has.
-  if (naming == Naming::onCompletion && ::access("/proc/self/fd", X_OK) == 0) {
-    const auto folder = target.parent_path();
-    const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-    if (fd >= 0) return {TemporaryFile(Descriptor(fd), ""), 0};
-  }
-#endif
+  if (naming == Naming::onCompletion)
+    if (Descriptor unnamed = openUnnamed(target.parent_path()); unnamed.get() >= 0)
+      return {TemporaryFile(std::move(unnamed), ""), 0};
   std::string name;
-  int fd = -1;
-  const int code = giveName(target, name, [&](const char* path) {
-    fd = ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return fd >= 0 ? 0 : errno;
+  Descriptor file(-1);
+  const int code = giveName(target, name, [&](const std::filesystem::path& path) {
+    file = openToWrite(path, Creation::always, false);
+    return file.get() >= 0 ? 0 : errno;
   });
   if (code != 0) return {std::nullopt, code};
-  return {TemporaryFile(Descriptor(fd), std::move(name)), 0};
+  return {TemporaryFile(std::move(file), std::move(name)), 0};
 }
 
 TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
@@ -210,17 +181,16 @@ TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
 
 TemporaryFile::~TemporaryFile() {
   if (name_.empty()) return;
-  ::unlink(name_.c_str());
+  if (file_.get() >= 0) (void)file_.close();  // not every system removes an open file
+  std::error_code ignored;
+  std::filesystem::remove(name_, ignored);
   strike(name_);
 }
 
 int TemporaryFile::moveTo(const std::filesystem::path& target) {
   if (name_.empty()) {
-    const std::string self = fmt::format("/proc/self/fd/{}", file_.get());
-    const auto link = [&](const char* path) {
-      return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
-    };
-    const int code = link(target.c_str());
+    const auto link = [&](const std::filesystem::path& path) { return nameFile(file_.get(), path); };
+    const int code = link(target);
     if (code != EEXIST) return code;
     // Only a rename of a named file can replace an existing file.
     std::string name;
@@ -229,7 +199,7 @@ int TemporaryFile::moveTo(const std::filesystem::path& target) {
   }
   // A network file system may report a full disk only here.
   if (!file_.close()) return errno;
-  if (::rename(name_.c_str(), target.c_str()) != 0) return errno;
+  if (const int code = moveFile(name_, target)) return code;
   strike(std::exchange(name_, {}));
   return 0;
 }
@@ -239,24 +209,13 @@ void removeTemporaryFiles() {
     if (slot.holds) ::unlink(slot.name);
 }
 
-void removeTemporaryFilesOnSignals() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action {};
-    // Leave ignored signals (as under nohup) ignored.
-    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
-    action.sa_handler = removeAndEnd;
-    ::sigaction(signal, &action, nullptr);
-  }
-  std::signal(SIGXFSZ, SIG_IGN);
-}
-
 namespace {
 
 /// Returns 0 or the error number.
 int writeAll(int fd, std::span<const std::uint8_t> bytes) {
   constexpr std::size_t kChunk = std::size_t{1} << 30;
   while (!bytes.empty()) {
-    const ssize_t put = ::write(fd, bytes.data(), std::min(kChunk, bytes.size()));
+    const auto put = ::write(fd, bytes.data(), std::min(kChunk, bytes.size()));
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return errno;
     bytes = bytes.subspan(static_cast<std::size_t>(put));
@@ -264,19 +223,23 @@ int writeAll(int fd, std::span<const std::uint8_t> bytes) {
   return 0;
 }
 
-/// Makes the rename itself durable. Failure is not an error: some file systems can't flush a folder, and the
-/// contents are already safe.
-void flushFolder(const std::filesystem::path& file) {
-  const auto folder = file.parent_path();
-  const Descriptor fd(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() >= 0) ::fsync(fd.get());
-}
-
 }  // namespace
 
 bool fileExists(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);
+}
+
+std::filesystem::path newTemporaryFile(const std::string& ending) {
+  static std::atomic<unsigned> counter = 0;
+  constexpr int kAttempts = 100;
+  std::error_code failed;
+  const auto folder = std::filesystem::temp_directory_path(failed);
+  for (int attempt = 0; !failed && attempt < kAttempts; ++attempt) {
+    auto path = folder / fmt::format("headscope-{}-{}{}", processId(), counter++, ending);
+    if (openToWrite(path, Creation::always, true).get() >= 0) return path;
+  }
+  return {};
 }
 
 ContentMark contentMark(std::string_view content) {
@@ -314,19 +277,19 @@ Result<Replacement> Replacement::of(const std::filesystem::path& path) {
   const auto failed = [&](const std::string& why) { return fileError(path, "cannot be written: " + why); };
   std::filesystem::path target = path;
   std::optional<unsigned> mode;
-  struct stat info {};
-  if (::stat(path.c_str(), &info) == 0) {
-    if (!S_ISREG(info.st_mode))
-      return fileError(path, std::string("is ") + kindOfFile(info.st_mode) + ", expected a regular file");
+  FileState state;
+  if (const int code = stateOf(path, state); code == 0) {
+    if (!isRegular(state.mode))
+      return fileError(path, std::string("is ") + kindOfFile(state.mode) + ", expected a regular file");
     // The rename would succeed anyway, but a write-protected file is meant to stay.
-    if (::access(path.c_str(), W_OK) != 0) return failed(systemText(errno));
-    std::error_code code;
-    target = std::filesystem::canonical(path, code);
-    if (code) return failed(code.message());
-    mode = info.st_mode & 07777;
-  } else if (errno != ENOENT) {
-    return failed(systemText(errno));
-  } else if (::lstat(path.c_str(), &info) == 0) {
+    if (const int refused = checkWritable(path)) return failed(systemText(refused));
+    std::error_code error;
+    target = std::filesystem::canonical(path, error);
+    if (error) return failed(error.message());
+    mode = state.mode & 07777;
+  } else if (code != ENOENT) {
+    return failed(systemText(code));
+  } else if (std::error_code none; std::filesystem::is_symlink(path, none)) {
     return fileError(path, "is a broken link, expected a file");
   }
   auto [file, code] = TemporaryFile::create(target);
@@ -335,12 +298,12 @@ Result<Replacement> Replacement::of(const std::filesystem::path& path) {
 }
 
 Status Replacement::complete() {
-  int code = 0;
-  if (mode_ && ::fchmod(descriptor(), *mode_) != 0) code = errno;
-  if (code == 0 && ::fsync(descriptor()) != 0) code = errno;
+  int code = mode_ ? setMode(descriptor(), *mode_) : 0;
+  if (code == 0) code = flushFile(descriptor());
   if (code == 0) code = file_.moveTo(target_);
   if (code != 0) return fileError(path_, "cannot be written: " + systemText(code));
-  flushFolder(target_);
+  // Failure is not an error: some file systems can't flush a folder, and the contents are already safe.
+  flushFolder(target_.parent_path());
   return success();
 }
 

@@ -1,10 +1,10 @@
 #include "attention/models/checkpoint/packed_weights.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <Eigen/Core>
 
+#include "attention/core/machine.h"
 #include "attention/core/parallel.h"
 #include "attention/core/tensor.h"
 #include "attention/formats/dtype.h"
@@ -376,8 +376,7 @@ Result<std::size_t> unpackWeights(std::map<std::string, TensorView>& tensors, co
     }
   std::uint64_t bytes = 0;
   for (const auto& [stem, plan] : packed) bytes = saturatingSum({bytes, 2 * plan.out * plan.in});
-  const auto memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                      static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t memory = machineMemory();
   if (bytes > memory)
     return fileError(folder,
                      fmt::format("takes {:.1f} GB unpacked, more than the {:.1f} GB of memory here: a GGUF "

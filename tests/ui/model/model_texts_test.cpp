@@ -141,7 +141,8 @@ TEST_F(ModelTexts, ReportsInvalidTexts) {
   EXPECT_THAT(ui.view().messages.error, HasSubstr("line 1"));
   EXPECT_FALSE(page().texts.file);
   drop("more.jsonl",
-       "{\"text\": \"Mia lost her ring\", \"answer\": \"two words here\"}\n{\"text\": \"Mia lost her\"}\n");
+       "{\"text\": \"Mia lost her ring\", \"answer\": \"Ben\", \"other_answer\": \"Ben\"}\n{\"text\": \"Mia "
+       "lost her\"}\n");
   measured(2);
   EXPECT_EQ(page().texts.progress.study->problems, 1);
   EXPECT_THAT(page().texts.progress.study->problem, HasSubstr("line 1"));

@@ -121,7 +121,8 @@ void circuit(Scene& scene, State& page, Board& board, const Circuit& shown) {
             fmt::format("{} of {}", shown.spectrum.rank, study.question->question.layer->config().headDim),
             {"rank"})
         .apart(10);
-    if (shown.copies) part.number(cellText(study.copying), {voWords(study.copying), "W_VO eigenvalues"});
+    if (shown.copies)
+      part.number(cellText(study.copying), {voWords(study.copying), "W_VO eigenvalues", "eigenvalues"});
     part.picture("", {56, 140, 1},
                  [&view, shown](const ImRect& area) {
                    spectrumBars(view, area, shown.spectrum, inkColor(*view.theme, shown.map.ink));

@@ -24,7 +24,7 @@ class Texts : public testing::Test {
   TextsQuestion question(std::vector<std::string> texts) {
     TextFile file{"texts.txt", {}};
     for (std::string& text : texts)
-      file.texts.push_back({std::ssize(file.texts) + 1, std::move(text), "", "", ""});
+      file.texts.push_back({std::ssize(file.texts) + 1, std::move(text), "", "", "", {}, {}});
     TextsQuestion asked = textsQuestion(scene_.setup, std::make_shared<const TextFile>(std::move(file)));
     asked.measures.loss = asked.measures.patch = false;
     return asked;

@@ -3,9 +3,10 @@
 #include <string_view>
 #include <vector>
 
-#include "app/platform/fonts.h"
+#include "app/platform/system_font.h"
+#include "attention/formats/files/file_io.h"
 
-// Looks up the fonts packed into the page.
+// Looks up the fonts that the program brings, in a browser's page and on Windows.
 
 namespace headscope::app {
 
@@ -16,9 +17,13 @@ struct SetDeleter {
 };
 using CharacterSet = std::shared_ptr<hb_set_t>;
 
-CharacterSet charactersOf(const std::string& file) {
+CharacterSet charactersOf(const std::filesystem::path& file) {
   CharacterSet set(hb_set_create(), SetDeleter());
-  hb_blob_t* const blob = hb_blob_create_from_file(file.c_str());
+  const auto bytes = attention::readFile(file);
+  if (!bytes) return set;
+  hb_blob_t* const blob =
+      hb_blob_create(reinterpret_cast<const char*>(bytes->data()), static_cast<unsigned>(bytes->size()),
+                     HB_MEMORY_MODE_READONLY, nullptr, nullptr);
   hb_face_t* const face = hb_face_create(blob, 0);
   hb_face_collect_unicodes(face, set.get());
   hb_face_destroy(face);
@@ -52,7 +57,7 @@ void FontLookup::addFolder(const std::string& folder) {
   for (const auto& file : std::filesystem::directory_iterator(folder, ignored))
     if (file.path().extension() == ".ttf" || file.path().extension() == ".otf")
       state_->fonts.push_back(
-          {file.path().string(), plainName(file.path().stem().string()), charactersOf(file.path().string())});
+          {file.path().string(), plainName(file.path().stem().string()), charactersOf(file.path())});
   std::sort(state_->fonts.begin(), state_->fonts.end(),
             [](const State::Font& a, const State::Font& b) { return a.name < b.name; });
 }
@@ -88,7 +93,7 @@ FontPlace FontLookup::find(const FontRequest& request) const {
       best = &font;
     }
   }
-  return best ? FontPlace{best->path, 0} : FontPlace{};
+  return best ? FontPlace{best->path, 0} : systemFont(request);
 }
 
 }  // namespace headscope::app

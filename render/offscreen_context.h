@@ -6,20 +6,20 @@ namespace headscope::render {
 /// else of OpenGL: libepoxy would end the program.
 void requireOpenGl();
 
-/// An OpenGL 3.3 core context on EGL without a window system or surface, made current on the creating thread.
-class EglContext {
+/// An OpenGL 3.3 core context that draws into no window, made current on the creating thread: EGL without a
+/// surface, or WGL with a window that is never shown.
+class OffscreenContext {
  public:
   /// Throws std::runtime_error with one sentence that names what was found and what is needed.
-  EglContext();
-  ~EglContext();
-  EglContext(const EglContext&) = delete;
-  EglContext& operator=(const EglContext&) = delete;
+  OffscreenContext();
+  ~OffscreenContext();
+  OffscreenContext(const OffscreenContext&) = delete;
+  OffscreenContext& operator=(const OffscreenContext&) = delete;
 
   void makeCurrent() const;
 
  private:
-  // EGLDisplay and EGLContext are both void*. The display is shared by the whole process and possibly by
-  // other contexts, so it is never terminated.
+  // EGL's display is shared by the whole process and possibly by other contexts, so it is never terminated.
   void* display_ = nullptr;
   void* context_ = nullptr;
 };

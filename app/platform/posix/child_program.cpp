@@ -7,28 +7,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
+#include <utility>
+
+#include "app/platform/posix/spawn.h"
 
 namespace headscope::app {
-
-int spawnProgram(const std::string& program, const std::vector<std::string>& words,
-                 const posix_spawn_file_actions_t& files, pid_t& process) {
-  std::vector<char*> arguments{const_cast<char*>(program.c_str())};
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  sigset_t blocked, usual;
-  ::sigemptyset(&blocked);
-  ::sigemptyset(&usual);
-  ::sigaddset(&usual, SIGPIPE);
-  ::posix_spawnattr_setsigmask(&attributes, &blocked);
-  ::posix_spawnattr_setsigdefault(&attributes, &usual);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const int error = ::posix_spawnp(&process, program.c_str(), &files, &attributes, arguments.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
-  return error;
-}
 
 bool ChildProgram::available() {
   return true;
@@ -48,14 +31,15 @@ attention::Result<std::unique_ptr<ChildProgram>> ChildProgram::start(const std::
   ::posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_adddup2(&files, ends[1], 2);
   std::unique_ptr<ChildProgram> child(new ChildProgram);
-  const int error = spawnProgram(program, words, files, child->process_);
+  pid_t process = -1;
+  const int error = spawnProgram(program, words, files, process);
   ::posix_spawn_file_actions_destroy(&files);
   ::close(ends[1]);
   if (error != 0) {
     ::close(ends[0]);
-    child->process_ = -1;
     return failed(error);
   }
+  child->process_ = process;
   child->wake_ = std::move(wake);
   child->listener_ = std::thread([own = child.get(), from = ends[0]] { own->listen(from); });
   return child;
@@ -69,7 +53,7 @@ ChildProgram::~ChildProgram() {
 void ChildProgram::stop() {
   const std::lock_guard lock(mutex_);
   // The process id can't be reused before listen() waits for it, under this lock.
-  if (process_ > 0 && !ended_) ::kill(process_, SIGTERM);
+  if (process_ > 0 && !ended_) ::kill(static_cast<pid_t>(process_), SIGTERM);
 }
 
 std::string ChildProgram::said() const {
@@ -82,7 +66,8 @@ std::optional<int> ChildProgram::ended() const {
   return ended_;
 }
 
-void ChildProgram::listen(int from) {
+void ChildProgram::listen(std::intptr_t descriptor) {
+  const int from = static_cast<int>(descriptor);
   std::string line;
   char buffer[512];
   for (ssize_t got; (got = ::read(from, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR);) {
@@ -103,7 +88,7 @@ void ChildProgram::listen(int from) {
   }
   {
     const std::lock_guard lock(mutex_);
-    ::waitpid(process_, &status, 0);
+    ::waitpid(static_cast<pid_t>(process_), &status, 0);
     ended_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   wake_();

@@ -1,13 +1,4 @@
-#include "app/platform/process.h"
-
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <malloc.h>
-#include <pthread.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,73 +6,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "app/platform/child_program.h"
+#include "app/platform/film_program.h"
+#include "app/platform/process.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::app {
-
-void requireAddressSpace(double pictureBytes) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
-  // Otherwise each thread reserves an arena as large as it can get, and the total need becomes unpredictable.
-  mallopt(M_ARENA_MAX, 1);
-  constexpr double kMebibyte = 1 << 20;
-  // For OpenGL's compiler and textures, and the stacks of its threads and ours.
-  const double threads = 3 * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
-  const double needed = (608 + 8 * threads) * kMebibyte + pictureBytes;
-  const auto size = static_cast<std::size_t>(needed);
-  void* const room = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED)
-    throw std::runtime_error(
-        fmt::format("drawing needs about {:.0f} MB of address space, more than its limit (ulimit -v) leaves",
-                    needed / kMebibyte + 110));
-  munmap(room, size);
-}
-
-namespace {
-
-using Ended = std::weak_ptr<std::function<void()>>;
-
-void callEnded(int, void* argument) {
-  const std::unique_ptr<Ended> ended(static_cast<Ended*>(argument));
-  if (const auto call = ended->lock()) (*call)();
-}
-
-}  // namespace
-
-ExitWatch::ExitWatch(std::function<void()> ended)
-    : ended_(std::make_shared<std::function<void()>>(std::move(ended))) {
-  auto weak = std::make_unique<Ended>(ended_);
-  if (::on_exit(callEnded, weak.get()) == 0) (void)weak.release();
-}
-
-ExitWatch::~ExitWatch() = default;
-
-QuitSignals::QuitSignals(std::function<void(int)> asked) {
-  sigset_t watched;
-  sigemptyset(&watched);
-  sigaddset(&watched, SIGUSR2);  // wakes the thread when it is to end; anyone may send it
-  std::signal(SIGPIPE, SIG_IGN);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action {};
-    // If blocked, an ignored signal would stay pending and be delivered after all.
-    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_IGN)
-      sigaddset(&watched, signal);
-  }
-  pthread_sigmask(SIG_BLOCK, &watched, &before_);
-  thread_ = std::thread([this, asked = std::move(asked), watched] {
-    for (int signal = 0; sigwait(&watched, &signal) == 0 && !over_;)
-      if (signal != SIGUSR2) asked(signal);
-  });
-}
-
-QuitSignals::~QuitSignals() {
-  over_ = true;
-  pthread_kill(thread_.native_handle(), SIGUSR2);
-  thread_.join();
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-}
 
 using attention::Error;
 using attention::Status;
@@ -141,26 +71,13 @@ class PngFolder : public FrameSink {
   int count_ = 0;
 };
 
-/// A file in memory, for what another program prints.
-attention::Descriptor memoryFile() {
-  return attention::Descriptor(::memfd_create("headscope", MFD_CLOEXEC));
-}
-
-/// Returns what a memory file holds, up to 64 KiB.
-std::string textIn(const attention::Descriptor& file) {
-  std::string text(std::size_t{1} << 16, '\0');
-  const ssize_t got = ::pread(file.get(), text.data(), text.size(), 0);
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  return text;
-}
-
 /// Returns the last number after `name` in ffmpeg's report of its progress; 0 if there is none.
 std::int64_t lastNumber(const std::string& report, const std::string& name) {
   const std::size_t at = report.rfind(name);
   return at == std::string::npos ? 0 : std::strtoll(report.c_str() + at + name.size(), nullptr, 10);
 }
 
-/// A pipe to ffmpeg, which writes to a file that has no name until it is complete.
+/// A pipe to ffmpeg, which writes to a file that takes the film's place when it is complete.
 class Ffmpeg : public FrameSink {
  public:
   static attention::Result<std::unique_ptr<FrameSink>> open(const Recording& recording,
@@ -171,15 +88,9 @@ class Ffmpeg : public FrameSink {
     if (const Status started = made->start(recording, format); !started) return started.error();
     return std::unique_ptr<FrameSink>(std::move(made));
   }
-  ~Ffmpeg() override { end(); }
 
   Status add(const render::Image& frame) override {
-    for (std::size_t done = 0; done < frame.rgba.size();) {
-      const ssize_t written = ::write(pipe_.get(), frame.rgba.data() + done, frame.rgba.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return failed();
-      done += static_cast<std::size_t>(written);
-    }
+    if (!program_.feed(frame.rgba)) return failed();
     ++frames_;
     return attention::success();
   }
@@ -191,20 +102,10 @@ class Ffmpeg : public FrameSink {
   }
 
  private:
-  static constexpr int kFilm = 3;  ///< the film's descriptor in ffmpeg
-  static constexpr const char* kFilmName = "/dev/fd/3";
-
   Ffmpeg(std::filesystem::path path, attention::Replacement file)
-      : path_(std::move(path)), file_(std::move(file)), said_(memoryFile()) {}
+      : path_(std::move(path)), file_(std::move(file)), program_(file_) {}
 
   Status start(const Recording& recording, const FilmFormat& format) {
-    // If ffmpeg has ended, writing fails instead of ending this program.
-    std::signal(SIGPIPE, SIG_IGN);
-    int ends[2];
-    if (said_.get() < 0 || ::pipe2(ends, O_CLOEXEC) != 0)
-      return Error{std::string("ffmpeg: ") + std::strerror(errno)};
-    const attention::Descriptor input(ends[0]);
-    pipe_ = attention::Descriptor(ends[1]);
     std::vector<std::string> words{"-y",
                                    "-f",
                                    "rawvideo",
@@ -217,55 +118,30 @@ class Ffmpeg : public FrameSink {
                                    "-i",
                                    "pipe:0"};
     words.insert(words.end(), format.options.begin(), format.options.end());
-    words.insert(words.end(), {"-an", "-f", format.name, kFilmName});
-    const int error = run(words, input.get(), said_.get());
+    words.insert(words.end(), {"-an", "-f", format.name, program_.filmName()});
+    const int error = run(words, true);
     if (error == 0) return attention::success();
     if (error != ENOENT) return Error{std::string("ffmpeg: ") + std::strerror(error)};
     return Error{"ffmpeg isn't installed, which writes " + std::string(format.ending) +
                  " files; install it, or name a folder to write PNG frames into"};
   }
 
-  /// Starts ffmpeg with these descriptors as its standard input and output. Returns 0 or the error number.
-  int run(std::vector<std::string> words, int input, int output) {
+  int run(std::vector<std::string> words, bool fed) {
     words.insert(words.begin(), {"-hide_banner", "-loglevel", "error"});
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&files, said_.get(), STDERR_FILENO);
-    ::posix_spawn_file_actions_adddup2(&files, file_.descriptor(), kFilm);
-    const int error = spawnProgram("ffmpeg", words, files, process_);
-    ::posix_spawn_file_actions_destroy(&files);
-    if (error != 0) process_ = -1;
-    return error;
-  }
-
-  /// Closes the pipe and waits for ffmpeg to end.
-  void end() {
-    if (pipe_.get() >= 0) (void)pipe_.close();
-    if (process_ < 0) return;
-    int status = 0;
-    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-    }
-    process_ = -1;
-    succeeded_ = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return program_.run(words, fed);
   }
 
   /// Whether ffmpeg has ended without an error. On a full disk it says so, and still exits with 0.
-  bool ended() {
-    end();
-    return succeeded_ && textIn(said_).empty();
-  }
+  bool ended() { return program_.end() && program_.said().empty(); }
 
   /// Reads the film back, so that none with missing frames replaces an older one.
   Status countFrames() {
-    const attention::Descriptor report = memoryFile(), nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    const int error = run({"-nostdin", "-i", kFilmName, "-map", "0:v:0", "-c", "copy", "-f", "null",
-                           "-progress", "pipe:1", "-nostats", "/dev/null"},
-                          nothing.get(), report.get());
+    const int error = run({"-nostdin", "-i", program_.filmName(), "-map", "0:v:0", "-c", "copy", "-f", "null",
+                           "-progress", "pipe:1", "-nostats", "-"},
+                          false);
     if (error != 0) return Error{std::string("ffmpeg: ") + std::strerror(error)};
     if (!ended()) return failed();
-    const std::int64_t found = lastNumber(textIn(report), "frame=");
+    const std::int64_t found = lastNumber(program_.printed(), "frame=");
     if (found >= frames_) return attention::success();
     return Error{fmt::format("ffmpeg could not write {}: the film has {} of {} frames",
                              path_.filename().string(), found, frames_)};
@@ -273,18 +149,15 @@ class Ffmpeg : public FrameSink {
 
   /// Returns an error with the first line of ffmpeg's message.
   Error failed() {
-    end();
-    const std::string said = textIn(said_), line = said.substr(0, said.find('\n'));
+    (void)program_.end();
+    const std::string said = program_.said(), line = said.substr(0, said.find_first_of("\r\n"));
     return Error{"ffmpeg could not write " + path_.filename().string() + ": " +
                  (line.empty() ? "it ended without a message" : line)};
   }
 
   std::filesystem::path path_;
   attention::Replacement file_;
-  attention::Descriptor said_;      ///< ffmpeg's standard error
-  attention::Descriptor pipe_{-1};  ///< ffmpeg's standard input
-  pid_t process_ = -1;
-  bool succeeded_ = false;
+  FilmProgram program_;
   std::int64_t frames_ = 0;
 };
 

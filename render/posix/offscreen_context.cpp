@@ -1,4 +1,4 @@
-#include "render/egl_context.h"
+#include "render/offscreen_context.h"
 
 // Keeps X11's headers and their macros out.
 #define EGL_NO_X11
@@ -117,7 +117,7 @@ void requireOpenGl() {
   requireLibrary("libGL.so.1");
 }
 
-EglContext::EglContext() {
+OffscreenContext::OffscreenContext() {
   requireLibrary("libEGL.so.1");
   requireOpenGl();
   std::string found = "this EGL knows no platform without a window system";
@@ -131,14 +131,14 @@ EglContext::EglContext() {
   throw std::runtime_error(kNeeded + found);
 }
 
-EglContext::~EglContext() {
+OffscreenContext::~OffscreenContext() {
   if (eglGetCurrentContext() == context_) {
     eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
   }
   eglDestroyContext(display_, context_);
 }
 
-void EglContext::makeCurrent() const {
+void OffscreenContext::makeCurrent() const {
   if (eglGetCurrentContext() != context_) {
     eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_);
   }

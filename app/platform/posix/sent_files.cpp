@@ -12,9 +12,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <mutex>
 #include <system_error>
+#include <thread>
+#include <utility>
 
 #include "app/platform/preferences.h"
+#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 
@@ -112,63 +117,83 @@ std::string displayName() {
   return "";
 }
 
-SentFiles::SentFiles(const fs::path& folder, const std::string& display, std::function<void()> wake)
-    : wake_(std::move(wake)), folder_(folder.empty() ? Descriptor(-1) : ownFolder(folder)) {
+struct SentFiles::State {
+  State(const fs::path& in, const std::string& display, std::function<void()> tell);
+  ~State();
+  void serve();
+  void receive(int from);
+  bool waitFor(int descriptor, int seconds) const;
+
+  const std::function<void()> wake;
+  Descriptor folder, socket{-1}, stopRead{-1}, stopWrite{-1};
+  std::string name;  ///< of the socket in its folder
+  std::mutex mutex;
+  std::vector<fs::path> arrived;
+  std::thread thread;
+};
+
+SentFiles::State::State(const fs::path& in, const std::string& display, std::function<void()> tell)
+    : wake(std::move(tell)), folder(in.empty() ? Descriptor(-1) : ownFolder(in)) {
   int ends[2];
-  if (folder_.get() < 0 || ::pipe2(ends, O_CLOEXEC) != 0) return;
-  stopRead_ = Descriptor(ends[0]);
-  stopWrite_ = Descriptor(ends[1]);
-  socket_ = newSocket();
-  name_ = fmt::format("{}@{}{}", ::getpid(), display, kEnding);
+  if (folder.get() < 0 || ::pipe2(ends, O_CLOEXEC) != 0) return;
+  stopRead = Descriptor(ends[0]);
+  stopWrite = Descriptor(ends[1]);
+  socket = newSocket();
+  name = fmt::format("{}@{}{}", ::getpid(), display, kEnding);
   // Listens before it gets its name: a process that finds a name without a listener would remove it as a
   // leftover.
-  const std::string early = name_ + ".new";
-  (void)::unlinkat(folder_.get(), early.c_str(), 0);
-  const sockaddr_un address = addressOf(folder_, early);
-  if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(socket_.get(), 8) != 0 ||
-      ::renameat(folder_.get(), early.c_str(), folder_.get(), name_.c_str()) != 0)
+  const std::string early = name + ".new";
+  (void)::unlinkat(folder.get(), early.c_str(), 0);
+  const sockaddr_un address = addressOf(folder, early);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(socket.get(), 8) != 0 ||
+      ::renameat(folder.get(), early.c_str(), folder.get(), name.c_str()) != 0)
     return;
   try {
-    thread_ = std::thread([this] { serve(); });
+    thread = std::thread([this] { serve(); });
   } catch (const std::system_error&) {  // out of threads: no files will arrive
-    (void)::unlinkat(folder_.get(), name_.c_str(), 0);
+    (void)::unlinkat(folder.get(), name.c_str(), 0);
   }
 }
 
-SentFiles::~SentFiles() {
-  if (!thread_.joinable()) return;
-  (void)::unlinkat(folder_.get(), name_.c_str(), 0);
-  stopWrite_.close();
-  thread_.join();
+SentFiles::State::~State() {
+  if (!thread.joinable()) return;
+  (void)::unlinkat(folder.get(), name.c_str(), 0);
+  stopWrite.close();
+  thread.join();
 }
 
+SentFiles::SentFiles(const fs::path& folder, const std::string& display, std::function<void()> wake)
+    : state_(std::make_unique<State>(folder, display, std::move(wake))) {}
+
+SentFiles::~SentFiles() = default;
+
 std::vector<fs::path> SentFiles::take() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(arrived_, {});
+  const std::lock_guard lock(state_->mutex);
+  return std::exchange(state_->arrived, {});
 }
 
 /// Whether there is something to read. False after `seconds` (0 = no limit), and when stopping.
-bool SentFiles::waitFor(int descriptor, int seconds) const {
-  pollfd ready[] = {{descriptor, POLLIN, 0}, {stopRead_.get(), POLLIN, 0}};
+bool SentFiles::State::waitFor(int descriptor, int seconds) const {
+  pollfd ready[] = {{descriptor, POLLIN, 0}, {stopRead.get(), POLLIN, 0}};
   int found = 0;
   while ((found = ::poll(ready, 2, seconds > 0 ? seconds * 1000 : -1)) < 0 && errno == EINTR) continue;
   return found > 0 && ready[1].revents == 0;
 }
 
-void SentFiles::serve() {
+void SentFiles::State::serve() {
   // Removes sockets left by windows that were killed.
-  for (const std::string& name : socketsIn(folder_))
-    if (name != name_) (void)connectTo(folder_, name);
-  while (waitFor(socket_.get(), 0)) {
-    const Descriptor from(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  for (const std::string& name : socketsIn(folder))
+    if (name != name) (void)connectTo(folder, name);
+  while (waitFor(socket.get(), 0)) {
+    const Descriptor from(::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (from.get() >= 0 && isOwn(from.get())) receive(from.get());
   }
 }
 
 /// Receives a zero-terminated path. Accepts it only after the answer was sent: a sender that no longer waits
 /// has given up.
-void SentFiles::receive(int from) {
+void SentFiles::State::receive(int from) {
   std::string text;
   char part[4096];
   while (text.empty() || text.back() != '\0') {
@@ -182,10 +207,10 @@ void SentFiles::receive(int from) {
   if (!path.is_absolute() || text.find('\0') != text.npos) return;
   if (::send(from, "1", 1, MSG_NOSIGNAL) != 1) return;
   {
-    const std::lock_guard lock(mutex_);
-    arrived_.push_back(path);
+    const std::lock_guard lock(mutex);
+    arrived.push_back(path);
   }
-  wake_();
+  wake();
 }
 
 bool sendFile(const fs::path& folder, const std::string& display, const fs::path& path) {
