@@ -48,9 +48,13 @@ def digest(data):
 
 
 def installed(prefix):
-    """{path below prefix: file} of the program and what it reads."""
-    files = {path.relative_to(prefix).as_posix(): path for path in sorted(prefix.rglob("*")) if path.is_file()}
-    return {name: path for name, path in files.items() if not LEFT_OUT.match(name)}
+    """{path below prefix: file} of the program and what it reads. A library is there once, by the name that programs
+    ask for, since a wheel has no links."""
+    files = [path for path in sorted(prefix.rglob("*")) if path.is_file()]
+    linked = {path.resolve() for path in files if path.is_symlink()}
+    once = [path for path in files if path.is_symlink() or path.resolve() not in linked]
+    names = {path.relative_to(prefix).as_posix(): path for path in once}
+    return {name: path for name, path in names.items() if not LEFT_OUT.match(name)}
 
 
 def main():
