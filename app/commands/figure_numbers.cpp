@@ -8,12 +8,12 @@
 #include "app/compute/model/pair_study.h"
 #include "app/scene/fields.h"
 #include "attention/formats/files/file_io.h"
+#include "attention/formats/tables.h"
 
 namespace headscope::app {
 
 using attention::asSize;
 using attention::Error;
-using attention::Matrix;
 using attention::Result;
 using attention::Status;
 using Json = nlohmann::ordered_json;
@@ -129,10 +129,7 @@ Result<Numbers> patchNumbers(const std::shared_ptr<const PairStudy>& pair, const
 
 std::string csvField(const Json& value) {
   if (value.is_null()) return "";
-  if (!value.is_string()) return value.dump();
-  std::string field = "\"";
-  for (const char c : value.get<std::string>()) field += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return field + "\"";
+  return value.is_string() ? attention::quotedField(value.get_ref<const std::string&>()) : value.dump();
 }
 
 std::string csvText(const Json& rows) {

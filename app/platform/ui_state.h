@@ -17,6 +17,7 @@ struct DrawnText {
   bool reached = false;     ///< the part cut off can be scrolled into view
   bool foreground = false;  ///< on top of everything else, such as a tooltip
   float height = 0;         ///< of the line, in pixels
+  const ImFont* font = nullptr;
 };
 
 /// A picture, and the part of the window that shows it.

@@ -98,10 +98,28 @@ void hoverHelp(View& view, const std::string& name, const char* help, std::strin
   trackItem("help." + name);
 }
 
+namespace {
+/// The widths of segments that together are `width`: all the same, unless that cuts a label.
+std::vector<float> segmentWidths(const View& view, std::span<const Choice> choices, float width) {
+  std::vector<float> widths;
+  float words = 0, longest = 0;
+  for (const Choice& choice : choices) {
+    widths.push_back(textWidth(view.fonts->bold, choice.label));
+    words += widths.back();
+    longest = std::max(longest, widths.back());
+  }
+  const auto count = static_cast<float>(choices.size());
+  const bool same = longest + view.px(10) <= width / count;
+  for (float& each : widths) each = same ? width / count : each + (width - words) / count;
+  return widths;
+}
+}  // namespace
+
 bool segmented(View& view, const std::string& name, std::span<const Choice> choices, int& chosen,
                const char* help) {
   const float width = contentWidth(), height = view.px(30), inset = view.px(3);
-  const float each = width / static_cast<float>(choices.size());
+  const std::vector<float> widths = segmentWidths(view, choices, width);
+  float x = ImGui::GetCursorScreenPos().x;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Canvas list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(at, ImVec2(at.x + width, at.y + height), view.theme->background, view.px(7));
@@ -109,7 +127,8 @@ bool segmented(View& view, const std::string& name, std::span<const Choice> choi
   bool changed = false;
   for (int i = 0; i < static_cast<int>(choices.size()); ++i) {
     const Choice& choice = choices[i];
-    ImGui::SetCursorScreenPos(ImVec2(at.x + each * static_cast<float>(i), at.y));
+    const float each = widths[static_cast<std::size_t>(i)];
+    ImGui::SetCursorScreenPos(ImVec2(std::exchange(x, x + each), at.y));
     const Hit hit =
         hitOf(name + "." + (choice.name.empty() ? choice.label : choice.name), ImVec2(each, height));
     const bool enabled = choice.disabledReason.empty();

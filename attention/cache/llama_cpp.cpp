@@ -9,8 +9,10 @@ namespace {
 
 constexpr Index kPad = 256;  // cells
 
+constexpr Index kMostCells = Index{1} << 60;  // more than any machine has
+
 Index padded(Index cells) {
-  return (cells + kPad - 1) / kPad * kPad;
+  return (std::min(cells, kMostCells) + kPad - 1) / kPad * kPad;
 }
 
 double sizeOf(auto count) {
@@ -23,7 +25,9 @@ Index cellsOf(const LayerGroup& group, Index tokens, const LlamaCppSettings& set
   switch (group.kind) {
     case CacheKind::window:
     case CacheKind::chunk:
-      return settings.fullWindows ? context : padded(std::min(context, group.span + settings.ubatch));
+      return settings.fullWindows ? context
+                                  : padded(std::min(context, std::min(group.span, kMostCells) +
+                                                                 std::min(settings.ubatch, kMostCells)));
     case CacheKind::full:
     case CacheKind::latent:
       return context;
@@ -160,7 +164,7 @@ Offloading offload(const ModelShape& shape, const CostRequest& request, const Ll
         (parts.layersRead - movedRead) * share + (head ? parts.head : 0) + parts.cacheRead * cacheShare;
     split.systemRead = parts.layersRead + parts.head + parts.cacheRead - split.gpuRead;
     split.seconds = split.gpuRead / machine.bandwidth + split.systemRead / settings.systemBandwidth;
-    split.fits = split.gpuBytes <= machine.usableShare * machine.memoryGb * 1e9;
+    split.fits = split.gpuBytes <= machine.usableBytes();
     return split;
   };
   if (settings.gpuLayers) return spread(std::min(*settings.gpuLayers, shape.layers));

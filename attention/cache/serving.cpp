@@ -118,7 +118,7 @@ GpuMemory gpuMemory(const ModelShape& shape, const CostRequest& request, const M
   const CacheCost cost = cacheCost(shape, request);
   const double gpus = sizeOf(request.tensorParallel);
   GpuMemory memory;
-  memory.usable = machine.usableShare * machine.memoryGb * 1e9;
+  memory.usable = machine.usableBytes();
   memory.weights = static_cast<double>(cost.weightsPerGpu);
   memory.cache = static_cast<double>(cost.reservedPerGpu);
   memory.rows = std::min<Index>(kPrefillChunk, request.tokens > kPrefillChunk / request.batch

@@ -20,6 +20,7 @@ struct Machine {
   double link = 0;  ///< bytes per second to other GPUs, both directions together; 0 = unknown
   /// Of its memory; less where a system gives its GPU only a part of what both share.
   double usableShare = kUsableShare;
+  double usableBytes() const { return usableShare * memoryGb * 1e9; }
   bool operator==(const Machine&) const = default;
 };
 

@@ -262,18 +262,18 @@ class TableBuilder {
   std::vector<float> firstColumn_, values_;
 };
 
-std::string quotedField(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + '"';
-}
-
 std::string numberText(float value) {
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 
 }  // namespace
+
+std::string quotedField(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + '"';
+}
 
 Result<Table> parseCsv(std::string_view text, const std::string& name) {
   TableBuilder builder;

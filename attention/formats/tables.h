@@ -48,6 +48,8 @@ struct Table {
 /// Errors name the line and column, what was found and what was expected; they include rows of different
 /// length, NaN and infinite values, and names that aren't UTF-8.
 Result<Table> parseCsv(std::string_view text, const std::string& name);
+/// A text as a field of CSV: in quotes, with its own doubled (RFC 4180).
+std::string quotedField(std::string_view text);
 /// Formats a table so that parseCsv() reads the same one back; writes a header and names only if there are
 /// names.
 std::string formatCsv(const Table& table);

@@ -265,7 +265,7 @@ Vector wholeValueBias(const ModelConfig& config, const LayerWeights& layer, cons
   const bool own = weights.v.bias.size() == config.kvHeads * dim,
              normed =
                  norm.size() > 0 && config.order != BlockOrder::after && !config.reads() && !layer.latent;
-  if (!layer.sinks.empty() || (!own && !normed)) return {};
+  if (!layer.sinks.empty() || config.gatedHeads || (!own && !normed)) return {};
   Vector bias = Vector::Zero(dim);
   if (own) bias += weights.v.bias.segment(first, dim);
   if (normed) bias += weightRows(weights.v, first, dim) * norm;

@@ -86,6 +86,13 @@ std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassReque
        request.weights && layers > 0 ? product(config.heads, n, seen) : 0});
   if (request.weights) sum = saturatingSum({sum, product(layers * heads, n, seen)});
   if (request.projections) sum = saturatingSum({sum, product(layers, 2 * (queries + keys), n)});
+  const Recurrence& recurrence = config.recurrence;
+  const bool hybrid = recurrence.kind != Recurrence::Kind::none;
+  if (hybrid)  // its widest rows, and the stream on both sides of each attention
+    sum = saturatingSum(
+        {sum, product(4, recurrence.heads * recurrence.headDim + 2 * recurrence.groups * recurrence.state, n),
+         request.hidden ? product(2 * layers, config.modelDim, n) : 0,
+         request.projections && config.gatedHeads ? product(layers, queries, n) : 0});
   if (request.hidden) sum = saturatingSum({sum, product(layers + 1, config.modelDim, n)});
   if (request.projections && config.reads()) sum = saturatingSum({sum, product(layers, queries, n)});
   if (request.input) sum = saturatingSum({sum, product(layers, config.modelDim, n)});

@@ -10,8 +10,8 @@ namespace headscope::attention {
 enum class ValueBiases { folded, withHeads };
 
 /// Returns the bias of a head's values, [headDim], if its output always holds it whole; empty without one,
-/// and in a layer with sinks, as a row's weights don't sum to 1 then. `weights` is the layer or its other
-/// attention.
+/// in a layer with sinks, as a row's weights don't sum to 1 then, and if heads are gated. `weights` is the
+/// layer or its other attention.
 Vector wholeValueBias(const ModelConfig& config, const LayerWeights& layer, const AttentionWeights& weights,
                       Index head);
 

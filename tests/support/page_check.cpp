@@ -243,12 +243,15 @@ std::vector<std::string> faintTexts(UiDriver& ui, double least) {
 }
 
 std::vector<std::string> smallTexts(UiDriver& ui, float least, float ofIndices) {
-  constexpr std::size_t kIndex = 12;  // bytes
   watchedFrame(ui);
+  constexpr std::size_t kIndex = 12;  // bytes
   std::vector<std::string> wrong;
+  const auto isIndex = [&](const DrawnText& text) {
+    return text.font == ui.view().fonts->script && text.text.size() <= kIndex;
+  };
   for (const DrawnText& text : app::uiState().texts)
     if (!isEmpty(clipped(lettersOf(text), windowOf())) &&
-        text.height < (text.text.size() <= kIndex ? std::min(least, ofIndices) : least))
+        text.height < (isIndex(text) ? std::min(least, ofIndices) : least))
       wrong.push_back(nameOf(text) + fmt::format(" is {:.1f} pixels high", text.height));
   return wrong;
 }

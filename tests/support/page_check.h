@@ -37,7 +37,7 @@ app::Scene crowdedScene(app::Scene scene);
 /// What a presented page breaks of the stage's rule: nothing overlaps, is cut or shortened, and nobody
 /// scrolls; pictures and large figures take at least 65 % of the height, and words beside them at most 30 %
 /// of the area; no type is smaller than 20 of 720 lines (25 from its highest to its lowest letter), or than
-/// 16 if it is a few letters, as indices are; each colour scale has a legend.
+/// 16 above and below a line of a formula; each colour scale has a legend.
 std::vector<std::string> stageFlaws(UiDriver& ui);
 
 /// Everything that overlaps or is cut off.

@@ -148,11 +148,13 @@ int runCost(const CostOptions& options) {
   if (options.model.empty()) refuse("expected --model NAME or --list");
   const ModelShape shape = orFail(shapeNamed(options.model, catalogue));
   const CostFigures figures = costFigures(setupOf(options, shape, catalogue), shape, catalogue);
+  if (options.fits && !options.engine.empty()) refuse("expected either --fits or --engine");
+  const std::optional<LlamaCppReport> engine = engineReport(options, figures);
   if (options.fits)
     return options.json ? print(fitsJson(figures, catalogue) + "\n", Printed::json)
                         : print(fitsTable(figures, catalogue));
   CostReport report = costReport(figures, catalogue);
-  report.engine = engineReport(options, report.figures);
+  report.engine = engine;
   for (const std::string& warning : report.warnings) warn(warning);
   const int printed = options.json ? print(costJson(report) + "\n", Printed::json) : print(costTable(report));
   const bool fits = report.engine ? report.engine->split.fits : report.figures.fits();

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/study/numbers.h"
+#include "attention/formats/tables.h"
 
 namespace headscope::app {
 
@@ -172,12 +173,6 @@ Json summaryOf(const Studied& studied) {
   return json;
 }
 
-std::string quotedField(const std::string& text) {
-  std::string field = "\"";
-  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return field + "\"";
-}
-
 /// The text's values for a column of the summary; null if it has none.
 const Matrix* columnIn(const StudiedHeads& text, const std::string& name) {
   for (const auto& [other, values] : columnsOf(text))
@@ -191,8 +186,9 @@ std::string csvNumber(float value) {
 
 /// The rows of one text: one for each head, then one for each place of a patch that isn't per head.
 std::string csvRows(const StudyReport& report, const Studied& studied, const StudiedHeads& text) {
-  std::string front = fmt::format("{},{},{},{}", text.asked.line, quotedField(text.asked.text),
-                                  quotedField(text.answer), quotedField(text.otherAnswer));
+  std::string front =
+      fmt::format("{},{},{},{}", text.asked.line, attention::quotedField(text.asked.text),
+                  attention::quotedField(text.answer), attention::quotedField(text.otherAnswer));
   for (const auto& [name, value] : numbersOf(text)) front += csvNumber(static_cast<float>(*value));
   const bool places = !studied.patchAt.empty();
   const auto strongest = strongestOf(text);

@@ -98,14 +98,6 @@ CostFigures costFigures(const CostSetup& setup, const ModelShape& shape, const C
   return figures;
 }
 
-double usableBytes(double gb) {
-  return attention::kUsableShare * gb * 1e9;
-}
-
-bool fitsInto(double bytes, double gb) {
-  return bytes <= usableBytes(gb);
-}
-
 std::array<GpuChoice, 5> gpuChoices(const CostFigures& figures, const CostCatalogue& catalogue) {
   std::array<GpuChoice, 5> choices;
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -122,7 +114,7 @@ std::array<GpuChoice, 5> gpuChoices(const CostFigures& figures, const CostCatalo
     choice.copies = attention::cacheCost(figures.shape, request).copies;
     const double bytes = choice.memory.needed();
     for (const Machine& machine : catalogue.machines)
-      if ((choice.gpus == 1 || machine.link > 0) && bytes <= machine.usableShare * machine.memoryGb * 1e9 &&
+      if ((choice.gpus == 1 || machine.link > 0) && bytes <= machine.usableBytes() &&
           (!choice.fitsGb || machine.memoryGb < *choice.fitsGb))
         choice.fitsGb = machine.memoryGb;
   }

@@ -59,11 +59,6 @@ struct GpuChoice {
 inline constexpr std::array<attention::Index, 5> kGpuCounts{1, 2, 4, 8, 16};
 std::array<GpuChoice, 5> gpuChoices(const CostFigures& figures, const CostCatalogue& catalogue);
 
-/// Returns the usable bytes of memory sold as `gb` GB (10⁹ bytes): the share attention::kUsableShare.
-double usableBytes(double gb);
-/// Whether `bytes` fit into the usable part of `gb` GB.
-bool fitsInto(double bytes, double gb);
-
 /// Returns a scene's request, for a number of GPUs that the heads can be split over.
 attention::CostRequest costRequest(const CostSetup& setup, const attention::ModelShape& shape);
 

@@ -238,10 +238,7 @@ PictureKind shownPicture(const Scene& scene) {
 namespace {
 
 std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + '"';
+  return text.find_first_of(",\"\r\n") == std::string::npos ? text : attention::quotedField(text);
 }
 
 }  // namespace

@@ -72,10 +72,6 @@ Result<std::string> textOf(const OpenModel& opened, const std::vector<Index>& id
                            attention::quotedText(text), fmt::join(read, " "))};
 }
 
-double surprise(const Eigen::Ref<const Eigen::RowVectorXf>& logits, Index id) {
-  return logSumExp(logits) - double{logits[id]};
-}
-
 /// Σ ln p of the tokens, each after those before it.
 Result<double> logProbability(const PairStudy& pair, std::span<const Index> ids,
                               const std::stop_token& stop) {
@@ -96,6 +92,10 @@ Result<double> logProbability(const PairStudy& pair, std::span<const Index> ids,
 }
 
 }  // namespace
+
+double surprise(const Eigen::Ref<const Eigen::RowVectorXf>& logits, Index id) {
+  return logSumExp(logits) - double{logits[id]};
+}
 
 Result<std::optional<StudiedText>> parseStudiedLine(std::string_view bytes, Index line,
                                                     const std::string& name) {

@@ -10,9 +10,7 @@
 namespace headscope::app {
 
 using attention::asSize;
-using attention::Error;
 using attention::Matrix;
-using attention::Result;
 using attention::Status;
 
 namespace {
@@ -60,10 +58,6 @@ void observe(const PairStudy& pair, const MapScores& ofMaps, StudiedHeads& out, 
   }
 }
 
-double lossOf(const Eigen::Ref<const Eigen::RowVectorXf>& logits, Index id) {
-  return logSumExp(logits) - double{logits[id]};
-}
-
 /// A run whose heads write only their values' biases, if these count with the attention's; null if none has
 /// one. Switched off, a head writes what it writes there.
 std::shared_ptr<const attention::PassResult> onlyBiases(const PairStudy& pair,
@@ -95,7 +89,7 @@ std::shared_ptr<const attention::PassResult> onlyBiases(const PairStudy& pair,
 Status ablate(const PairStudy& pair, attention::ValueBiases biases, StudiedHeads& out,
               const std::stop_token& stop) {
   const attention::ModelConfig& config = pair.opened->config();
-  const double own = lossOf(pair.a.run->logits.row(0), pair.answers.id);
+  const double own = surprise(pair.a.run->logits.row(0), pair.answers.id);
   out.loss = Matrix::Constant(config.layerCount(), config.heads, kMissing);
   const Index together = runsPerPass(pair.a);
   const auto without = onlyBiases(pair, biases);
@@ -109,7 +103,7 @@ Status ablate(const PairStudy& pair, attention::ValueBiases biases, StudiedHeads
       const auto logits = patchedLogits(*pair.opened, pair.a, std::move(runs), stop);
       if (!logits) return logits.error();
       for (Index i = 0; i < logits->rows(); ++i)
-        out.loss(layer, first + i) = static_cast<float>(lossOf(logits->row(i), pair.answers.id) - own);
+        out.loss(layer, first + i) = static_cast<float>(surprise(logits->row(i), pair.answers.id) - own);
     }
   return attention::success();
 }

@@ -144,8 +144,7 @@ void machineSection(Rows& rows, Scene& scene, const State& page) {
   for (const attention::Machine& machine : page.catalogue.machines) {
     if (machine.name == page.figures.machine.name) chosen = static_cast<int>(choices.size());
     choices.push_back(
-        {fmt::format("{} · {} TB/s · {} TFLOP/s", machineText(machine, "   "),
-                     roundedText(machine.bandwidth / 1e12, 4), roundedText(machine.flops / 1e12, 4)),
+        {fmt::format("{} · {} TB/s", machineText(machine, "   "), roundedText(machine.bandwidth / 1e12, 4)),
          "", machine.name});
   }
   if (rows.list("machine", choices, chosen, page.figures.machine.source.c_str()))

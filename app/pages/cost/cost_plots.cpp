@@ -105,8 +105,7 @@ std::vector<Segment> segmentsOf(const View& view, const CostFigures& figures) {
 float firstFit(const State& page, const ImRect& bar, double most) {
   double least = most;
   for (const attention::Machine& machine : page.catalogue.machines)
-    if (fitsInto(page.figures.gpuBytes(), machine.memoryGb))
-      least = std::min(least, usableBytes(machine.memoryGb));
+    if (page.figures.gpuBytes() <= machine.usableBytes()) least = std::min(least, machine.usableBytes());
   return std::round(bar.Min.x + static_cast<float>(least / most) * bar.GetWidth());
 }
 
@@ -139,18 +138,22 @@ void paintSegments(const View& view, Canvas list, const CostFigures& figures, co
 
 /// Draws the cards' capacities: bright if the model fits, grey if not. Of overlapping labels, the selected
 /// card's wins, then those of cards that fit.
-void paintCards(const View& view, Canvas list, const State& page, const ImRect& bar, double most) {
+void paintCards(const View& view, Canvas list, const State& page, const ImRect& bar, double most,
+                float firstFit) {
   const Theme& theme = *view.theme;
   const double bytes = page.figures.gpuBytes();
-  std::set<double> sizes;
-  for (const attention::Machine& machine : page.catalogue.machines) sizes.insert(machine.memoryGb);
+  // Machines with shared memory leave less of it to the GPU.
+  std::set<std::pair<double, double>> sizes;
+  for (const attention::Machine& machine : page.catalogue.machines)
+    sizes.emplace(machine.usableBytes(), machine.memoryGb);
   struct Card {
-    double gb;
+    double usable, gb;
     bool fits, chosen;
   };
   std::vector<Card> cards;
-  for (const double gb : sizes)
-    cards.push_back({gb, fitsInto(bytes, gb), gb == page.figures.machine.memoryGb});
+  const attention::Machine& own = page.figures.machine;
+  for (const auto& [usable, gb] : sizes)
+    cards.push_back({usable, gb, bytes <= usable, gb == own.memoryGb && usable == own.usableBytes()});
   std::stable_sort(cards.begin(), cards.end(), [](const Card& a, const Card& b) {
     return std::pair(a.chosen, a.fits) > std::pair(b.chosen, b.fits);
   });
@@ -162,8 +165,8 @@ void paintCards(const View& view, Canvas list, const State& page, const ImRect& 
     return true;
   };
   for (const Card& card : cards) {
-    if (usableBytes(card.gb) > most) continue;
-    const float x = std::round(bar.Min.x + static_cast<float>(usableBytes(card.gb) / most) * bar.GetWidth());
+    if (card.usable > most) continue;
+    const float x = std::round(bar.Min.x + static_cast<float>(card.usable / most) * bar.GetWidth());
     const float top = card.fits ? bar.Min.y - view.px(4) : bar.Max.y - view.px(4);
     list.AddRectFilled(ImVec2(x - view.px(card.fits ? 1 : 0.5f), top),
                        ImVec2(x + view.px(card.fits ? 1 : 0.5f), bar.Max.y + view.px(10)),
@@ -179,7 +182,7 @@ void paintCards(const View& view, Canvas list, const State& page, const ImRect& 
                          ImVec2(middle + half + pad, y + view.px(12)), theme.raised, view.px(5));
     paintText(list, font, ImVec2(middle, y), card.fits ? theme.text : theme.secondary, label, Align::center);
     if (!card.fits) continue;
-    const std::string free = fourDigitBytes(usableBytes(card.gb) - bytes) + " free";
+    const std::string free = fourDigitBytes(card.usable - bytes) + " free";
     const float room = textWidth(view.fonts->text, free) / 2;
     const float at = std::clamp(middle, bar.Min.x + room, bar.Max.x - room);
     if (claims(takenFree, at - room, at + room))
@@ -192,8 +195,8 @@ void paintCards(const View& view, Canvas list, const State& page, const ImRect& 
           ? "No GPU holds this."
           : fmt::format("Needs {:.0f} of the largest GPUs",
                         std::ceil(bytes * static_cast<double>(page.figures.request.tensorParallel) /
-                                  usableBytes(*sizes.rbegin())));
-  if (firstFit(page, bar, most) - bar.Min.x > textWidth(view.fonts->text, tooSmall) + view.px(90) || !anyFits)
+                                  sizes.rbegin()->first));
+  if (firstFit - bar.Min.x > textWidth(view.fonts->text, tooSmall) + view.px(90) || !anyFits)
     paintText(list, view.fonts->text, ImVec2(bar.Min.x, bar.Max.y + view.px(44)), theme.secondary, tooSmall);
 }
 
@@ -233,7 +236,7 @@ void tile(Scene& scene, State& page, const GpuChoice& choice, const ImRect& area
   paintText(list, view.fonts->bold, ImVec2(right, y), choice.fitsGb ? theme.text : theme.secondary, fits,
             Align::right);
   const float room = right - word - left - titleWidth - view.px(14);
-  const std::string needs = firstFitting(view.fonts->text, {"needs cards of", "of", ""}, room);
+  const std::string needs = firstFitting(view.fonts->text, {"needs cards with", "with", ""}, room);
   paintText(list, view.fonts->text, ImVec2(right - word - view.px(6), y), theme.secondary, needs,
             Align::right);
   if (low) return;
@@ -256,8 +259,8 @@ void gpuRuler(Scene& scene, State& page, Board& board) {
   const View& view = page.view;
   const CostFigures& figures = page.figures;
   const std::string sold =
-      fmt::format("{} % of a GPU is usable: {} gives {}", roundedText(attention::kUsableShare * 100),
-                  machineText(figures.machine, " "), fourDigitBytes(usableBytes(figures.machine.memoryGb)));
+      fmt::format("{} % of its memory is usable: {} gives {}", roundedText(figures.machine.usableShare * 100),
+                  machineText(figures.machine, " "), fourDigitBytes(figures.machine.usableBytes()));
   const auto bar = [&view, &page](const ImRect& area) {
     Canvas list = *ImGui::GetWindowDrawList();
     const CostFigures& shown = page.figures;
@@ -265,9 +268,10 @@ void gpuRuler(Scene& scene, State& page, Board& board) {
     list.AddRectFilled(bar.Min, bar.Max, view.theme->panel);
     double most = 200 * kGiga;
     // The axis grows beyond the largest card if the model or the selected machine is larger.
-    while (most < std::max(shown.gpuBytes() * 1.05, usableBytes(shown.machine.memoryGb))) most *= 2;
-    if (!shown.tooLarge()) paintSegments(view, list, shown, bar, most, firstFit(page, bar, most));
-    paintCards(view, list, page, bar, most);
+    while (most < std::max(shown.gpuBytes() * 1.05, shown.machine.usableBytes())) most *= 2;
+    const float fits = firstFit(page, bar, most);
+    if (!shown.tooLarge()) paintSegments(view, list, shown, bar, most, fits);
+    paintCards(view, list, page, bar, most, fits);
   };
   // They leave together: a bar says nothing without its heading.
   board.columns(std::vector<PartWidth>(1), 0, [&](std::size_t, Board& ruler) {

@@ -56,8 +56,8 @@ class MapPainter : ShotPainter {
   void waiting(const ImRect& box, Step step) {
     if (box.GetWidth() < 1) return;
     outline(box);
-    const auto stage = std::find(shot_.steps.begin(), shot_.steps.end(), step) - shot_.steps.begin() + 1;
-    paintText(list_, fonts_.text, box.GetCenter(), theme_.faint, std::to_string(stage), Align::center);
+    paintScripted(view_, list_, fonts_.text, box.GetCenter(), theme_.faint, stepTitle(shot_.config, {}, step),
+                  Align::center, box.GetWidth());
   }
 
   /// The name and shape of a matrix, above its box or below it.

@@ -18,7 +18,7 @@ constexpr double kMostSeconds = 0.1;   ///< that a frame advances the film
 void missing(const State& page, const ImRect& area) {
   View& view = page.view;
   if (!page.problem().empty())
-    return paintMessage(view, area, "Can't compute this layer", page.problem(), view.theme->error);
+    return paintMessage(view, area, "Can't take this layer apart", page.problem(), view.theme->text);
   if (!page.missing()) return;
   paintMissingLayer(view, *page.snapshot, area);
   if (!page.fault || page.fault.request().snapshot != page.snapshot) return;

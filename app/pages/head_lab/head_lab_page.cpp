@@ -59,7 +59,7 @@ void Page::draw(Scene& scene, const Layout& layout) {
     } else if (page_.missing()) {
       paintMissingLayer(view, *page_.snapshot, area);
     } else if (const std::string problem = page_.problem(); !problem.empty()) {
-      paintMessage(view, area, "Can't take this layer apart", problem, view.theme->error);
+      paintMessage(view, area, "Can't take this layer apart", problem, view.theme->text);
     } else if (page_.head) {
       shown(scene).draw(scene, area, layout);
     }

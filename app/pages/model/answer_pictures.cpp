@@ -98,14 +98,22 @@ void paintTexts(const View& view, const GridFigure& figure, const CellStyle& sty
     const std::string text = std::isfinite(value) ? fixedText(value, 2) : "";
     texts.push_back(text == fixedText(0, 2) ? "" : text);
   }
-  const auto fits = [&](ImFont* font) {
-    return lineHeight(font) * 1.3f <= plan.high &&
-           std::ranges::all_of(texts, [&](const auto& text) { return textWidth(font, text) <= room; });
+  const auto wide = [&](ImFont* font) {
+    return std::ranges::all_of(texts, [&](const auto& text) { return textWidth(font, text) <= room; });
   };
+  const auto fits = [&](ImFont* font) { return lineHeight(font) * 1.3f <= plan.high && wide(font); };
+  // "−.78" takes less room than "−0.78". If some still don't fit, none are shown: a gap would say nothing.
+  if (figure.words.empty() && !wide(fonts.monoSmall))
+    for (std::string& text : texts)
+      if (const std::size_t zero = text.find('0'); zero <= 3 && text.size() > zero + 1 &&
+                                                   (text[zero + 1] == '.' || text[zero + 1] == ',') &&
+                                                   text.find_first_of("123456789") > zero)
+        text.erase(zero, 1);
   ImFont* font = fonts.monoSmall;
   for (ImFont* const larger : {fonts.mono, fonts.monoTitle, fonts.monoHero})
     if (fits(larger)) font = larger;
-  const bool shown = plan.high >= lineHeight(font) && room >= textWidth(font, "000");
+  const bool shown = plan.high >= lineHeight(font) && room >= textWidth(font, "000") &&
+                     (!figure.words.empty() || wide(font));
   const float gap = std::min(plan.wide, plan.high) > view.px(6) ? view.px(1) : 0;
   for (Index row = 0; row < figure.values.rows(); ++row)
     for (Index column = plan.first; column < figure.values.cols(); ++column) {
@@ -118,9 +126,7 @@ void paintTexts(const View& view, const GridFigure& figure, const CellStyle& sty
       list.AddRectFilled(cell.Min, cell.Max - ImVec2(gap, gap), packed(fill));
       const std::string& text = texts[asSize(row * figure.values.cols() + column)];
       if (shown && std::isfinite(value))
-        paintText(list, font, cell.GetCenter(), inkOn(fill),
-                  figure.words.empty() && textWidth(font, text) > room ? "" : fitted(font, text, room),
-                  Align::center);
+        paintText(list, font, cell.GetCenter(), inkOn(fill), fitted(font, text, room), Align::center);
     }
   for (const auto& [row, column] : figure.kept)
     if (row < figure.values.rows() && column >= plan.first && column < figure.values.cols())

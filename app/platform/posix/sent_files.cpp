@@ -183,8 +183,8 @@ bool SentFiles::State::waitFor(int descriptor, int seconds) const {
 
 void SentFiles::State::serve() {
   // Removes sockets left by windows that were killed.
-  for (const std::string& name : socketsIn(folder))
-    if (name != name) (void)connectTo(folder, name);
+  for (const std::string& other : socketsIn(folder))
+    if (other != name) (void)connectTo(folder, other);
   while (waitFor(socket.get(), 0)) {
     const Descriptor from(::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (from.get() >= 0 && isOwn(from.get())) receive(from.get());

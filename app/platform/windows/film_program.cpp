@@ -44,6 +44,7 @@ FilmProgram::FilmProgram(const attention::Replacement& film) : state_(std::make_
   std::wstring name(kLongest, L'\0');
   const auto file = reinterpret_cast<HANDLE>(_get_osfhandle(film.descriptor()));
   name.resize(GetFinalPathNameByHandleW(file, name.data(), kLongest, FILE_NAME_NORMALIZED));
+  if (name.size() < 4) return;  // run() says so
   // \\?\C:\a.mp4, or \\?\UNC\server\share\a.mp4
   const bool remote = name.starts_with(L"\\\\?\\UNC\\");
   state_->name = std::filesystem::path(remote ? L"\\" + name.substr(7) : name.substr(4)).string();
@@ -62,7 +63,7 @@ int FilmProgram::run(const std::vector<std::string>& words, bool fed) {
   state.said = printedFile();
   state.printed = printedFile();
   Pipe pipe = fed ? newPipe() : Pipe{openNothing(), Handle()};
-  if (!state.said || !state.printed || !pipe.read) return EIO;
+  if (state.name.empty() || !state.said || !state.printed || !pipe.read) return EIO;
   auto [process, error] =
       startProgram("ffmpeg", words, {pipe.read.get(), state.printed.get(), state.said.get()});
   state.pipe = std::move(pipe.write);

@@ -74,7 +74,7 @@ void put(Canvas list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color,
                          (area.Max.y < clip.Max.y + 1 || clip.Max.y >= window->ClipRect.Max.y);
     state.texts.push_back({std::string(text), area, clip, color,
                            !foreground && byPanel && reachable().Contains(area), foreground,
-                           compat::sizeOf(font)});
+                           compat::sizeOf(font), font});
   }
   if (!state.hidesTexts) drawLines(list, font, at, color, lines, wrap);
 }

@@ -75,10 +75,13 @@ class FormulaPainter {
         drawFraction(node, at, level, all);
         break;
       case Kind::root: {
-        const float sign = paintText(*list_, font(level), at, fonts_.color, "√");
-        const float top = at.y - all.up + line * 0.06f;
-        list_->AddLine(ImVec2(at.x + sign - 1, top), ImVec2(at.x + all.width, top), fonts_.color,
-                       thickness());
+        // Drawn, as a font's sign has one height and doesn't meet the bar.
+        const float sign = textWidth(font(level), "√"), top = at.y - all.up + line * 0.14f;
+        const ImVec2 strokes[] = {ImVec2(at.x + sign * 0.12f, at.y + line * 0.06f),
+                                  ImVec2(at.x + sign * 0.3f, at.y - line * 0.02f),
+                                  ImVec2(at.x + sign * 0.56f, at.y + all.down - line * 0.14f),
+                                  ImVec2(at.x + sign * 0.94f, top), ImVec2(at.x + all.width, top)};
+        list_->AddPolyline(strokes, std::size(strokes), fonts_.color, 0, thickness());
         draw(node.children[0], ImVec2(at.x + sign, at.y), level);
         break;
       }

@@ -16,13 +16,14 @@ struct GuardedRange {
 /// The ranges of the whole process. Those who handle faults may only use plain memory, no locks.
 class GuardedRanges {
  public:
-  /// Guards the whole pages [begin, end) until release(). Returns null if 1,024 ranges are guarded already.
+  /// Guards the whole pages within `bytes` bytes from `begin` until release(). Returns null if 1,024 ranges
+  /// are guarded already.
   static GuardedRange* guard(const void* begin, std::size_t bytes);
   static void release(GuardedRange* range);
   static GuardedRange* at(std::uintptr_t address);
 };
 
-/// A file's bytes in memory, mapped to read. The system has its own version of the last two.
+/// A file's bytes in memory, mapped to read. Each system has its own constructor and destructor.
 class FileView {
  public:
   /// Maps a file of that many bytes, at least one. `data` is null with errno set on failure, and `range` is

@@ -92,7 +92,7 @@ RecurrentWeights recurrentWeights(TensorFinder& finder, const std::string& name,
     weights.norm = normOf("norm", delta ? how.headDim : inner);
   } else {
     const MappedRows decay = finder.table(name + "A_log", inner, s);
-    weights.decay.resize(inner, s);
+    weights.decay.resize(decay.rows, decay.cols);
     for (Index i = 0; i < decay.rows; ++i) weights.decay.row(i) = decay.row(i);
     weights.select = map("x_proj", how.rank + 2 * s, inner, false);
     weights.step = map("dt_proj", inner, how.rank, false);

@@ -183,8 +183,8 @@ MappedLinear TensorFinder::patches(const std::string& name, Index out, Index col
 
 Matrix TensorFinder::convolution(const std::string& name, Index channels, Index kernel) {
   const TensorView* const tensor = get(name + ".weight", {asSize(channels), 1, asSize(kernel)});
-  Matrix values = Matrix::Zero(channels, kernel);
-  if (!tensor) return values;
+  if (!tensor) return {};
+  Matrix values(channels, kernel);
   const Status status = tensor->read(0, {values.data(), asSize(values.size())}, "tensor " + quotedText(name));
   if (!status) fail(status.error().message);
   return values;

@@ -178,8 +178,9 @@ std::span<const Multimodal> multimodalTable();
 /// A value of config.json's model_type that opens.
 struct ModelType {
   std::string_view name;
-  /// "decoder", "decoder with experts", "decoder with latent attention", "decoder with recurrent layers", "encoder", "encoder–decoder",
-  /// "decoder that reads an encoder's output", "vision model" or "text part of a multimodal model".
+  /// "decoder", "decoder with experts", "decoder with latent attention", "decoder with recurrent layers",
+  /// "encoder", "encoder–decoder", "decoder that reads an encoder's output", "vision model" or "text part of
+  /// a multimodal model".
   std::string_view computes;
   std::string_view as = {};  ///< the family that it is another name of, or that its text part is by default
 };

@@ -338,8 +338,8 @@ Status ModelConfig::checkHeadMaps() const {
                     *clip)};
   if (gatedHeads)
     return Error{
-        "This model multiplies each head's output by a gate that depends on the token, so W_V and W_O "
-        "don't form one map."};
+        "This model multiplies each head's output by a gate that depends on the token, so its "
+        "values and outputs don't form one map. Heads and Model show its attention."};
   if (latent.rank == 0) return success();
   return Error{
       fmt::format("Keys and values of this model are computed from a latent of {} numbers after a norm, so "

@@ -28,7 +28,9 @@ void setHybrid(const ConfigReader& json, const std::vector<bool>& attends, Model
     layers.push_back(std::move(layer));
     numbers += (numbers.empty() ? "" : ", ") + std::to_string(i);
   }
-  if (layers.empty()) return json.fail(json.at("layer_types") + " has no layer with attention to show");
+  if (layers.empty())
+    return json.fail(
+        fmt::format("{} none of its {} layers has attention to show", json.at(""), attends.size()));
   if (layers.size() < attends.size())
     config.notes.push_back(fmt::format(
         "{} of its {} layers have attention, in the file layers {}; here they are numbered from 0. The "
@@ -236,6 +238,20 @@ void readLfm2(const ConfigReader& json, ModelConfig& config) {
   config.recurrence.bias = config.recurrence.kernelBias = json.flag("conv_bias", false);
 }
 
+/// Two thirds of the inner width, times a factor, rounded up to a multiple, unless the file says otherwise.
+void readAdjustedWidth(const ConfigReader& json, ModelConfig& config) {
+  if (!json.flag("block_auto_adjust_ff_dim", true)) return;
+  config.innerDim = 2 * config.innerDim / 3;
+  const Index of = json.size("block_multiple_of", 256);
+  const double wide =
+      std::floor(json.positive("block_ffn_dim_multiplier", 1) * static_cast<double>(config.innerDim));
+  if (!(wide >= 1 && wide <= static_cast<double>(kMaxConfigSize)))
+    return json.refuse("block_ffn_dim_multiplier", "out of range",
+                       fmt::format("a factor that gives the MLP 1 to {} rows", kMaxConfigSize));
+  if (!json.isNull("block_ffn_dim_multiplier"))
+    config.innerDim = (static_cast<Index>(wide) + of - 1) / of * of;
+}
+
 // LFM2 (Liquid AI 2025): short convolutions and attention.
 constexpr Family kLfm2{
     .name = "lfm2",
@@ -246,14 +262,7 @@ constexpr Family kLfm2{
         [](const ConfigReader& json, ModelConfig& config) {
           readLfm2(json, config);
           config.innerDim = json.size("block_ff_dim", config.innerDim);
-          if (json.flag("block_auto_adjust_ff_dim", true)) {
-            config.innerDim = 2 * config.innerDim / 3;
-            const Index of = json.size("block_multiple_of", 256);
-            const double factor = json.positive("block_ffn_dim_multiplier", 1);
-            if (!json.isNull("block_ffn_dim_multiplier"))
-              config.innerDim =
-                  (static_cast<Index>(factor * static_cast<double>(config.innerDim)) + of - 1) / of * of;
-          }
+          readAdjustedWidth(json, config);
           const bool listed = json.has("full_attn_idxs") && !json.has("layer_types");
           setHybrid(json,
                     listed ? listedLayers(json, "full_attn_idxs", config)

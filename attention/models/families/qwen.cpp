@@ -34,8 +34,6 @@ constinit const Family qwen3{
 
 // Qwen 2 and Qwen 3 as mixtures of experts (Yang et al. 2024, 2025).
 
-namespace {}  // namespace
-
 void readSparseLayers(const ConfigReader& json, ModelConfig& config) {
   const Index step = json.size("decoder_sparse_step", 1, 1, kMaxLayers);
   const std::vector<Index> dense = json.tokens("mlp_only_layers");

@@ -374,9 +374,9 @@ TEST(CostCommand, PrintsWhatFitsWhere) {
   EXPECT_EQ(row("RTX 3070", "published")["longest_context"], 0);
   EXPECT_EQ(row("RTX 4090", "published")["fits"], true);
   EXPECT_GT(row("RTX 3070", "q4_k_m")["longest_context"], 1024);
-  // A Mac gives its GPU three quarters.
-  EXPECT_LT(row("M4 Max 64 GB", "published")["longest_context"],
-            row("L40S", "published")["longest_context"].get<int>() * 2);
+  // A Mac gives its GPU three quarters: beside 16 GB of weights, 1.2 times what is left on an L40S, not 1.5.
+  EXPECT_LT(row("M4 Max 64 GB", "published")["longest_context"].get<double>(),
+            row("L40S", "published")["longest_context"].get<double>() * 1.3);
   const test::TemporaryFolder home;
   EXPECT_THAT(runCost({"--model", "Llama-3.1-8B", "--tokens", "8192", "--fits"}, home).output,
               HasSubstr("longest context at batch 1"));

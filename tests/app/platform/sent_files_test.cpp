@@ -124,6 +124,12 @@ TEST_F(SentFilesTest, RemovesSocketOfKilledWindow) {
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   ASSERT_EQ(sockets().size(), 1u);
+  {
+    // A window that has taken a file has looked for leftovers before.
+    const SentFiles window(windows_, "", [] {});
+    EXPECT_TRUE(sendFile(windows_, "", "/a"));
+    EXPECT_EQ(sockets().size(), 1u) << "the killed window's is still there";
+  }
   EXPECT_FALSE(sendFile(windows_, "", "/a"));
   EXPECT_THAT(sockets(), IsEmpty());
 }

@@ -253,7 +253,7 @@ TEST(Hybrid, RefusesWhatItCanNotShowOrDoesNotCompute) {
     return messageOf(readModelConfig(config + kSizes + "}", "config.json"));
   };
   EXPECT_THAT(refusal(R"({"model_type": "lfm2", "layer_types": ["conv", "conv", "conv", "conv"], )"),
-              testing::HasSubstr("has no layer with attention to show"));
+              testing::HasSubstr("none of its 4 layers has attention to show"));
   EXPECT_THAT(refusal(R"({"model_type": "lfm2", "layer_types": ["conv", "full_attention"], )"),
               testing::HasSubstr("a list of 2, expected a name for each of the 4 layers"));
   EXPECT_THAT(

@@ -301,7 +301,9 @@ void headsView(Board& board, Scene& scene, State& page, const ImRect& area) {
   overviewHeader(board, scene, page, headed);
   board.picture("", {120, 200, 1}, [&scene, &page](const ImRect& map) { paintHeads(scene, page, map); });
   if (!headed) return;
-  const std::string about = lossText(page);
+  const HeadLosses* const losses = page.currentLosses();
+  const bool any = losses && (losses->change.array().abs() >= kWorthSaying).any();
+  const std::string about = any ? lossText(page) : "";
   board.words({about.empty() ? "" : "Signed numbers: " + about, about}, {"", board.theme().faint})
       .inWindow()
       .apart(0);

@@ -24,6 +24,7 @@ std::vector<Behaviour> behavioursOf(const Layers& layers, float threshold);
 std::string lossText(State& page);
 /// "−0.12", "+0.05".
 std::string changeText(float change);
+inline constexpr float kWorthSaying = 0.05f;  ///< smaller changes aren't shown
 
 /// The layout of the overview.
 struct OverviewPlan {

@@ -80,7 +80,6 @@ void paintLayerNumbers(const View& view, const OverviewPlan& plan, const Scene& 
 /// Only the number if the rest doesn't fit `room`.
 void paintLoss(const View& view, const Overlay& overlay, Index layer, Index head, ImVec2 rightMiddle,
                float room, std::uint32_t color) {
-  constexpr float kWorthSaying = 0.05f;
   const float change = overlay.losses ? overlay.losses->change(layer, head) : 0;
   if (std::abs(change) < kWorthSaying) return;
   const std::string number = changeText(change), whole = "without it " + number;
