@@ -45,6 +45,19 @@ std::string checkSwitch(const std::string& text) {
   return text == "true" || text == "false" ? "" : foundText(text, "true or false");
 }
 
+std::string checkPositive(const std::string& text) {
+  double value = 0;
+  return reads(text, value) && std::isfinite(value) && value > 0 ? "" : foundText(text, "a number above 0");
+}
+
+std::string checkNorm(const std::string& text) {
+  return text == "rms" || text == "layer" ? "" : foundText(text, "rms or layer");
+}
+
+std::string anyText(const std::string&) {
+  return "";
+}
+
 template <ValueCheck check>
 std::string orNone(const std::string& text) {
   if (text == "none" || text == "None") return "";
@@ -70,6 +83,22 @@ constexpr LayerOption kLayerOptions[] = {
     {"sinks", "--sinks N", checkCount, "First keys that stay visible outside the window"},
     {"cache_length", "--cache-length N", checkCount, "Context tokens before x"},
     {"rope_theta", "--rope-theta NUMBER", orNone<checkNumber>, "Base of the rotary position embedding"},
+    {"rotary_dim", "--rotary-dim N", orNone<checkSize>,
+     "Numbers of each head that are rotated (head_dim times partial_rotary_factor); default all"},
+    {"rope_interleaved", "--rope-interleaved", checkSwitch,
+     "Rotate neighbouring numbers, as GPT-J; default the numbers of two halves"},
+    {"rope_scaling", "--rope-scaling JSON", anyText, "rope_scaling of config.json"},
+    {"max_positions", "--max-positions N", orNone<checkSize>,
+     "max_position_embeddings of config.json, which some kinds of rope_scaling read"},
+    {"qk_norm", "--qk-norm KIND", checkNorm,
+     "The kind of the norms q_norm and k_norm: rms, or layer, the default if they have biases"},
+    {"norm_epsilon", "--norm-epsilon NUMBER", orNone<checkPositive>,
+     "Added to their variance; default 1e-6, of layer norms 1e-5"},
+    {"norm_plus_one", "--norm-plus-one", checkSwitch, "They multiply by 1 + weight, as Gemma's"},
+    {"t5_max_distance", "--t5-max-distance N", orNone<checkSize>,
+     "Distance from which T5's position biases stay the same; default 128"},
+    {"t5_bidirectional", "--t5-bidirectional", checkSwitch,
+     "Half of T5's buckets are for keys after the query; default without --causal"},
     {"alibi", "--alibi", checkSwitch, "Linear position biases; --alibi=false for none"},
     {"softcap", "--softcap NUMBER", orNone<checkNumber>, "Soft limit of the scores"},
     {"scale", "--scale NUMBER", orNone<checkNumber>, "Factor on q·k; default 1/sqrt(head_dim)"},

@@ -6,7 +6,7 @@
 
 #include "app/scene/subject.h"
 #include "attention/core/result.h"
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 #include "attention/models/config/model_config.h"
 
 namespace headscope::app {

@@ -19,7 +19,7 @@
 #include "app/session/lecturer.h"
 #include "app/session/session.h"
 #include "attention/formats/files/file_io.h"
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 
 namespace headscope::app {
 

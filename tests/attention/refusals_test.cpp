@@ -6,7 +6,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 #include "attention/formats/tables.h"
 #include "attention/masks/expression.h"
 #include "attention/models/checkpoint/checkpoint.h"

@@ -13,7 +13,7 @@
 #include "attention/cache/paging.h"
 #include "attention/expressions/expression.h"
 #include "attention/formats/gguf/gguf_header.h"
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 #include "attention/formats/masks/mask_file.h"
 #include "attention/formats/npy.h"
 #include "attention/formats/npz_file.h"

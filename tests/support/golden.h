@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 #include "test_paths.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/tensor_source.h"

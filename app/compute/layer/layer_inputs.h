@@ -5,7 +5,7 @@
 #include "app/compute/jobs/memory_budget.h"
 #include "app/compute/layer/line_tokens.h"
 #include "app/scene/model_fit.h"
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 #include "attention/formats/masks/mask_file.h"
 #include "attention/masks/plain_rules.h"
 

@@ -216,10 +216,9 @@ TEST_F(Attend, CanOverwriteItsInput) {
 
 TEST_F(Attend, RefusesUnknownNames) {
   auto file = test::smallProblem();
-  file.tensors["q_norm.weight"] = test::gaussianTensor({4}, 1);
+  file.tensors["lambda_q1"] = test::gaussianTensor({4}, 1);
   put(file);
-  expectFailure(attend(), 1,
-                "tensor \"q_norm.weight\" belongs to the layer's attention, but isn't applied here");
+  expectFailure(attend(), 1, "tensor \"lambda_q1\" belongs to the layer's attention, but isn't applied here");
   file = test::smallProblem();
   file.metadata["widnow"] = "2";
   put(file);

@@ -6,7 +6,7 @@
 #include "app/compute/layer/snapshot.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/scene_json.h"
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 #include "attention/text/tokenizer.h"
 #include "render/image.h"
 #include "tests/app/commands/run_headscope.h"

@@ -8,7 +8,7 @@
 
 #include "app/scene/mask_rules.h"
 #include "app/scene/scene_json.h"
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/compare_image.h"

@@ -1,4 +1,4 @@
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 
 #include <gtest/gtest.h>
 

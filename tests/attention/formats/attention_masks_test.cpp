@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 #include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/tensor_source.h"

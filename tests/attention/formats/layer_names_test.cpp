@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "attention/formats/layers/attention_file.h"
-#include "attention/formats/layers/layer_reader.h"
+#include "attention/models/layers/attention_file.h"
+#include "attention/models/layers/layer_reader.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/small_problem.h"

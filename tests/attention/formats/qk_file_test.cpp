@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 #include "attention/formats/tensor_source.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attention/core/tensor.h"
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 #include "attention/formats/safetensors.h"
 #include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 #include "attention/formats/masks/mask_file.h"
 #include "tests/attention/formats/mask_file_fixture.h"
 #include "tests/support/matchers.h"

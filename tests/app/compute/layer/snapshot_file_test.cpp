@@ -3,7 +3,7 @@
 #include "app/compute/layer/snapshot.h"
 #include "app/scene/scene_json.h"
 #include "attention/core/score_terms.h"
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_file.h"

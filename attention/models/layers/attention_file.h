@@ -1,7 +1,7 @@
 #pragma once
 
 #include "attention/core/attention.h"
-#include "attention/formats/layers/layer_reader.h"
+#include "attention/models/layers/layer_reader.h"
 
 namespace headscope::attention {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "attention/core/score_terms.h"
-#include "attention/formats/layers/layer_reader.h"
+#include "attention/models/layers/layer_reader.h"
 #include "attention/text/ascii.h"
 
 namespace headscope::attention {
@@ -15,6 +15,11 @@ constexpr std::string_view kDescriptions[] = {"format", "case", "witness"};
 bool parseText(std::string_view text, bool& value) {
   value = text == "True" || text == "true" || text == "1";
   return value || text == "False" || text == "false" || text == "0";
+}
+
+bool parseText(std::string_view text, std::string& value) {
+  value = text;
+  return true;
 }
 
 template <typename Number>
@@ -48,6 +53,20 @@ class OptionReader {
     read(option, value, expected);
     const std::optional<Index> found = value;
     if (found && *found < least) complain(option, std::to_string(*found), expected);
+  }
+  void readPositive(const char* option, std::optional<double>& value) {
+    read(option, value, "a finite number above 0, or None");
+    if (value && *value <= 0)
+      complain(option, fmt::format("{:g}", *value), "a finite number above 0, or None");
+  }
+  /// Returns whether the option is the first of two words; nothing if it is left out.
+  std::optional<bool> readWord(const char* option, std::string_view yes, std::string_view no) {
+    std::optional<std::string> word;
+    const std::string expected = fmt::format("{} or {}", yes, no);
+    read(option, word, expected.c_str());
+    if (!word) return std::nullopt;
+    if (*word != yes && *word != no) complain(option, quotedText(*word), expected.c_str());
+    return *word == yes;
   }
   void readTerms(ScoreNumbers& numbers) {
     for (const ScoreTerm& term : scoreTerms()) {
@@ -118,6 +137,26 @@ class OptionReader {
   std::optional<Error> error_;
 };
 
+/// Reads the options of a layer's extras.
+void readExtrasOptions(OptionReader& reader, ParsedOptions& parsed) {
+  constexpr const char* kSize = "a whole number of at least 1, or None";
+  reader.readSize("rotary_dim", parsed.rotaryDim, 2, "an even number of at least 2, or None");
+  reader.read("rope_interleaved", parsed.interleaved, "True or False");
+  reader.read("rope_scaling", parsed.ropeScaling, "JSON");
+  reader.readSize("max_positions", parsed.maxPositions, 2, "a whole number of at least 2, or None");
+  for (const char* option : {"rotary_dim", "rope_interleaved", "rope_scaling", "max_positions"})
+    if (parsed.rotationOption.empty() && reader.given(option)) parsed.rotationOption = option;
+  parsed.extrasOption = parsed.rotationOption;
+  parsed.layerNorm = reader.readWord("qk_norm", "layer", "rms");
+  reader.readPositive("norm_epsilon", parsed.normEpsilon);
+  reader.read("norm_plus_one", parsed.normPlusOne, "True or False");
+  reader.readSize("t5_max_distance", parsed.t5MaxDistance, 1, kSize);
+  reader.read("t5_bidirectional", parsed.t5Bidirectional, "True or False");
+  for (const char* option :
+       {"qk_norm", "norm_epsilon", "norm_plus_one", "t5_max_distance", "t5_bidirectional"})
+    if (parsed.extrasOption.empty() && reader.given(option)) parsed.extrasOption = option;
+}
+
 }  // namespace
 
 Result<ParsedOptions> parseOptions(const AttentionOptions& metadata, const AttentionOptions& options,
@@ -136,6 +175,7 @@ Result<ParsedOptions> parseOptions(const AttentionOptions& metadata, const Atten
   reader.readSize("sinks", parsed.rules.sinks, 0, "a whole number of at least 0");
   reader.readSize("cache_length", config.cacheLength, 0, "a whole number of at least 0");
   reader.read("rope_theta", config.ropeTheta, "a finite number above 0, or None");
+  readExtrasOptions(reader, parsed);
   reader.read("alibi", config.alibi, "True or False");
   reader.readTerms(config);
   reader.read("scale", config.scale, "a finite number, or None");

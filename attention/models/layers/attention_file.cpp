@@ -1,8 +1,8 @@
-#include "attention/formats/layers/attention_file.h"
+#include "attention/models/layers/attention_file.h"
 
 #include <fmt/core.h>
 
-#include "attention/formats/layers/layer_reader.h"
+#include "attention/models/layers/layer_reader.h"
 
 namespace headscope::attention {
 namespace {
@@ -58,7 +58,7 @@ Result<AttentionProblem> readLayer(const TensorSource& file, const AttentionOpti
   const auto parsed = parseOptions(file.header().metadata, options, name);
   if (!parsed) return parsed.error();
   TensorReader reader(file, name, budget);
-  return readLayerTensors(reader, file.header(), *parsed, name);
+  return readLayerTensors(reader, file.header(), *parsed, name, false);
 }
 
 Result<AttentionProblem> readProblem(const TensorSource& file, const AttentionOptions& options,
@@ -67,13 +67,14 @@ Result<AttentionProblem> readProblem(const TensorSource& file, const AttentionOp
   if (!parsed) return parsed.error();
   if (!parsed->known) return parsed->known.error();
   TensorReader reader(file, name, budget);
-  auto problem = readLayerTensors(reader, file.header(), *parsed, name);
+  auto problem = readLayerTensors(reader, file.header(), *parsed, name, true);
   if (!problem) return problem.error();
   auto x = readSequences(reader, "x", problem->config.modelDim);
   if (!x) return x.error();
   problem->x = *std::move(x);
   problem->batched = file.header().tensors.at("x").shape.size() == 3;
   if (const auto status = readContext(reader, *problem); !status) return status.error();
+  if (const auto status = readPositions(reader, *problem); !status) return status.error();
 
   const Index queries = problem->x[0].rows();
   const Index keys = problem->context.empty() ? queries : problem->context[0].rows();
@@ -161,10 +162,10 @@ std::vector<AttentionResult> solve(const AttentionProblem& problem) {
   std::vector<AttentionResult> results;
   results.reserve(problem.x.size());
   for (std::size_t i = 0; i < problem.x.size(); ++i) {
-    const Matrix& context = problem.context.empty() ? problem.x[i] : problem.context[i];
     AttentionConfig config = problem.config;
     config.dropout.sequence = i;
-    results.push_back(attend(config, problem.projections, problem.x[i], context, problem.masks[i]));
+    results.push_back(projectSequence(problem, i));
+    attendProjected(config, problem.projections, problem.masks[i], results.back());
   }
   return results;
 }

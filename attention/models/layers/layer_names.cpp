@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-#include "attention/formats/layers/layer_reader.h"
+#include "attention/models/layers/layer_reader.h"
 
 namespace headscope::attention {
 namespace {
@@ -24,6 +24,9 @@ constexpr LayerSpelling kSpellings[] = {
     {.qkv = "Wqkv", .o = "out_proj"},
     {.qkv = "qkv", .o = "proj"},
     {.q = "q_lin", .k = "k_lin", .v = "v_lin", .o = "out_lin"},
+    // T5; DeepSeek's multi-head latent attention, whose maps layer_extras.h reads
+    {.q = "q", .k = "k", .v = "v", .o = "o"},
+    {.q = "q_b_proj", .k = "kv_b_proj", .v = "kv_b_proj", .o = "o_proj"},
     // GPT-NeoX, Pythia, BLOOM
     {.qkv = "query_key_value", .fused = FusedRows::heads, .o = "dense"},
 };
@@ -33,10 +36,14 @@ std::string firstTensor(const LayerPlace& place) {
   return place.prefix + place.spelling->weight(place.spelling->first());
 }
 
-std::optional<Index> lastNumber(std::string_view prefix) {
+/// The layer's number: the last one in the name, but T5's block.3.layer.0 is layer 3.
+std::optional<Index> layerNumber(std::string_view prefix) {
   std::optional<Index> number;
-  for (const std::string_view part : splitName(prefix))
-    if (const auto found = numberInName(part)) number = found;
+  bool inBlock = false;
+  for (const std::string_view part : splitName(prefix)) {
+    inBlock = inBlock || part == "block";
+    if (const auto found = numberInName(part); found && !(inBlock && number)) number = found;
+  }
   return number;
 }
 
@@ -89,7 +96,7 @@ std::vector<LayerPlace> findLayers(const SafetensorsHeader& header) {
       if (!tensor.ends_with(first)) continue;
       const std::string prefix = tensor.substr(0, tensor.size() - first.size());
       if (!prefix.empty() && prefix.back() != '.') continue;
-      LayerPlace place{prefix, lastNumber(prefix), &spelling};
+      LayerPlace place{prefix, layerNumber(prefix), &spelling};
       (hasOutput(header, place) ? complete : others).push_back(std::move(place));
     }
   }

@@ -12,6 +12,7 @@
 #include "attention/formats/safetensors.h"
 #include "attention/formats/tensor_source.h"
 #include "attention/masks/plain_rules.h"
+#include "attention/models/layers/layer_extras.h"
 
 namespace headscope::attention {
 
@@ -50,8 +51,9 @@ Result<LayerPlace> chooseLayer(const SafetensorsHeader& header, std::optional<In
 /// An attention layer and its input, as read by `headscope attend`.
 struct AttentionProblem {
   AttentionConfig config;
-  PlainRules rules;  ///< causal, window and sinks; `masks` includes them
-  Projections projections;
+  PlainRules rules;                ///< causal, window and sinks; `masks` includes them
+  Projections projections;         ///< of multi-head latent attention only the output's
+  LayerExtras extras;              ///< what `config` doesn't say
   std::vector<Matrix> x;           ///< per sequence [n, modelDim]
   std::vector<Matrix> context;     ///< per sequence [m, modelDim]; empty for self-attention
   std::vector<MaskInput> masks;    ///< per sequence
@@ -60,8 +62,9 @@ struct AttentionProblem {
 };
 
 /// Options by name, as in a file's metadata (heads, kv_heads, head_dim, layer, causal, window, sinks,
-/// cache_length, rope_theta, alibi, softcap, scale, dropout, dropout_seed), with Python's True, False and
-/// None.
+/// cache_length, rope_theta, rotary_dim, rope_interleaved, rope_scaling, max_positions, qk_norm,
+/// norm_epsilon, norm_plus_one, t5_max_distance, t5_bidirectional, alibi, softcap, scale, dropout,
+/// dropout_seed), with Python's True, False and None.
 using AttentionOptions = std::map<std::string, std::string>;
 
 /// The parsed options. Sizes are separate because missing ones are inferred from the tensors' shapes.
@@ -71,6 +74,15 @@ struct ParsedOptions {
   std::optional<Index> heads, kvHeads, headDim;
   std::optional<Index> layer;  ///< which layer of the file
   bool causalGiven = false, cacheGiven = false;
+  // What LayerExtras reads.
+  std::optional<Index> rotaryDim, maxPositions, t5MaxDistance;
+  std::optional<bool> interleaved, t5Bidirectional;
+  std::optional<bool> layerNorm;  ///< qk_norm: "layer" instead of "rms"
+  std::optional<double> normEpsilon;
+  bool normPlusOne = false;         ///< norms multiply by 1 + weight
+  std::string ropeScaling;          ///< rope_scaling of a config.json, JSON
+  std::string_view rotationOption;  ///< the first given option that describes a rotation; empty: none
+  std::string_view extrasOption;    ///< the first given option of all these; empty: none
   /// Success, or an Error for the first name that is neither an option nor a description of the file.
   Status known = success();
 };
@@ -85,10 +97,13 @@ Result<ParsedOptions> parseOptions(const AttentionOptions& metadata, const Atten
 /// `keys`. x and the rules must already be set. Adds notes about how masks of other programs were read.
 Status readMasks(TensorReader& reader, Index queries, Index keys, AttentionProblem& problem);
 
-/// Reads the config and the projections of the layer chosen by the options, and no other
-/// tensors. Splits fused projections (core/projections.h) and transposes Conv1D weights. Messages are
-/// prefixed by `name`.
+/// Returns a tensor's whole numbers, each from 0 to `most`. Requires that the file has the tensor.
+Result<std::vector<Index>> readIndices(TensorReader& reader, const std::string& tensor, Index most);
+
+/// Reads the config and the projections of the layer chosen by the options and, with `extras`, what else
+/// changes its attention; without, a layer that has any is an Error. Splits fused projections
+/// (core/projections.h) and transposes Conv1D weights. Messages are prefixed by `name`.
 Result<AttentionProblem> readLayerTensors(TensorReader& reader, const SafetensorsHeader& header,
-                                          ParsedOptions options, const std::string& name);
+                                          ParsedOptions options, const std::string& name, bool extras);
 
 }  // namespace headscope::attention

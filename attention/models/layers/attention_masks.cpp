@@ -1,8 +1,8 @@
 #include <fmt/core.h>
 
-#include "attention/formats/layers/layer_reader.h"
 #include "attention/formats/masks/mask_file.h"
 #include "attention/masks/runs.h"
+#include "attention/models/layers/layer_reader.h"
 
 namespace headscope::attention {
 namespace {
@@ -302,21 +302,36 @@ Status readKeyLengths(TensorReader& reader, const MaskSizes& sizes, std::vector<
   if (!tensor) return success();
   const Shape expected{asSize(sizes.batch)};
   if (tensor->shape != expected) return reader.wrongShape("key_lengths", tensor->shape, shapeText(expected));
-  if (tensor->dtype != DType::I64 && tensor->dtype != DType::I32) {
-    return Error{reader.at("key_lengths") + " is " + std::string(name(tensor->dtype)) + ", expected I64"};
-  }
-  const auto bytes = reader.bytes("key_lengths", *tensor);
-  if (!bytes) return bytes.error();
-  for (std::size_t i = 0; i < asSize(sizes.batch); ++i) {
-    const std::uint8_t* const at = bytes->data() + i * byteSize(tensor->dtype);
-    const std::int64_t length = tensor->dtype == DType::I64 ? load<std::int64_t>(at) : load<std::int32_t>(at);
-    if (length < 0 || length > sizes.keys) {
-      return Error{
-          fmt::format("{} is {} at [{}], expected 0 to {}", reader.at("key_lengths"), length, i, sizes.keys)};
-    }
-    keyLengths.push_back(length);
-  }
+  auto lengths = readIndices(reader, "key_lengths", sizes.keys);
+  if (!lengths) return lengths.error();
+  keyLengths = *std::move(lengths);
   return success();
+}
+
+/// Texts packed into one sequence, as transformers finds them (find_packed_sequence_indices): without a mask,
+/// a new one begins where positions don't go up by 1, and tokens see only their own text.
+void separateTexts(const MaskSizes& sizes, std::vector<MaskParts>& parts, AttentionProblem& problem) {
+  bool several = false;
+  for (std::size_t i = 0; i < problem.extras.positions.size(); ++i) {
+    const std::vector<Index>& positions = problem.extras.positions[i];
+    auto cells = std::make_shared<CellTable>(CellTable{1, sizes.queries, sizes.keys, {}});
+    for (Index from = 0; from < sizes.queries;) {
+      Index to = from + 1;
+      while (to < sizes.queries && positions[asSize(to)] == positions[asSize(to - 1)] + 1) ++to;
+      CellRow row;
+      appendRun(row.masked, 0, from);
+      appendRun(row.masked, to, sizes.keys);
+      cells->rows.resize(asSize(to), std::make_shared<const CellRow>(std::move(row)));
+      several = several || to - from < sizes.queries;
+      from = to;
+    }
+    parts[i].cells.push_back(std::move(cells));
+  }
+  if (several)
+    problem.notes.push_back(
+        "position_ids starts anew and there is no mask, so the sequence holds several texts, and tokens see "
+        "only "
+        "their own");
 }
 
 /// Compiles rules, key length and cells into one formula per sequence.
@@ -338,6 +353,24 @@ void compileMasks(std::vector<MaskParts> parts, const std::vector<Index>& keyLen
 
 }  // namespace
 
+Result<std::vector<Index>> readIndices(TensorReader& reader, const std::string& tensor, Index most) {
+  const TensorEntry* const found = reader.find(tensor);
+  if (found->dtype != DType::I64 && found->dtype != DType::I32)
+    return Error{reader.at(tensor) + " is " + std::string(name(found->dtype)) + ", expected I64"};
+  const auto bytes = reader.bytes(tensor, *found);
+  if (!bytes) return bytes.error();
+  std::vector<Index> indices(bytes->size() / byteSize(found->dtype));
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const std::uint8_t* const at = bytes->data() + i * byteSize(found->dtype);
+    const std::int64_t value = found->dtype == DType::I64 ? load<std::int64_t>(at) : load<std::int32_t>(at);
+    if (value < 0 || value > most)
+      return Error{fmt::format("{} is {} at {}, expected 0 to {}", reader.at(tensor), value,
+                               positionText(i, found->shape), most)};
+    indices[i] = value;
+  }
+  return indices;
+}
+
 Status readMasks(TensorReader& reader, Index queries, Index keys, AttentionProblem& problem) {
   const MaskSizes sizes{static_cast<Index>(problem.x.size()), problem.config.heads, queries, keys,
                         problem.batched};
@@ -345,6 +378,10 @@ Status readMasks(TensorReader& reader, Index queries, Index keys, AttentionProbl
   for (const MaskName& mask : maskNames())
     if (const auto status = MaskTensorReader(reader, mask, sizes).read(parts, problem.notes); !status)
       return status;
+  const auto given = [&](const char* name) { return reader.all().contains(name); };
+  if (std::ranges::none_of(maskNames(), [&](const MaskName& mask) { return given(mask.name); }) &&
+      !given("key_lengths"))
+    separateTexts(sizes, parts, problem);
   std::vector<Index> keyLengths;
   if (const auto lengths = readKeyLengths(reader, sizes, keyLengths); !lengths) return lengths;
   compileMasks(std::move(parts), keyLengths, sizes, problem);

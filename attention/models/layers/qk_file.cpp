@@ -3,8 +3,8 @@
 #include <new>
 #include <tuple>
 
-#include "attention/formats/layers/attention_file.h"
-#include "attention/formats/layers/layer_reader.h"
+#include "attention/models/layers/attention_file.h"
+#include "attention/models/layers/layer_reader.h"
 #include "attention/text/ascii.h"
 
 namespace headscope::attention {

@@ -1,4 +1,4 @@
-#include "attention/formats/layers/layer_reader.h"
+#include "attention/models/layers/layer_reader.h"
 
 #include <fmt/core.h>
 
@@ -58,17 +58,20 @@ class LayerReader {
     return rows;
   }
 
-  Result<Projections> projections(const AttentionConfig& config) {
+  /// Reads the maps, of which multi-head latent attention (`latent`) only has the output's.
+  Result<Projections> projections(const AttentionConfig& config, bool latent) {
     Projections projections;
     const Index qRows = config.heads * config.headDim, kvRows = config.kvHeads * config.headDim;
     std::vector<std::tuple<std::string_view, Linear*, Index, Index>> parts;
-    if (names().qkv.empty())
+    if (latent)
+      parts = {};
+    else if (names().qkv.empty())
       parts = {{names().q, &projections.q, qRows, config.modelDim},
                {names().k, &projections.k, kvRows, config.modelDim},
                {names().v, &projections.v, kvRows, config.modelDim}};
     else if (const auto fused = readFused(config, projections); !fused)
       return fused.error();
-    parts.push_back({names().o, &projections.o, config.modelDim, qRows});
+    parts.push_back({names().o, &projections.o, config.modelDim, config.heads * config.valueSize()});
     for (const auto& [map, target, rows, cols] : parts) {
       auto linear = readLinear(map, rows, cols);
       if (!linear) return linear.error();
@@ -78,7 +81,7 @@ class LayerReader {
   }
 
   /// Refuses tensors of the layer that it doesn't read, and a rotation that differs from `ropeTheta`'s.
-  Status checkUnread(const AttentionConfig& config) {
+  Status checkUnread(const AttentionProblem& problem) {
     const std::string inside = module();
     for (const auto& entry : reader_.all()) {
       const std::string& tensor = entry.first;
@@ -96,7 +99,7 @@ class LayerReader {
           " belongs to the layer's attention, but isn't applied here, and the weights would be wrong; open "
           "the model's folder instead, or leave the tensor out"};
     }
-    return config.ropeTheta ? checkRotation(config) : success();
+    return problem.config.ropeTheta || problem.extras.rotation ? checkRotation(problem) : success();
   }
 
  private:
@@ -117,7 +120,10 @@ class LayerReader {
 
   /// Checks that rope_theta, which turns all numbers of each head in halves and without scaling, is the
   /// rotation of the model that saved the layer, as far as its names tell.
-  Status checkRotation(const AttentionConfig& config) {
+  Status checkRotation(const AttentionProblem& problem) {
+    const auto& rotation = problem.extras.rotation;
+    const std::vector<double> frequencies =
+        rotation ? rotation->frequencies : ropeFrequencies(problem.config.headDim, *problem.config.ropeTheta);
     const auto& tensors = reader_.all();
     const auto found = std::ranges::find_if(tensors, [&](const auto& tensor) {
       return tensor.first.starts_with(place_.prefix) && tensor.first.ends_with("inv_freq");
@@ -125,30 +131,29 @@ class LayerReader {
     if (found != tensors.end()) {
       const auto values = reader_.floats(found->first, found->second);
       if (!values) return values.error();
-      const Index count = config.headDim / 2;
-      bool same = std::ssize(*values) == count;
-      for (Index i = 0; same && i < count; ++i) {
-        const double expected =
-            std::pow(*config.ropeTheta, -2.0 * static_cast<double>(i) / static_cast<double>(config.headDim));
-        same = std::abs(double{(*values)[static_cast<std::size_t>(i)]} - expected) <= 5e-3 * expected;
-      }
+      bool same = values->size() == frequencies.size();
+      for (std::size_t i = 0; same && i < frequencies.size(); ++i)
+        same = std::abs(double{(*values)[i]} - frequencies[i]) <= 5e-3 * frequencies[i];
       return same ? success()
-                  : Error{fmt::format(
-                        "{} holds other frequencies than rope_theta {:g} gives for heads of {}: the "
-                        "model rotates a part of each head, or scales its rotation",
-                        reader_.at(found->first), *config.ropeTheta, config.headDim)};
+                  : Error{fmt::format("{} holds other frequencies than {} gives for heads of {}: the model "
+                                      "rotates a part of "
+                                      "each head (rotary_dim), or scales its rotation (rope_scaling)",
+                                      reader_.at(found->first),
+                                      rotation ? "the rotation of the options"
+                                               : fmt::format("rope_theta {:g}", *problem.config.ropeTheta),
+                                      problem.config.headDim)};
     }
     const std::string first = weightOf(names().first());
     // GPT-J's projections are named as OPT's, which has no rotation.
     const bool neox = names().fused == FusedRows::heads,
                gptJ = names().q == "q_proj" && names().o == "out_proj";
-    if (!neox && (!gptJ || place_.prefix.empty())) return success();
-    return Error{
-        fmt::format("{} is named as in {}, which rope_theta can't express; leave rope_theta out, or open the "
-                    "model's folder",
-                    reader_.at(first),
-                    neox ? "GPT-NeoX, which rotates a part of each head (rotary_pct)"
-                         : "GPT-J, which rotates a part of each head, in interleaved pairs")};
+    const bool told = rotation && (!gptJ || rotation->interleaved);
+    if (told || (!neox && (!gptJ || place_.prefix.empty()))) return success();
+    return Error{fmt::format(
+        "{} is named as in {}; leave rope_theta out, or open the model's folder", reader_.at(first),
+        neox ? "GPT-NeoX, which rotates a part of each head (rotary_pct): headscope attend takes rotary_dim"
+             : "GPT-J, which rotates a part of each head, in interleaved pairs: headscope attend takes "
+               "rotary_dim and rope_interleaved")};
   }
 
   /// Reads the sizes of a fused projection. The output projection has as many inputs as there are query rows.
@@ -248,29 +253,40 @@ Status inferSizes(const TensorReader& reader, const std::string& name, const Lay
 }  // namespace
 
 Result<AttentionProblem> readLayerTensors(TensorReader& reader, const SafetensorsHeader& header,
-                                          ParsedOptions options, const std::string& name) {
+                                          ParsedOptions options, const std::string& name, bool extras) {
   const auto place = chooseLayer(header, options.layer, name);
   if (!place) return place.error();
+  if (!extras && !options.extrasOption.empty())
+    return Error{fmt::format("{}: {} isn't applied here; use headscope attend, or open the model's folder",
+                             name, options.extrasOption)};
   if (!place->prefix.empty()) reader.passOverOtherParts();
   LayerReader layer(reader, *place);
-  const auto rows = layer.rows();
-  if (!rows) return rows.error();
-  if (const auto status = inferSizes(reader, name, *rows, options); !status) return status.error();
   AttentionProblem problem;
+  if (extras && isLatent(reader, *place)) {
+    auto latent = readLatentLayer(reader, *place, options);
+    if (!latent) return latent.error();
+    problem.extras.latent = *std::move(latent);
+  } else {
+    const auto rows = layer.rows();
+    if (!rows) return rows.error();
+    if (const auto status = inferSizes(reader, name, *rows, options); !status) return status.error();
+  }
   problem.config = options.config;
   problem.rules = options.rules;
   if (const auto status = validate(problem.config); !status)
     return Error{name + ": " + status.error().message};
-  auto projections = layer.projections(problem.config);
+  auto projections = layer.projections(problem.config, problem.extras.latent.has_value());
   if (!projections) return projections.error();
   problem.projections = *std::move(projections);
-  if (const auto status = layer.checkUnread(problem.config); !status) return status.error();
+  if (extras)
+    if (const auto status = readExtras(reader, *place, options, name, problem); !status)
+      return status.error();
+  if (const auto status = layer.checkUnread(problem); !status) return status.error();
   if (problem.config.ropeTheta && !place->prefix.empty())
-    problem.notes.push_back(
-        fmt::format("{}: rope_theta rotates all {} numbers of each head, as halves and without "
-                    "scaling; models with partial_rotary_factor, interleaved pairs or "
-                    "rope_scaling differ",
-                    name, problem.config.headDim));
+    problem.notes.push_back(fmt::format(
+        "{}: rope_theta rotates all {} numbers of each head, as halves and without scaling; models "
+        "with partial_rotary_factor, interleaved pairs or rope_scaling differ{}",
+        name, problem.config.headDim, extras ? ", see rotary_dim, rope_interleaved and rope_scaling" : ""));
   return problem;
 }
 
