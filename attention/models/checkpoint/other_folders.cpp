@@ -23,7 +23,8 @@ constexpr FileKind kFileKinds[] = {
     {"quantization_config", Opens::yes,
      "in a config.json: GPTQ of 2 to 8 bits, AWQ, bitsandbytes' nf4, fp4 and int8, compressed-tensors' int4, "
      "int8 "
-     "and fp8, FP8 in blocks, MLX of 2 to 8 bits, gpt-oss's MXFP4"},
+     "and fp8, FP8 in blocks, NVFP4 and MXFP4 (also of Model Optimizer and Quark), HQQ of 1 to 8 bits, "
+     "torchao's int8, intx and float8, MLX of 2 to 8 bits, gpt-oss's MXFP4"},
     {"adapter_config.json", Opens::yes, "a LoRA adapter of PEFT, with its model beside it or downloaded"},
     {"*.gguf", Opens::yes, "a model of llama.cpp, in one file or several", "open that file"},
     {"tokenizer.json", Opens::yes, "a tokenizer"},
@@ -42,7 +43,8 @@ constexpr FileKind kFileKinds[] = {
     {"flax_model*.msgpack", Opens::notAsWeights, "Flax's format",
      "in Python, call from_pretrained(…, from_flax=True) and save_pretrained()"},
     {"*.onnx", Opens::notAsWeights, "ONNX's format", "take the model that it was exported from"},
-    {"quantization_config", Opens::notAsWeights, "hqq, torchao, quark, EXL2, NVFP4, MXFP4 and others",
+    {"quantization_config", Opens::notAsWeights,
+     "EXL2, AQLM, VPTQ, HIGGS, Quanto, EETQ, BitNet, torchao's int4 and others",
      "take the model before it was quantised, or a GGUF file"},
 };
 

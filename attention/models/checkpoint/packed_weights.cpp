@@ -1,5 +1,3 @@
-#include "attention/models/checkpoint/packed_weights.h"
-
 #include <fmt/core.h>
 
 #include <Eigen/Core>
@@ -11,77 +9,11 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
+#include "attention/models/checkpoint/packed_parts.h"
 #include "attention/models/config/config_reader.h"
 
 namespace headscope::attention {
 namespace {
-
-using Plan = MadeWeight;
-
-/// a / b, rounded up; a + b may overflow.
-constexpr std::uint64_t dividedUp(std::uint64_t a, std::uint64_t b) {
-  return a / b + (a % b == 0 ? 0 : 1);
-}
-
-/// The tensors of one weight, by the ends of their names.
-class Parts {
- public:
-  Parts(const std::map<std::string, TensorView>& tensors, std::string stem, const Quantisation& how)
-      : tensors_(tensors), stem_(std::move(stem)), how_(how) {}
-
-  const Quantisation& how() const { return how_; }
-  const TensorView* find(const std::string& end) const {
-    const auto at = tensors_.find(stem_ + end);
-    return at == tensors_.end() ? nullptr : &at->second;
-  }
-  /// A tensor of this kind and shape; records an error and returns an empty one for another.
-  const TensorView& get(const std::string& end, std::string_view kind, const Shape& shape) {
-    static const TensorView kNone{};
-    const TensorView* const found = find(end);
-    const std::string at = "tensor " + quotedText(stem_ + end);
-    if (!found)
-      fail("has no " + at + ", expected one of " + shapeText(shape));
-    else if (found->shape != shape || (!kind.empty() && found->kind != kind))
-      fail(fmt::format("{} is {} of {}, expected {} of {}", at, shapeText(found->shape), found->kind,
-                       shapeText(shape), kind.empty() ? "F32, F16 or BF16" : kind));
-    else
-      return *found;
-    return kNone;
-  }
-  /// The numbers of a tensor of floats.
-  std::vector<float> floats(const std::string& end, const Shape& shape) {
-    const TensorView& found = get(end, "", shape);
-    if (!found.data || !found.type) {
-      fail(fmt::format("tensor {} is {}, expected F32, F16 or BF16", quotedText(stem_ + end), found.kind));
-      return {};
-    }
-    std::vector<float> numbers(found.numbers());
-    if (const Status read = found.read(0, numbers, quotedText(stem_ + end)); !read)
-      fail(read.error().message);
-    return numbers;
-  }
-  void fail(const std::string& what) {
-    if (!error_) error_ = Error{what};
-  }
-  const std::optional<Error>& error() const { return error_; }
-  const std::string& stem() const { return stem_; }
-
- private:
-  const std::map<std::string, TensorView>& tensors_;
-  std::string stem_;
-  const Quantisation& how_;
-  std::optional<Error> error_;
-};
-
-/// The width and height of a matrix; records an error for other tensors.
-std::pair<std::uint64_t, std::uint64_t> sides(Parts& parts, const std::string& end) {
-  const TensorView* const found = parts.find(end);
-  if (found && found->shape.size() == 2 && found->shape[0] > 0 && found->shape[1] > 0)
-    return {found->shape[0], found->shape[1]};
-  parts.fail(fmt::format("tensor {} is {}, expected a matrix", quotedText(parts.stem() + end),
-                         found ? shapeText(found->shape) : "missing"));
-  return {1, 1};
-}
 
 /// Whole numbers of `bits` in words of 32 bits, the lowest bits first, along the second or the first axis.
 struct Words {
@@ -104,11 +36,6 @@ struct Words {
     return static_cast<std::uint32_t>(value & ((std::uint64_t{1} << bits) - 1));
   }
 };
-
-/// The type of a weight whose scales are of this type.
-WeightType typeBy(const TensorView* scales) {
-  return scales && scales->kind == "BF16" ? WeightType::bf16 : WeightType::f16;
-}
 
 /// Frantar et al. 2022, GPTQ: scale · (q − zero) for each group of inputs, as AutoGPTQ's and GPTQModel's
 /// dequantize_weight(). Lin et al. 2023, AWQ: the same with outputs packed, as AutoAWQ's dequantize_gemm().
@@ -229,58 +156,6 @@ Plan packedInWords(Parts& parts) {
           }};
 }
 
-/// OCP's 8-bit floats (Micikevicius et al. 2022, table 1): E4M3 has no infinity, E5M2 is a half's upper byte.
-float floatOf(std::uint8_t bits, bool e5m2) {
-  if (e5m2)
-    return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(static_cast<std::uint16_t>(bits << 8)));
-  const int exponent = bits >> 3 & 15, mantissa = bits & 7;
-  const float value = exponent == 15 && mantissa == 7 ? std::numeric_limits<float>::quiet_NaN()
-                      : exponent == 0                 ? std::ldexp(static_cast<float>(mantissa), -9)
-                                      : std::ldexp(static_cast<float>(8 + mantissa), exponent - 10);
-  return bits >> 7 ? -value : value;
-}
-
-/// 8-bit floats or whole numbers with a scale for all, each row, each group of a row or each square block, by
-/// which they are multiplied, as DeepSeek's weight_dequant(), FBGEMM and compressed-tensors do.
-Plan scaled(Parts& parts, const std::string& scale) {
-  const auto [out, in] = sides(parts, ".weight");
-  const TensorView& weight = *parts.find(".weight");
-  const bool whole = weight.kind == "I8", e5m2 = weight.kind == "F8_E5M2";
-  if (parts.error() || (!whole && !e5m2 && weight.kind != "F8_E4M3"))
-    return parts.fail(fmt::format("tensor {} is {}, expected I8, F8_E4M3 or F8_E5M2",
-                                  quotedText(parts.stem() + ".weight"), weight.kind)),
-           Plan();
-  if (const TensorView* const zeros = parts.find(".weight_zero_point"))
-    if (std::any_of(zeros->data, zeros->data + zeros->bytes, [](std::uint8_t byte) { return byte != 0; }))
-      return parts.fail("has zero points of 8-bit weights, which aren't read"), Plan();
-  Shape shape = parts.find(scale)->shape;
-  const auto scales = parts.floats(scale, shape);
-  while (shape.size() < 2) shape.push_back(1);
-  // A block's sides are powers of two: 128 of 1,000 rows is the side of 8 blocks, and 128, not 96, of 192
-  // that of 2.
-  const auto side = [](std::uint64_t size, std::uint64_t blocks) {
-    if (blocks <= 1) return size;
-    std::uint64_t each = 1;
-    while (each * blocks < size) each *= 2;
-    return each;
-  };
-  const std::uint64_t rows = side(out, shape[0]), columns = side(in, shape[1]);
-  if (shape.size() != 2 || dividedUp(out, rows) != shape[0] || dividedUp(in, columns) != shape[1])
-    return parts.fail(fmt::format("tensor {} is {}, expected a scale for each row or block of [{}, {}]",
-                                  quotedText(parts.stem() + scale), shapeText(shape), out, in)),
-           Plan();
-  std::array<float, 256> values{};
-  for (std::size_t bits = 0; bits < values.size(); ++bits)
-    values[bits] = whole ? static_cast<float>(static_cast<std::int8_t>(bits))
-                         : floatOf(static_cast<std::uint8_t>(bits), e5m2);
-  const TensorView* const kind = parts.find(scale);
-  return {out, in, kind->kind == "F16" ? WeightType::f16 : WeightType::bf16,
-          [=, data = weight.data, across = shape[1]](std::uint64_t o, std::span<float> row) {
-            for (std::uint64_t i = 0; i < row.size(); ++i)
-              row[i] = values[data[o * row.size() + i]] * scales[o / rows * across + i / columns];
-          }};
-}
-
 /// MLX's mlx.core.dequantize(): scale · q + bias for each group of inputs.
 Plan mlx(Parts& parts) {
   const auto [out, words] = sides(parts, ".weight");
@@ -320,10 +195,18 @@ constexpr Form kForms[] = {
     {"awq", ".qweight", ".scales", [](Parts& parts) { return gptqOrAwq(parts, true); }},
     {"bitsandbytes", ".weight", ".weight.absmax", fourBits},
     {"bitsandbytes", ".weight", ".SCB", eightBits},
-    {"compressed-tensors", ".weight_packed", ".weight_scale", packedInWords},
-    {"compressed-tensors fp8 fbgemm_fp8", ".weight", ".weight_scale",
-     [](Parts& parts) { return scaled(parts, ".weight_scale"); }},
-    {"fp8", ".weight", ".weight_scale_inv", [](Parts& parts) { return scaled(parts, ".weight_scale_inv"); }},
+    {"compressed-tensors", ".weight_packed", ".weight_scale",
+     [](Parts& parts) {
+       return parts.find(".weight_packed")->kind == "U8"
+                  ? scaledFloats(parts, ".weight_packed", ".weight_scale")
+                  : packedInWords(parts);
+     }},
+    {"compressed-tensors fp8 fbgemm_fp8 modelopt quark", ".weight", ".weight_scale",
+     [](Parts& parts) { return scaledFloats(parts, ".weight", ".weight_scale"); }},
+    {"fp8", ".weight", ".weight_scale_inv",
+     [](Parts& parts) { return scaledFloats(parts, ".weight", ".weight_scale_inv"); }},
+    {"torchao", "._weight_qdata", "._weight_scale", torchao},
+    {"hqq", ".W_q", ".scale", hqq},
     {"mlx", ".weight", ".scales", mlx},
 };
 
@@ -332,11 +215,24 @@ constexpr Form kForms[] = {
 bool isPart(std::string_view end) {
   constexpr std::string_view kEnds =
       ".weight .qweight .qzeros .scales .biases .g_idx .SCB .weight_format .weight_packed .weight_scale "
-      ".weight_scale_inv .weight_shape .weight_zero_point .input_scale .input_zero_point .input_scale_ub";
+      ".weight_scale_inv .weight_scale_2 .weight_global_scale .weight_shape .weight_zero_point .input_scale "
+      ".input_global_scale .input_zero_point .input_scale_ub .k_scale .v_scale ._weight_qdata ._weight_scale "
+      "._weight_zero_point .W_q .nbits .group_size .shape .scale .zero .axis .packing .unpack_view_dtype "
+      ".view_as_float .quant_scale .quant_zero .compute_dtype .offload_meta .encoded_state_dict "
+      ".stores_quant_config .channel_wise .optimize .round_zero";
   return isListed(kEnds, end) || end.starts_with(".weight.");
 }
 
 }  // namespace
+
+std::pair<std::uint64_t, std::uint64_t> sides(Parts& parts, const std::string& end) {
+  const TensorView* const found = parts.find(end);
+  if (found && found->shape.size() == 2 && found->shape[0] > 0 && found->shape[1] > 0)
+    return {found->shape[0], found->shape[1]};
+  parts.fail(fmt::format("tensor {} is {}, expected a matrix", quotedText(parts.stem() + end),
+                         found ? shapeText(found->shape) : "missing"));
+  return {1, 1};
+}
 
 TensorView makeWeight(const MadeWeight& weight, OwnNumbers& own) {
   const std::uint64_t size = weight.type == WeightType::f32 ? 4 : 2;

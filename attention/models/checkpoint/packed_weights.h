@@ -22,9 +22,10 @@ struct MadeWeight {
 /// Makes the weight, rounding to nearest.
 TensorView makeWeight(const MadeWeight& weight, OwnNumbers& own);
 
-/// Replaces the tensors that GPTQ, AWQ, bitsandbytes, compressed-tensors, FP8 or MLX made of a weight by the
-/// weight itself, [out, in] in F16 or BF16, as that library dequantises it. Returns how many, or an Error
-/// that names a tensor which doesn't fit, or says that the weights take more memory than the machine has.
+/// Replaces the tensors that GPTQ, AWQ, bitsandbytes, compressed-tensors, FP8, Model Optimizer, Quark,
+/// torchao, HQQ or MLX made of a weight by the weight itself, [out, in] in F16 or BF16, as that library
+/// dequantises it. Returns how many, or an Error that names a tensor which doesn't fit, or says that the
+/// weights take more memory than the machine has.
 Result<std::size_t> unpackWeights(std::map<std::string, TensorView>& tensors, const Quantisation& how,
                                   const std::filesystem::path& folder, OwnNumbers& own);
 

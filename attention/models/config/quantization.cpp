@@ -245,11 +245,23 @@ constexpr Unpacked kUnpacked[] = {
     {"gptq", "checkpoint_format", "gptq gptq_v2", "gptq"},
     {"awq", "version", "gemm GEMM", "gemm"},
     {"bitsandbytes"},
-    {"compressed-tensors", "format", "pack-quantized int-quantized float-quantized naive-quantized",
+    {"compressed-tensors", "format",
+     "pack-quantized int-quantized float-quantized naive-quantized nvfp4-pack-quantized mxfp4-pack-quantized "
+     "mxfp8-quantized mixed-precision",
      "pack-quantized"},
     {"fp8"},
     {"fbgemm_fp8"},
+    {"modelopt", "quant_algo", "FP8 NVFP4 W4A16_NVFP4 MXFP4 MXFP8 MIXED_PRECISION", "FP8"},
+    {"quark"},
+    {"torchao"},
+    {"hqq"},
     {"mlx", "mode", "affine", "affine"}};
+
+/// auto-round packs as GPTQ or AWQ do ("auto_round:auto_gptq"), or in ways of its own, which are returned.
+std::string autoRoundOf(const ConfigReader& json) {
+  const std::string packing = json.text("packing_format", "auto_round:auto_gptq");
+  return packing.ends_with("gptq") ? "gptq" : packing.ends_with("awq") ? "awq" : packing;
+}
 
 }  // namespace
 
@@ -259,13 +271,16 @@ Quantisation readQuantisation(const ConfigReader& json) {
     // Fields that only say how the weights were made aren't reported as unread.
     const ConfigReader how = json.fresh().object(key);
     Quantisation found{.method = methodOf(how, key)};
+    if (found.method.starts_with("modelopt")) found.method = "modelopt";  // also modelopt_fp4, modelopt_mixed
+    if (found.method.ends_with("auto-round") || found.method == "auto_round") found.method = autoRoundOf(how);
     // The names of gpt-oss's experts say enough.
     if (found.method == "mxfp4" && json.text("model_type", "") == families::gptOss.name) return {};
     const auto row = std::ranges::find(kUnpacked, found.method, &Unpacked::method);
     if (row == std::end(kUnpacked)) {
       json.fail(
           fmt::format("{} says the weights are quantised by {}, expected GPTQ, AWQ, bitsandbytes, "
-                      "compressed-tensors, FP8 or MLX, weights in F32, F16 or BF16, or a GGUF file{}",
+                      "compressed-tensors, FP8, Model Optimizer, Quark, torchao, HQQ or MLX, weights in F32, "
+                      "F16 or BF16, or a GGUF file{}",
                       json.at(key), quotedText(found.method),
                       found.method == "mxfp4" ? ", or gpt-oss with its experts in MXFP4" : ""));
       return {};

@@ -1,4 +1,5 @@
-// Weights as GPTQ, AWQ, bitsandbytes, compressed-tensors, FP8 and MLX pack them, against their formulas.
+// Weights as GPTQ, AWQ, bitsandbytes, compressed-tensors, FP8, Model Optimizer, torchao, HQQ and MLX pack
+// them, against their formulas.
 
 #include "attention/models/checkpoint/packed_weights.h"
 
@@ -109,6 +110,52 @@ std::vector<std::uint8_t> bytesOf(const std::vector<std::uint32_t>& numbers) {
   return {numbers.begin(), numbers.end()};
 }
 
+/// Two codes of 4 bits in a byte, the first in the lower half.
+std::vector<std::uint8_t> pairsOf(const std::vector<std::uint32_t>& numbers) {
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i < numbers.size(); i += 2)
+    bytes.push_back(static_cast<std::uint8_t>(numbers[i] | numbers[i + 1] << 4));
+  return bytes;
+}
+
+float fp4(const Numbers& n, std::uint64_t at) {
+  constexpr float kSizes[] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6};
+  return (n.q[at] & 8) != 0 ? -kSizes[n.q[at] & 7] : kSizes[n.q[at] & 7];
+}
+
+/// E4M3 of 2^(group mod 4 − 1) for each group.
+std::vector<std::uint8_t> scaleBytes() {
+  std::vector<std::uint8_t> bytes;
+  for (std::uint64_t g = 0; g < kOut * kGroups; ++g)
+    bytes.push_back(static_cast<std::uint8_t>((g % 4 + 6) << 3));
+  return bytes;
+}
+
+/// HQQ's tensors for groups of 32 numbers of the flattened weight along `axis`.
+void packHqq(const Numbers& n, std::uint64_t bits, std::int32_t axis, Tensors& to) {
+  const std::uint64_t all = kOut * kIn, group = 32, groups = all / group;
+  const std::uint64_t lines = axis == 1 ? groups : group, columns = all / lines,
+                      each = bits == 3 ? 10 : 8 / bits;
+  const std::uint64_t rows = (lines + each - 1) / each;
+  std::vector<std::uint32_t> words(rows * columns);
+  for (std::uint64_t line = 0; line < lines; ++line)
+    for (std::uint64_t c = 0; c < columns; ++c)
+      words[line % rows * columns + c] |= n.q[line * columns + c]
+                                          << ((bits == 3 ? 30 : 8) - bits * (line / rows + 1));
+  if (bits == 3)
+    to.add("a.W_q", "I32", {rows, columns}, words);
+  else
+    to.add("a.W_q", "U8", {rows, columns}, bytesOf(words));
+  const Shape shape = axis == 1 ? Shape{groups, 1} : Shape{1, groups};
+  std::vector<float> zeros(n.zeros.begin(), n.zeros.end());
+  to.halves("a.scale", shape, n.scales);
+  to.halves("a.zero", shape, zeros);
+  to.add("a.nbits", "I32", {}, std::vector<std::int32_t>{static_cast<std::int32_t>(bits)});
+  to.add("a.group_size", "I32", {}, std::vector<std::int32_t>{32});
+  to.add("a.axis", "I32", {}, std::vector<std::int32_t>{axis});
+  to.add("a.shape", "I64", {2}, std::vector<std::int64_t>{kOut, kIn});
+}
+
 const Case kCases[] = {
     {"GPTQ",
      {"gptq", 4, 0, true},
@@ -176,6 +223,61 @@ const Case kCases[] = {
        const std::uint64_t block = at / kIn / (kOut / 2) * 2 + at % kIn / (kIn / 2);
        return static_cast<float>(block + 1) * std::ldexp(n.q[at] & 1 ? -1.0F : 1.0F, int(n.q[at] % 4) - 1);
      }},
+    {"NVFP4 of compressed-tensors",
+     {"compressed-tensors", 4},
+     [](const Numbers& n, std::uint64_t, Tensors& to) {
+       to.add("a.weight_packed", "U8", {kOut, kIn / 2}, pairsOf(n.q));
+       to.add("a.weight_scale", "F8_E4M3", {kOut, kGroups}, scaleBytes());
+       to.add("a.weight_global_scale", "F32", {1}, std::vector<float>{4});
+     },
+     [](const Numbers& n, std::uint64_t at, std::uint64_t group) {
+       return fp4(n, at) * std::ldexp(1.0F, int(group % 4) - 1) / 4;
+     }},
+    {"NVFP4 of Model Optimizer",
+     {"modelopt", 4},
+     [](const Numbers& n, std::uint64_t, Tensors& to) {
+       to.add("a.weight", "U8", {kOut, kIn / 2}, pairsOf(n.q));
+       to.add("a.weight_scale", "F8_E4M3", {kOut, kGroups}, scaleBytes());
+       to.add("a.weight_scale_2", "F32", {}, std::vector<float>{0.25F});
+     },
+     [](const Numbers& n, std::uint64_t at, std::uint64_t group) {
+       return fp4(n, at) * std::ldexp(1.0F, int(group % 4) - 1) / 4;
+     }},
+    {"MXFP4",
+     {"compressed-tensors", 4},
+     [](const Numbers& n, std::uint64_t, Tensors& to) {
+       to.add("a.weight_packed", "U8", {kOut, kIn / 2}, pairsOf(n.q));
+       std::vector<std::uint8_t> exponents;
+       for (std::uint64_t g = 0; g < kOut * kGroups; ++g)
+         exponents.push_back(static_cast<std::uint8_t>(125 + g % 5));
+       to.add("a.weight_scale", "U8", {kOut, kGroups}, exponents);
+     },
+     [](const Numbers& n, std::uint64_t at, std::uint64_t group) {
+       return fp4(n, at) * std::ldexp(1.0F, int(group % 5) - 2);
+     }},
+    {"torchao's whole numbers",
+     {"torchao", 8},
+     [](const Numbers& n, std::uint64_t, Tensors& to) {
+       to.add("a._weight_qdata", "I8", {kOut, kIn}, bytesOf(n.q));
+       to.halves("a._weight_scale", {kOut, kGroups}, n.scales);
+       to.add("a._weight_zero_point", "I8", {kOut, kGroups}, bytesOf(n.zeros));
+     },
+     [](const Numbers& n, std::uint64_t at, std::uint64_t group) {
+       const auto whole = [](std::uint32_t byte) {
+         return static_cast<float>(static_cast<std::int8_t>(byte));
+       };
+       return n.scales[group] * (whole(n.q[at]) - whole(n.zeros[group]));
+     }},
+    {"HQQ in 4 bits",
+     {"hqq", 4},
+     [](const Numbers& n, std::uint64_t bits, Tensors& to) { packHqq(n, bits, 1, to); }},
+    {"HQQ in 3 bits",
+     {"hqq", 3},
+     [](const Numbers& n, std::uint64_t bits, Tensors& to) { packHqq(n, bits, 1, to); }},
+    {"HQQ along the first axis",
+     {"hqq", 2},
+     [](const Numbers& n, std::uint64_t bits, Tensors& to) { packHqq(n, bits, 0, to); },
+     [](const Numbers& n, std::uint64_t at, std::uint64_t) { return affine(n, at, at % (kOut * kIn / 32)); }},
     {"MLX",
      {"mlx", 4, kGroup},
      [](const Numbers& n, std::uint64_t bits, Tensors& to) {
