@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/figure_table.h"
 #include "app/compute/layer/layer_inputs.h"
 #include "app/compute/model/pair_study.h"
 #include "app/scene/fields.h"
@@ -132,28 +134,84 @@ std::string csvField(const Json& value) {
   return value.is_string() ? attention::quotedField(value.get_ref<const std::string&>()) : value.dump();
 }
 
-std::string csvText(const Json& rows) {
+/// Rows that are made one by one, since a table of them is larger than its text.
+struct Rows {
+  std::size_t count = 0;
+  std::function<Json(std::size_t)> at;
+};
+
+std::string csvText(const Rows& rows) {
   std::string csv;
-  for (const auto& [name, value] : rows.at(0).items()) csv += (csv.empty() ? "" : ",") + name;
+  for (const Json first = rows.at(0); const auto& [name, value] : first.items())
+    csv += (csv.empty() ? "" : ",") + name;
   csv += "\n";
-  for (const Json& row : rows) {
+  for (std::size_t i = 0; i < rows.count; ++i) {
     std::string line;
-    for (const auto& [name, value] : row.items()) line += (line.empty() ? "" : ",") + csvField(value);
+    for (const Json row = rows.at(i); const auto& [name, value] : row.items())
+      line += (line.empty() ? "" : ",") + csvField(value);
     csv += line + "\n";
   }
   return csv;
 }
 
-std::string jsonText(const PairStudy& pair, PictureKind what, const Numbers& numbers) {
+/// `head` names what the numbers are of. A row takes one line.
+std::string jsonText(const Json& head, const Rows& rows) {
+  std::string json = head.dump(1, ' ', false, Json::error_handler_t::replace);
+  json.resize(json.size() - 2);  // "\n}"
+  json += ",\n \"rows\": [";
+  for (std::size_t i = 0; i < rows.count; ++i)
+    json += (i == 0 ? "\n  " : ",\n  ") + rows.at(i).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json + "\n ]\n}\n";
+}
+
+Json headOf(const PairStudy& pair, PictureKind what) {
   Json json{{"figure", kPictureNames[static_cast<std::size_t>(what)]},
             {"model", pair.opened->name},
             {"answer", wordOf(pair, pair.answers.id)},
             {"other_answer", wordOf(pair, pair.answers.other.value_or(pair.answers.id))},
             {"logit_difference", pair.a.difference}};
   if (pair.b) json["other_logit_difference"] = pair.b->difference;
-  json["definitions"] = numbers.definitions;
-  json["rows"] = numbers.rows;
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
+}
+
+Json headOf(const Scene& scene, PictureKind what) {
+  Json json{{"figure", kPictureNames[static_cast<std::size_t>(what)]}};
+  if (what == PictureKind::cache)
+    json["view"] = kCacheViewNames[static_cast<std::size_t>(scene.cursor.cacheView)];
+  return json;
+}
+
+Json jsonOf(const TableValue& value) {
+  return std::visit(
+      []<typename T>(const T& held) -> Json {
+        if constexpr (std::is_same_v<T, std::monostate>)
+          return nullptr;
+        else if constexpr (std::is_floating_point_v<T>)
+          return number(held);
+        else
+          return held;
+      },
+      value);
+}
+
+Rows rowsOf(const FigureTable& table) {
+  return {table.rows.size(), [&table](std::size_t i) {
+            Json row = Json::object();
+            for (std::size_t c = 0; c < table.columns.size(); ++c)
+              row[table.columns[c]] = jsonOf(table.rows[i][c]);
+            return row;
+          }};
+}
+
+Rows rowsOf(const Numbers& numbers) {
+  return {numbers.rows.size(), [&numbers](std::size_t i) { return numbers.rows[i]; }};
+}
+
+Status writeNumbers(const std::filesystem::path& path, Json head, const Json& definitions, const Rows& rows) {
+  if (rows.count == 0) return Error{"the figure has no numbers"};
+  head["definitions"] = definitions;
+  const std::string text = path.extension() == ".csv" ? csvText(rows) : jsonText(head, rows);
+  return attention::writeFile(path, std::string_view(text));
 }
 
 }  // namespace
@@ -163,13 +221,25 @@ bool isNumberFile(const std::filesystem::path& path) {
 }
 
 Status writeFigureNumbers(const std::filesystem::path& path, const Scene& scene, PictureKind what) {
-  if (what != PictureKind::lens && what != PictureKind::attribution && what != PictureKind::patch)
+  const bool ofLayer = what == PictureKind::heads || what == PictureKind::head || what == PictureKind::mask ||
+                       what == PictureKind::cache;
+  const bool ofPair =
+      what == PictureKind::lens || what == PictureKind::attribution || what == PictureKind::patch;
+  if (!ofLayer && !ofPair)
     return Error{
-        fmt::format("--what {} draws a picture, expected patch, attribution or lens for numbers; "
-                    "headscope snapshot and headscope model write weights, cost --json costs",
+        fmt::format("--what {} draws a picture, expected heads, head, mask, cache, patch, attribution or "
+                    "lens for numbers; "
+                    "headscope cost --json writes costs, headscope model all heads of a model",
                     kPictureNames[static_cast<std::size_t>(what)])};
   const auto painted = paintedScene(what, scene);
   if (!painted) return painted.error();
+  if (ofLayer) {
+    const auto table = layerTable(*painted, what);
+    if (!table) return table.error();
+    Json definitions = Json::object();
+    for (const auto& [column, definition] : table->definitions) definitions[column] = definition;
+    return writeNumbers(path, headOf(*painted, what), definitions, rowsOf(*table));
+  }
   Resources resources(defaultLimits());
   auto studied = studyPair(pairQuestion(*painted), resources, {});
   if (!studied) return studied.error();
@@ -178,9 +248,7 @@ Status writeFigureNumbers(const std::filesystem::path& path, const Scene& scene,
                        : what == PictureKind::attribution ? attributionNumbers(pair)
                                                           : patchNumbers(pair, *painted);
   if (!numbers) return numbers.error();
-  const std::string text =
-      path.extension() == ".csv" ? csvText(numbers->rows) : jsonText(*pair, what, *numbers);
-  return attention::writeFile(path, std::string_view(text));
+  return writeNumbers(path, headOf(*pair, what), numbers->definitions, rowsOf(*numbers));
 }
 
 }  // namespace headscope::app

@@ -132,7 +132,7 @@ void checkOptions(const RenderOptions& options, bool picture) {
   only(!picture && options.dpi, "--dpi", kPictures);
   constexpr const char* kWindow = "the window's picture, --what window";
   only(picture && options.size, "--size", kWindow);
-  only(picture && !options.view.empty(), "--view", kWindow);
+  only(picture && !options.view.empty() && !isNumberFile(options.output), "--view", kWindow);
   only(picture && options.present, "--present", kWindow);
 }
 
@@ -223,7 +223,9 @@ int runRender(const RenderOptions& options) {
   const Scene scene = chosenScene(options);
   if (isNumberFile(options.output)) {
     if (!options.what || !picture)
-      refuse("numbers are of one figure: --what patch, attribution or lens is missing");
+      refuse(
+          "numbers are of one figure: --what heads, head, mask, cache, patch, attribution or lens is "
+          "missing");
     orFail(writeFigureNumbers(options.output, scene, *picture));
     return kExitDone;
   }
@@ -264,10 +266,8 @@ Command renderCommand() {
              "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
              "default: the opening scene",
              &o->scene, kFileName),
-      Option(
-          "-o,--output",
-          "The PNG, SVG or PDF to write; or, for patch, attribution and lens, a CSV or JSON with the numbers",
-          &o->output, kRequiredFileName),
+      Option("-o,--output", "The PNG, SVG or PDF to write; or a CSV or JSON with a figure's numbers",
+             &o->output, kRequiredFileName),
       Option("--what",
              "A figure without the window: heads, head, mask, cache, map or cost; for a model also model "
              "(all its heads), patch, attribution or lens; or page, what the page shows. Or window, the "

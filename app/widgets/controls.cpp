@@ -99,7 +99,7 @@ void hoverHelp(View& view, const std::string& name, const char* help, std::strin
 }
 
 namespace {
-/// The widths of segments that together are `width`: all the same, unless that cuts a label.
+/// The widths of segments that together are `width`: equal, unless that cuts a label.
 std::vector<float> segmentWidths(const View& view, std::span<const Choice> choices, float width) {
   std::vector<float> widths;
   float words = 0, longest = 0;

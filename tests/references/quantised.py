@@ -115,7 +115,7 @@ CASES = (
     Case("hqq/4", half_quadratic(4, 1), {"quant_method": "hqq"}, torch.float16),
     Case("hqq/3", half_quadratic(3, 1), {"quant_method": "hqq"}, torch.float16),
     Case("hqq/8-first", half_quadratic(8, 0), {"quant_method": "hqq"}, torch.float16),
-    Case("torchao/int8", torch_ao(int8), {"quant_method": "torchao"}, torch.float16),
+    Case("torchao/int8", torch_ao(int8), {"quant_method": "torchao"}),
     Case("torchao/float8", torch_ao(float8), {"quant_method": "torchao"}),
     Case("torchao/intx", torch_ao(intx), {"quant_method": "torchao"}),
 )

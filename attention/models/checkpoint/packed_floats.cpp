@@ -61,6 +61,16 @@ std::uint64_t sideOf(std::uint64_t size, std::uint64_t blocks) {
   return each;
 }
 
+/// Of 16 bits, as the library computes: those of half-precision scales, else bfloat16.
+WeightType typeOf(const TensorView& scales) {
+  return scales.kind == "F16" ? WeightType::f16 : WeightType::bf16;
+}
+
+float rounded(float value, WeightType type) {
+  return type == WeightType::f16 ? static_cast<float>(Eigen::half(value))
+                                 : static_cast<float>(Eigen::bfloat16(value));
+}
+
 }  // namespace
 
 Plan scaledFloats(Parts& parts, const std::string& numbers, const std::string& scale) {
@@ -89,11 +99,11 @@ Plan scaledFloats(Parts& parts, const std::string& numbers, const std::string& s
   for (std::size_t bits = 0; bits < values.size(); ++bits)
     values[bits] = whole ? static_cast<float>(static_cast<std::int8_t>(bits))
                          : floatOf(static_cast<std::uint8_t>(bits), e5m2);
-  return {out, in, parts.find(scale)->kind == "F16" ? WeightType::f16 : WeightType::bf16,
+  return {out, in, typeOf(*parts.find(scale)),
           [=, data = weight.data, across = shape[1]](std::uint64_t o, std::span<float> row) {
             for (std::uint64_t i = 0; i < row.size(); ++i) {
               const std::uint64_t at = o * row.size() + i;
-              // Of a pair, the first number is in the lower half.
+              // The lower half holds the first number.
               const float value =
                   pairs ? fourBits(data[at / 2] >> (at % 2 == 0 ? 0 : 4) & 15U) : values[data[at]];
               row[i] = value * scales[o / high * across + i / wide];
@@ -108,7 +118,9 @@ Plan torchao(Parts& parts) {
   const Shape shape = parts.find(scale)->shape;
   if (weight.kind.starts_with("F8_")) return scaledFloats(parts, numbers, scale);
   const TensorView* const zeros = parts.find(zero);
-  if (weight.kind != "I8" || shape.size() != 2 || shape[0] != out || (zeros && zeros->kind != "I8"))
+  if (zeros) (void)parts.get(zero, "I8", shape);
+  if (parts.error()) return {};
+  if (weight.kind != "I8" || shape.size() != 2 || shape[0] != out)
     return parts.fail(fmt::format("tensor {} is {} of {}: of torchao's tensors, Float8Tensor, Int8Tensor and "
                                   "IntxUnpackedToInt8Tensor are read",
                                   quotedText(parts.stem() + numbers), shapeText(weight.shape), weight.kind)),
@@ -116,10 +128,10 @@ Plan torchao(Parts& parts) {
   const std::uint64_t groups = shape[1];
   const auto scales = parts.floats(scale, shape);
   if (groups == 0 || in % groups != 0)
-    return parts.fail(fmt::format("has {} groups of {} numbers a row", groups, in)), Plan();
-  const std::uint8_t* const shift = zeros ? parts.get(zero, "I8", shape).data : nullptr;
+    return parts.fail(fmt::format("has {} groups per row of {} numbers", groups, in)), Plan();
+  const std::uint8_t* const shift = zeros ? zeros->data : nullptr;
   const auto whole = [](std::uint8_t byte) { return static_cast<float>(static_cast<std::int8_t>(byte)); };
-  return {out, in, typeBy(parts.find(scale)),
+  return {out, in, typeOf(*parts.find(scale)),
           [=, data = weight.data, in = in](std::uint64_t o, std::span<float> row) {
             for (std::uint64_t i = 0; i < in; ++i) {
               const std::uint64_t g = o * groups + i / (in / groups);
@@ -154,8 +166,8 @@ Plan hqq(Parts& parts) {
   const std::uint8_t* const data = parts.get(".W_q", bits == 3 ? "I32" : "U8", {rows, columns}).data;
   const Shape shape = axis == 1 ? Shape{groups, 1} : Shape{1, groups};
   const auto scales = parts.floats(".scale", shape), zeros = parts.floats(".zero", shape);
-  return {out, in, typeBy(parts.find(".scale")),
-          [=, rows = rows, columns = columns](std::uint64_t o, std::span<float> row) {
+  const WeightType type = typeBy(parts.find(".scale"));
+  return {out, in, type, [=, rows = rows, columns = columns](std::uint64_t o, std::span<float> row) {
             for (std::uint64_t i = 0; i < row.size(); ++i) {
               // Parts of the lines lie in the same words, the first ones in the highest bits.
               const std::uint64_t at = o * row.size() + i, line = at / columns, column = at % columns;
@@ -164,7 +176,7 @@ Plan hqq(Parts& parts) {
               const std::uint64_t shift = (bits == 3 ? 30 : 8) - bits * (part + 1);
               const auto q = static_cast<float>(held >> shift & ((1U << bits) - 1));
               const std::uint64_t g = axis == 1 ? line : column;
-              row[i] = (q - zeros[g]) * scales[g];
+              row[i] = rounded(q - zeros[g], type) * scales[g];
             }
           }};
 }

@@ -197,9 +197,9 @@ constexpr Form kForms[] = {
     {"bitsandbytes", ".weight", ".SCB", eightBits},
     {"compressed-tensors", ".weight_packed", ".weight_scale",
      [](Parts& parts) {
-       return parts.find(".weight_packed")->kind == "U8"
-                  ? scaledFloats(parts, ".weight_packed", ".weight_scale")
-                  : packedInWords(parts);
+       return parts.find(".weight_packed")->kind == "I32"
+                  ? packedInWords(parts)
+                  : scaledFloats(parts, ".weight_packed", ".weight_scale");
      }},
     {"compressed-tensors fp8 fbgemm_fp8 modelopt quark", ".weight", ".weight_scale",
      [](Parts& parts) { return scaledFloats(parts, ".weight", ".weight_scale"); }},

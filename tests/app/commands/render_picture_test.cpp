@@ -98,9 +98,51 @@ TEST_F(RenderPicture, WritesTheNumbersOfModelViews) {
   EXPECT_THAT(csv, testing::StartsWith("into,piece,layer,at,index,logit_difference,recovered\n"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 4 * 6 + 5 * 14);
   EXPECT_THAT(csv, HasSubstr(patch["rows"][7]["recovered"].dump()));
-  EXPECT_THAT(render({"--what", "mask"}, "mask.csv").errors,
-              HasSubstr("expected patch, attribution or lens for numbers"));
-  EXPECT_THAT(render({scene}, "none.csv").errors, HasSubstr("--what patch, attribution or lens is missing"));
+  EXPECT_THAT(render({"--what", "cost"}, "cost.csv").errors, HasSubstr("headscope cost --json writes costs"));
+  EXPECT_THAT(render({scene}, "none.csv").errors, HasSubstr("patch, attribution or lens is missing"));
+}
+
+TEST_F(RenderPicture, WritesTheNumbersOfALayer) {
+  std::ofstream(folder_ / "scene.json") << R"({"format": "headscope scene", "version": 2,
+      "input": {"text": "a \"b\" c d"}, "model": {"heads": 4, "kv_heads": 2, "model_dim": 128}, "mask": {"expression": "causal"}})";
+  const std::string scene = (folder_ / "scene.json").string();
+  const auto rows = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), scene);
+    const Outcome outcome = render(options, "out.json");
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+    const auto json = nlohmann::json::parse(fileText(folder_ / "out.json"));
+    for (const auto& [name, meaning] : json["definitions"].items())
+      EXPECT_TRUE(json["rows"][0].contains(name)) << name;
+    return json["rows"];
+  };
+  const auto heads = rows({"--what", "heads"});
+  const std::size_t tokens = heads.back()["query"].get<std::size_t>() + 1;
+  ASSERT_EQ(heads.size(), 4 * tokens * tokens);
+  std::map<std::pair<int, int>, double> sums;
+  for (const auto& row : heads) {
+    sums[{row["head"], row["query"]}] += row["weight"].get<double>();
+    EXPECT_EQ(row["visible"], row["key"] <= row["query"]);
+    EXPECT_EQ(row["score"].is_null(), !row["visible"].get<bool>());
+  }
+  for (const auto& [row, sum] : sums) EXPECT_NEAR(sum, 1, 1e-5);
+  const auto one = rows({"--what", "head", "--head", "2"});
+  ASSERT_EQ(one.size(), tokens * tokens);
+  EXPECT_EQ(one[tokens], heads[2 * tokens * tokens + tokens]);
+  EXPECT_EQ(rows({"--what", "mask"}).back()["visible"], true);
+  // The cache, by the view of its page.
+  const auto growth = rows({"--what", "cache"});
+  ASSERT_EQ(growth.size(), tokens);
+  EXPECT_EQ(growth[0]["mha_bytes"], 2 * growth[0]["bytes"].get<int>()) << "4 heads share 2 kv heads";
+  EXPECT_EQ(growth[2]["bytes"], 3 * growth[0]["bytes"].get<int>());
+  for (const auto& row : rows({"--what", "cache", "--view", "precision"}))
+    EXPECT_EQ(row["output_error"] == 0, row["format"] == "fp32") << row;
+  for (const auto& row : rows({"--what", "cache", "--view", "eviction"}))
+    EXPECT_LE(row["entries"].get<int>(), 2 * row["budget"].get<int>());
+  EXPECT_EQ(rows({"--what", "cache", "--view", "shapes"})[0]["output_error"], 0) << "MHA is the measure";
+  EXPECT_GE(rows({"--what", "cache", "--view", "paging"}).size(), 2u);
+  ASSERT_EQ(render({scene, "--what", "heads"}, "out.csv").exitCode, 0);
+  EXPECT_THAT(fileText(folder_ / "out.csv"),
+              StartsWith("head,query,query_token,key,key_token,visible,score,weight\n0,0,a,0,a,true,"));
 }
 
 /// Each view of the page Model is a separate figure.
