@@ -9,12 +9,15 @@
 
 namespace headscope::render {
 
+/// Whether OpenGL's functions do nothing (quiet_gl.h).
+inline bool quietGl = false;
+
 /// Whether the context is desktop OpenGL; otherwise it is OpenGL ES 3, whose shaders start differently.
 inline bool isDesktopGl() {
 #ifdef __EMSCRIPTEN__
   return false;
 #else
-  return epoxy_is_desktop_gl();
+  return quietGl || epoxy_is_desktop_gl();
 #endif
 }
 

@@ -1,29 +1,48 @@
 #include "render/headless.h"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "render/gl_objects.h"
 #include "render/offscreen_context.h"
+#include "render/quiet_gl.h"
 
 namespace headscope::render {
 
 struct HeadlessContext::State {
-  OffscreenContext context;  ///< first member: outlives the objects in it
+  std::optional<OffscreenContext>
+      context;  ///< first member: outlives the objects in it; none: nothing is drawn
   int width = 0, height = 0;
-  Framebuffer framebuffer = makeFramebuffer();
+  Framebuffer framebuffer;
   Renderbuffer color;
 
-  State() = default;
+  explicit State(bool mayBeQuiet) {
+    try {
+      context.emplace();
+    } catch (const std::runtime_error&) {
+      if (!mayBeQuiet) throw;
+      silenceOpenGl();
+    }
+    framebuffer = makeFramebuffer();
+  }
   // The objects below belong to this context, so it must be current when they are deleted.
-  ~State() { context.makeCurrent(); }
+  ~State() { makeCurrent(); }
+  void makeCurrent() const {
+    if (context) context->makeCurrent();
+  }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 };
 
-HeadlessContext::HeadlessContext(int width, int height) : state_(std::make_unique<State>()) {
+HeadlessContext::HeadlessContext(int width, int height, bool mayBeQuiet)
+    : state_(std::make_unique<State>(mayBeQuiet)) {
   resize(width, height);
+}
+
+bool HeadlessContext::draws() const {
+  return state_->context.has_value();
 }
 
 HeadlessContext::~HeadlessContext() = default;
@@ -36,7 +55,7 @@ void HeadlessContext::resize(int width, int height) {
     bind();
     return;
   }
-  state.context.makeCurrent();
+  state.makeCurrent();
   GLint largest = 0, viewport[2] = {};
   glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
   glGetIntegerv(GL_MAX_VIEWPORT_DIMS, viewport);
@@ -65,19 +84,19 @@ void HeadlessContext::resize(int width, int height) {
 }
 
 void HeadlessContext::bind() {
-  state_->context.makeCurrent();
+  state_->makeCurrent();
   glBindFramebuffer(GL_FRAMEBUFFER, state_->framebuffer.id());
   glViewport(0, 0, state_->width, state_->height);
 }
 
 void HeadlessContext::finish() {
-  state_->context.makeCurrent();
+  state_->makeCurrent();
   glFinish();
 }
 
 Image HeadlessContext::read() const {
   const State& state = *state_;
-  state.context.makeCurrent();
+  state.makeCurrent();
   GLint previous = 0;
   glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &previous);
   glBindFramebuffer(GL_READ_FRAMEBUFFER, state.framebuffer.id());

@@ -11,7 +11,10 @@ namespace headscope::render {
 class HeadlessContext {
  public:
   /// Throws std::runtime_error with one sentence that names what was found and what is needed.
-  HeadlessContext(int width, int height);
+  /// With `mayBeQuiet`, a system without OpenGL gives a context that draws nothing (quiet_gl.h).
+  HeadlessContext(int width, int height, bool mayBeQuiet = false);
+  /// Whether it draws.
+  bool draws() const;
   ~HeadlessContext();
   HeadlessContext(const HeadlessContext&) = delete;
   HeadlessContext& operator=(const HeadlessContext&) = delete;

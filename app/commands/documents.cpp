@@ -288,7 +288,8 @@ int runHandout(const HandoutOptions& options) {
   for (const std::string& file : options.files)
     for (FigurePage& page : pagesOf(file, options.answers)) pages.push_back(std::move(page));
   requireAddressSpace();
-  HeadlessApp headless(64, 64, 2);
+  const std::unique_ptr<HeadlessApp> app = HeadlessApp::forFigures(2);
+  HeadlessApp& headless = *app;
   headless.session().view().preferences.light = options.theme == "light";
   orFail(writePdf(options.output, orFail(headless.figures(pages)), kHandoutSize));
   return kExitDone;

@@ -86,7 +86,8 @@ int renderPicture(const Scene& scene, PictureKind what, const RenderOptions& opt
   orRefuse(pictureFormat(options.output));
   const MemoryBudget memory(defaultLimits().memoryBytes);
   requireAddressSpace();
-  HeadlessApp headless(64, 64);
+  const std::unique_ptr<HeadlessApp> app = HeadlessApp::forFigures();
+  HeadlessApp& headless = *app;
   headless.session().view().preferences.light = options.theme != "dark";
   Result<Drawing> drawing = paintedPicture(headless, scene, what, aspectOf(size, FigureView().aspect));
   if (const Snapshot* snapshot = headless.session().snapshot(); drawing && snapshot && scene.cursor.decoding)

@@ -16,10 +16,10 @@ namespace headscope::app {
 /// current OpenGL context for its whole life. The most recently created Ui is current.
 class Ui {
  public:
-  /// To load fonts while the window opens, create `fonts` first. Throws std::runtime_error if ImGui's
-  /// renderer can't start.
-  explicit Ui(std::unique_ptr<FontBook> fonts = std::make_unique<FontBook>())
-      : Ui(std::shared_ptr<FontBook>(std::move(fonts)), true) {}
+  /// To load fonts while the window opens, create `fonts` first. Without `draws`, frames are only recorded.
+  /// Throws std::runtime_error if ImGui's renderer can't start.
+  explicit Ui(std::unique_ptr<FontBook> fonts = std::make_unique<FontBook>(), bool draws = true)
+      : Ui(std::shared_ptr<FontBook>(std::move(fonts)), draws) {}
   /// Creates a Ui that may record frames but never draws them, with the fonts and scale of `like`. Must be
   /// destroyed before `like`.
   static std::unique_ptr<Ui> undrawn(const Ui& like) {

@@ -27,13 +27,13 @@ class Undrawn {
 }  // namespace
 
 HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const PageRow> rows,
-                         const Limits& limits)
+                         const Limits& limits, bool mayBeQuiet)
     : width_(width),
       height_(height),
       scale_(scale),
       fonts_(std::make_unique<FontBook>(scale)),
-      context_(width, height),
-      ui_(std::move(fonts_)),
+      context_(width, height, mayBeQuiet),
+      ui_(std::move(fonts_), context_.draws()),
       session_(
           ui_, limits, [] {}, rows) {
   ui_.keep(Ui::Keep::framebuffer);

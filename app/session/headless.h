@@ -12,7 +12,12 @@ class HeadlessApp {
  public:
   /// Throws std::runtime_error if no OpenGL context can be created.
   HeadlessApp(int width, int height, float scale = 1, std::span<const PageRow> rows = pageTable(),
-              const Limits& limits = defaultLimits());
+              const Limits& limits = defaultLimits())
+      : HeadlessApp(width, height, scale, rows, limits, false) {}
+  /// For figures, which are drawn as lines and text and need no OpenGL.
+  static std::unique_ptr<HeadlessApp> forFigures(float scale = 1) {
+    return std::unique_ptr<HeadlessApp>(new HeadlessApp(64, 64, scale, pageTable(), defaultLimits(), true));
+  }
 
   Session& session() { return session_; }
   InputQueue& input() { return ui_.input(); }
@@ -37,6 +42,9 @@ class HeadlessApp {
   void resize(int width, int height, float scale);
 
  private:
+  HeadlessApp(int width, int height, float scale, std::span<const PageRow> rows, const Limits& limits,
+              bool mayBeQuiet);
+
   int width_, height_;
   float scale_;
   std::unique_ptr<FontBook> fonts_;  ///< moved into ui_ once context_ exists

@@ -14,7 +14,7 @@ set(zip_left_out random_win32)
 set(eigen_settings "EIGEN_DEFAULT_DENSE_INDEX_TYPE=long long")
 include(app/libraries/libraries.cmake)
 # Desktop-only sources, which app/platform/web and app/web replace.
-set(HEADSCOPE_LEFT_OUT "/(files|checkpoint|kernels|text|platform|render)/windows/|/render/posix/|/platform/posix/(child_program|clipboard_limit|film_program|font_lookup|process|sent_files|spawn)\\.cpp|/app/platform/(window|desktop|outside_files|frame_sink)\\.cpp|/render/headless\\.cpp|/app/session/(headless|lecturer)\\.cpp")
+set(HEADSCOPE_LEFT_OUT "/(files|checkpoint|kernels|text|platform|render)/windows/|/render/posix/|/platform/posix/(child_program|clipboard_limit|film_program|font_lookup|process|sent_files|spawn)\\.cpp|/app/platform/(window|desktop|outside_files|frame_sink)\\.cpp|/render/(headless|quiet_gl)\\.cpp|/app/session/(headless|lecturer)\\.cpp")
 
 # Eigen vectorises with SSE intrinsics, which Emscripten translates for files that request them. Eigen's
 # assembly is a workaround for old GCC versions, one of which clang claims to be.
