@@ -7,6 +7,7 @@
 #include "attention/formats/recorded/recorded_attention.h"
 #include "attention/text/ascii.h"
 #include "attention/text/tokenizer.h"
+#include "attention/text/unicode.h"
 
 namespace headscope::attention {
 namespace {
@@ -179,6 +180,25 @@ std::string withoutSpaceMark(std::string token) {
   return token;
 }
 
+/// Returns a token as the program writes its own: control characters as numbers, "<09>", also those that
+/// tokenizers spell "Ċ" or "<0x0A>", and a lone space as "␣".
+std::string readableToken(const std::string& stored) {
+  constexpr std::pair<std::string_view, std::string_view> kSpelled[] = {
+      {"Ġ", "␣"}, {"▁", "␣"}, {" ", "␣"}, {"Ċ", "<0A>"}, {"č", "<0D>"}, {"ĉ", "<09>"}};
+  for (const auto& [spelled, shown] : kSpelled)
+    if (stored == spelled) return std::string(shown);
+  if (stored.size() == 6 && stored.starts_with("<0x") && stored.back() == '>') return "<" + stored.substr(3);
+  const std::string token = withoutSpaceMark(stored);
+  std::string text;
+  for (std::size_t at = 0; at < token.size();) {
+    const DecodedCodePoint c = decodeUtf8(token, at);
+    text += isControl(c.value) ? fmt::format("<{:02X}>", static_cast<std::uint32_t>(c.value))
+                               : token.substr(at, c.length);
+    at += c.length;
+  }
+  return text;
+}
+
 /// Returns nullopt if the text isn't a JSON list of texts or ids.
 std::optional<std::vector<std::string>> jsonTokens(const std::string& text) {
   const auto parsed = parseJsonTree(text, "tokens");
@@ -213,7 +233,7 @@ Result<std::vector<std::string>> parseTokens(const std::string& text, Index expe
     tokens = linesOf(text);
     if (std::ssize(tokens) != expected) tokens = wordsOf(text);
   }
-  for (std::string& token : tokens) token = withoutSpaceMark(std::move(token));
+  for (std::string& token : tokens) token = readableToken(token);
   if (std::ssize(tokens) == expected) return tokens;
   return Error{fmt::format("{}: holds {} {}, expected {}", name, tokens.size(), what, expected)};
 }

@@ -94,10 +94,12 @@ TEST_F(Recorded, ReadsTokensFromMetadataOrSidecarFiles) {
   headscope::test::putFile(folder_ / "a.txt", "New York\r\nis\r\nfar\r\n.\r\n");
   EXPECT_THAT(tokensOf(), ElementsAre("New York", "is", "far", "."));
   headscope::test::putFile(folder_ / "a.tokens.json", R"({"tokens": ["a", " b", "\n", "é"]})");
-  EXPECT_THAT(tokensOf(), ElementsAre("a", " b", "\n", "é"));
+  EXPECT_THAT(tokensOf(), ElementsAre("a", " b", "<0A>", "é"));
   EXPECT_TRUE(RecordedAttention::open(path_)->hasTokens());
   headscope::test::putFile(folder_ / "a.tokens.json", R"(["The", "Ġdog", "▁slept", "Ġ"])");
-  EXPECT_THAT(tokensOf(), ElementsAre("The", "dog", "slept", "Ġ"));
+  EXPECT_THAT(tokensOf(), ElementsAre("The", "dog", "slept", "␣"));
+  headscope::test::putFile(folder_ / "a.tokens.json", R"(["Ċ", "<0x0A>", "a\tb", "👍🏽"])");
+  EXPECT_THAT(tokensOf(), ElementsAre("<0A>", "<0A>", "a<09>b", "👍🏽"));
   file.metadata["tokens"] = R"(["1", "2", "3", "4"])";
   file.metadata["query_tokens"] = "w x y z";
   put(file);
