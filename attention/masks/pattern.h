@@ -67,7 +67,7 @@ struct ParameterInfo {
   const TextPart* fromText = nullptr;  ///< default taken from the text (patterns/definition.h); null = none
   std::string_view meaning;            ///< one phrase for people
   std::string_view symbol = {};        ///< used in formulas if the value comes from the text
-  bool fitsKeys = false;               ///< for counts: at most the number of keys
+  bool clips = false;                  ///< for counts: more than the keys counts as all of them
   Index step = 1;                      ///< for counts: low, low + step, low + 2 · step, …
   std::string_view notAbove = {};      ///< for counts: another parameter that is its upper limit
 };

@@ -122,9 +122,7 @@ Result<Index> Given::count(std::size_t parameter, Index head) const {
     if (value > *most)
       return Error{fmt::format("{}, expected at most its {}, {}", found, wanted.notAbove, *most)};
   }
-  if (wanted.fitsKeys && value > geometry.keys)
-    return Error{fmt::format("{}, but there are {} keys", found, geometry.keys)};
-  return value;
+  return wanted.clips ? std::min(value, geometry.keys) : value;
 }
 
 }  // namespace headscope::attention

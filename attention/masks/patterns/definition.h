@@ -106,8 +106,8 @@ constexpr ParameterInfo noMoreThan(std::string_view other, ParameterInfo paramet
 }
 constexpr ParameterInfo readFrom(const TextPart& part, std::string_view name, ParameterKind kind,
                                  std::string_view symbol, std::string_view meaning, Index low = 0,
-                                 bool fitsKeys = false) {
-  return {name, kind, low, kMaxMaskCount, 0, &part, meaning, symbol, fitsKeys};
+                                 bool clips = false) {
+  return {name, kind, low, kMaxMaskCount, 0, &part, meaning, symbol, clips};
 }
 
 /// The decision of a rule with cells for a row and key: 1 visible, 2 masked, 0 undecided.

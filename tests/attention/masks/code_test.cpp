@@ -263,7 +263,7 @@ TEST(MaskAsCode, LayerNamesCannotEscapeTheComment) {
 
 TEST(MaskAsCode, ReportsTheMasksErrors) {
   const MaskGeometry geometry = test::codeGeometry(24, 24);
-  for (const char* text : {"painted(\"none\")", "file(\"none.npy\", masked)", "prefix_lm(99)",
+  for (const char* text : {"painted(\"none\")", "file(\"none.npy\", masked)", "packed([99])",
                            "globals([24])", "tree(prefix=0, parents=[1, 0])", "documents(packed)"}) {
     const auto mask = compileMask(parsedMask(text), geometry);
     ASSERT_FALSE(mask.ok()) << text;

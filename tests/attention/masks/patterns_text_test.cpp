@@ -48,7 +48,7 @@ TEST(TextPatterns, GlobalTokensMatchDefinition) {
 
 TEST(TextPatterns, PrefixMatchesDefinition) {
   expectPatterns({
-      {"prefix_lm(9)", [](const TextPlace& p) { return p.j < 9 || p.j <= p.i; }, 9},
+      {"prefix_lm(9)", [](const TextPlace& p) { return p.j < 9 || p.j <= p.i; }},
       {"prefix_lm(0)", [](const TextPlace& p) { return p.j <= p.i; }},
       {"prefix_lm", [](const TextPlace& p) { return p.j < p.keys / 2 || p.j <= p.i; }},
   });

@@ -242,7 +242,7 @@ TEST(SnapshotMask, PatternsFollowTextMarks) {
 
 TEST(SnapshotMask, ReportsWhichMaskDoesNotFitText) {
   app::Setup setup = plainSetup("a b c d");
-  setup.mask.layers = layersFrom("prefix_lm(9)");
+  setup.mask.layers = layersFrom("packed([9])");
   EXPECT_EQ(refused(setup).place, Place::mask);
   EXPECT_THAT(refused(setup).message, HasSubstr("9, but there are 4 keys"));
   const auto [both, alone] = twoMasks(setup, "causal", "painted(\"gone\")");

@@ -289,7 +289,6 @@ TEST(MaskStudy, ReportsMasksThatDoNotFitText) {
   EXPECT_THAT(error("file(\"" + at + "broken.npy\", masked)"), HasSubstr("broken.npy"));
   EXPECT_THAT(error("file(\"" + at + "small.csv\", visible)"),
               HasSubstr("small.csv is 2 × 2, expected 4 × 4"));
-  EXPECT_THAT(error("prefix_lm(9)"), HasSubstr("9, but there are 4 keys"));
   EXPECT_THAT(error("tree(prefix=1, parents=[1, 0, -1])"), HasSubstr("tree"));
   EXPECT_THAT(error("tree(prefix=1, parents=[5])"), HasSubstr("5"));
   EXPECT_THAT(error("causal & painted(\"gone\")"), HasSubstr("there is no painting \"gone\""));
@@ -300,7 +299,7 @@ TEST(MaskStudy, ErrorInSecondMaskKeepsTheFirst) {
   app::Setup setup = plainSetup("a b c d");
   setup.mask.layers = layersFrom("causal");
   setup.mask.compare = true;
-  setup.mask.other = layersFrom("prefix_lm(9)");
+  setup.mask.other = layersFrom("packed([9])");
   const MaskStudy study = studyMask({setup, 0, 0, 32});
   EXPECT_FALSE(study.mask.error);
   EXPECT_TRUE(study.mask.formula);
