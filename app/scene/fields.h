@@ -165,8 +165,8 @@ inline constexpr std::array<std::string_view, 5> kModelViewNames{"heads", "patch
 inline constexpr std::array<std::string_view, 3> kPictureMapNames{"query", "first", "rollout"};
 inline constexpr std::array<std::string_view, 3> kShownTextNames{"a", "b", "difference"};
 inline constexpr std::array<std::string_view, 3> kStudyShapeNames{"table", "map", "scatter"};
-inline constexpr std::array<std::string_view, 7> kPieceNames{"stream",  "queries", "keys", "values",
-                                                             "pattern", "head",    "mlp"};
+inline constexpr std::array<std::string_view, 8> kPieceNames{"stream",  "queries", "keys", "values",
+                                                             "pattern", "head",    "mlp",  "middle"};
 inline constexpr std::array<std::string_view, 3> kTabNames{"mask", "biases", "compare"};
 
 /// All fields of the document, in the order of its JSON, with the fields of an object together. Files,

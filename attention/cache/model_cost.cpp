@@ -61,10 +61,27 @@ double parameterBytes(const ModelShape& shape, const CostRequest& request, const
          8;
 }
 
+/// The quantised matrices of all layers: of queries, keys, values and output, or of a latent with its queries
+/// and output; of MLPs and experts.
+double matricesOf(const ModelShape& shape) {
+  double count = 0;
+  for (const LayerGroup& group : layerGroups(shape)) {
+    const Index each = group.kind == CacheKind::latent ? 5 : group.heads > 0 ? 4 : 0;
+    count += static_cast<double>(group.layers) * static_cast<double>(each);
+  }
+  for (const FeedForward& each : feedForwards(shape)) {
+    const Index mlps = each.experts > 0 ? each.experts + (each.sharedDim > 0 ? 1 : 0) : 1;
+    count += static_cast<double>(each.layers) * (each.gated ? 3 : 2) * static_cast<double>(mlps);
+  }
+  return count;
+}
+
 double estimatedWeightBytes(const ModelShape& shape, const CostRequest& request) {
   const ShapeParameters all = parametersOf(shape);
   const auto experts = static_cast<double>(all.experts);
-  return parameterBytes(shape, request,
+  const double scales = static_cast<double>(storageOf(shape, request).matrixBytes) * matricesOf(shape);
+  return scales +
+         parameterBytes(shape, request,
                         {.layers = static_cast<double>(all.attention) + static_cast<double>(all.feedForward) -
                                    experts - static_cast<double>(shape.repeatedParameters),
                          .experts = experts,

@@ -57,7 +57,8 @@ struct WeightStorage {
   Index packedBits =
       0;            ///< of a weight in the whole numbers of its files; 0 = it isn't packed, or not known how
   Index group = 0;  ///< weights of a row that share a scale; 0 = all, or not known
-  bool known = true;  ///< false: a quantisation that isn't known, for which the rest stands
+  Index matrixBytes = 0;  ///< of a scale that each quantised matrix has besides
+  bool known = true;      ///< false: a quantisation that isn't known, for which the rest stands
   bool operator==(const WeightStorage&) const = default;
 };
 WeightStorage storageOf(WeightFormat format);

@@ -66,6 +66,7 @@ void Block::run(Matrix& x, std::span<KvCache> caches) const {
   recur(x, w.before, 0);
   if (keepsStream) kept.entered = x;
   const auto attended = [&] {
+    applyPatches(runs, layer, Piece::middle, rows, x);
     if (wanted && wanted->between) kept.between = x;
   };
   switch (config.order) {

@@ -110,6 +110,7 @@ std::optional<MatrixView> whole(const Matrix* matrix) {
 Stack LayerResult::*headsMember(Piece piece) {
   switch (piece) {
     case Piece::stream:
+    case Piece::middle:
     case Piece::mlp:
       break;
     case Piece::queries:
@@ -132,7 +133,7 @@ std::optional<MatrixView> recordedPiece(const PassResult& run, Index layer, Piec
   const LayerResult* const result = recordedLayer(run, layer);
   if (!result) return std::nullopt;
   const auto member = headsMember(piece);
-  if (!member) return whole(&result->mlpAdded);
+  if (!member) return whole(piece == Piece::middle ? &result->between : &result->mlpAdded);
   const Stack& heads = result->*member;
   // A pattern needs all heads: a subset doesn't record which they are.
   const bool all = piece != Piece::pattern || heads.count() == result->config.heads;
@@ -230,6 +231,9 @@ Status checkPatch(const Patch& patch, const ModelConfig& config, Index tokens, I
                              heads == config.heads ? "head" : "KV head", *patch.head, heads - 1)};
   if (patch.piece == Piece::mlp && config.innerDim == 0)
     return Error{"the piece to patch is an MLP, but this model has none"};
+  if (patch.piece == Piece::middle && config.order == BlockOrder::parallel)
+    return Error{
+        "the piece to patch is the stream between attention and MLP, but this model computes both at once"};
   if (patch.firstToken < 0 || patch.tokens.value_or(0) < 0)
     return Error{fmt::format("{} tokens are to be patched from token {}, expected a part of the text",
                              patch.tokens.value_or(tokens), patch.firstToken)};

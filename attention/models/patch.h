@@ -76,6 +76,7 @@ enum class Piece {
   pattern,  ///< a head's weights, [n, m]; its output is recomputed from them and the values
   head,     ///< a head's output, [n, headDim], before W_O
   mlp,      ///< [n, modelDim], what a layer's MLP adds to the stream
+  middle,   ///< [n, modelDim], the stream between a layer's attention and its MLP
 };
 
 /// Multiplies the piece; a factor of 0 switches it off.

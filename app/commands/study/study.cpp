@@ -28,7 +28,7 @@ struct PieceName {
 constexpr PieceName kPieces[] = {{"heads", Piece::head},      {"patterns", Piece::pattern},
                                  {"queries", Piece::queries}, {"keys", Piece::keys},
                                  {"values", Piece::values},   {"mlps", Piece::mlp},
-                                 {"stream", Piece::stream}};
+                                 {"stream", Piece::stream},   {"middle", Piece::middle}};
 constexpr const char* kMeasures[] = {"detectors", "loss", "attribution", "patch"};
 
 struct StudyOptions {
@@ -317,8 +317,8 @@ Command studyCommand() {
       Option("--measure", "Any of detectors, loss, attribution and patch; default all", &o->measures,
              {.words = wordsOf(kMeasures), .commas = true}),
       Option("--patch",
-             "The piece of one text to put into the other: heads, patterns, queries, keys, values, mlps or "
-             "stream",
+             "The piece of one text to put into the other: heads, patterns, queries, keys, values, mlps, "
+             "stream (before a layer) or middle (between its attention and MLP)",
              &o->piece, {.words = pieces, .shown = true}),
       Option("--value-biases",
              "Count the biases of values with the attention's bias, as TransformerLens does (folded), or "

@@ -26,7 +26,9 @@ const PieceWords& pieceWords(Piece piece) {
       {"V", "V", "V", "Values of each KV head", "Values of each layer"},
       {"pattern", "Patterns", "Patterns", "Pattern of each head", "Patterns of each layer"},
       {"head", "Outputs", "Attention", "Output of each head", "Attention output of each layer"},
-      {"MLP", "MLP", "MLP", "MLP output of each layer", "MLP output of each layer"}};
+      {"MLP", "MLP", "MLP", "MLP output of each layer", "MLP output of each layer"},
+      {"middle", "Middle", "Middle", "Residual stream between attention and MLP",
+       "Residual stream between attention and MLP"}};
   return kWords[static_cast<std::size_t>(piece)];
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr float kNotYet = std::numeric_limits<float>::quiet_NaN();
 
 bool hasHeads(Piece piece) {
-  return piece != Piece::stream && piece != Piece::mlp;
+  return piece != Piece::stream && piece != Piece::middle && piece != Piece::mlp;
 }
 
 /// Runs the text with one head patched from the other text and everything after it held fixed, so that later

@@ -14,7 +14,7 @@ using attention::Piece;
 namespace {
 
 constexpr Piece kHeadPieces[] = {Piece::head, Piece::pattern, Piece::queries, Piece::keys, Piece::values};
-constexpr Piece kTokenPieces[] = {Piece::stream, Piece::head, Piece::mlp};
+constexpr Piece kTokenPieces[] = {Piece::stream, Piece::head, Piece::middle, Piece::mlp};
 
 /// Buttons that choose the piece that a grid patches.
 void pieceChoice(ControlLine& bar, const char* name, std::span<const Piece> pieces, bool byToken,
@@ -178,7 +178,7 @@ void patchView(Board& board, Scene& scene, State& page) {
         line.segments("patch.side", sides, scene.compare.intoA, 180,
                       "The text whose pieces are put into the other's run.", true);
         pieceChoice(line, "patch.heads", kHeadPieces, false, scene.cursor.model.piece, 300);
-        pieceChoice(line, "patch.tokens", kTokenPieces, true, scene.cursor.model.tokenPiece, 200);
+        pieceChoice(line, "patch.tokens", kTokenPieces, true, scene.cursor.model.tokenPiece, 270);
       },
       8);
   const Index heads = page.model.config->heads, tokens = (scene.compare.intoA ? pair->a : *pair->b).tokens();

@@ -26,13 +26,15 @@ Index bitsOf(const ConfigReader& json, Index usual = 4) {
 WeightStorage grouped(std::string name, Index bits, Index group, Index more,
                       MathFormat computes = MathFormat::bf16, Covers covers = Covers::layers) {
   bits = std::max<Index>(bits, 1);
+  const bool named4 = name == "nvfp4";
   const double share = group > 0 ? static_cast<double>(more) / static_cast<double>(group) : 0;
   return {.name = std::move(name),
           .bits = static_cast<double>(bits) + share,
           .covers = covers,
           .computes = computes,
           .packedBits = bits,
-          .group = group};
+          .group = group,
+          .matrixBytes = named4 ? Index{4} : 0};  // NVFP4's global scale
 }
 
 /// A row of kWeightFormats in which `bits` of a weight are packed into whole numbers.

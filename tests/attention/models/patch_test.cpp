@@ -98,6 +98,8 @@ class Patches : public testing::TestWithParam<std::string> {
         patches.push_back({.piece = piece, .layer = layer, .by = TakenFrom{from}});
     return patches;
   }
+  /// Whether the stream has a place between attention and MLP.
+  bool hasMiddle() const { return model_->config().order != BlockOrder::parallel; }
   // The last tokens are equal, so differences at the end come from earlier tokens.
   const std::vector<Index> ids_{5, 250, 17, 99, 3, 41, 180, 77, 6, 12, 200, 33},
       others_{5, 251, 17, 98, 3, 42, 181, 77, 8, 12, 201, 33};
@@ -117,6 +119,7 @@ TEST_P(Patches, PatchingAllPiecesReproducesOtherRun) {
   runs.push_back(everywhere({Piece::head, Piece::mlp}, a_));
   runs.push_back(everywhere({Piece::pattern, Piece::values, Piece::mlp}, a_));
   runs.push_back(everywhere({Piece::queries, Piece::keys, Piece::values, Piece::mlp}, a_));
+  if (hasMiddle()) runs.push_back(everywhere({Piece::middle}, a_));
   const Matrix logits = logitsOf(model_, others_, runs);
   for (Index run = 0; run < std::ssize(runs); ++run) {
     const Matrix found = logits.middleRows(run * (row + 1), row + 1);
@@ -129,13 +132,14 @@ TEST_P(Patches, PatchingAllPiecesReproducesOtherRun) {
 
 TEST_P(Patches, NoPatchesOrOwnPiecesReproduceOwnRun) {
   const double tolerance = toleranceOf(*model_, b_->logits);
-  const Runs runs{{},
-                  everywhere({Piece::queries, Piece::keys, Piece::values, Piece::pattern, Piece::head,
-                              Piece::mlp, Piece::stream},
-                             b_)};
+  Runs runs{{},
+            everywhere({Piece::queries, Piece::keys, Piece::values, Piece::pattern, Piece::head, Piece::mlp,
+                        Piece::stream},
+                       b_)};
+  if (hasMiddle()) runs.push_back(everywhere({Piece::middle}, b_));
   for (const auto& own : {b_, std::shared_ptr<const PassResult>()}) {
     const Matrix logits = logitsOf(model_, others_, runs, own);
-    for (Index run = 0; run < 2; ++run)
+    for (Index run = 0; run < std::ssize(runs); ++run)
       EXPECT_LE(distance(logits.middleRows(run * 12, 12), b_->logits), tolerance);
   }
   // A single run takes the ordinary path and is identical bit by bit.
