@@ -169,8 +169,6 @@ Result<FigureTable> cacheTable(const Layer& layer, const Scene& scene) {
     case CacheView::shapes:
       return shapesTable(layer, scene);
     case CacheView::eviction:
-      if (!layer.snapshot->causal)
-        return Error{"tokens are evicted while a text is decoded, expected causal self-attention"};
       return evictionTable(layer, scene);
     case CacheView::paging:
       break;

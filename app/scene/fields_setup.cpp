@@ -233,7 +233,8 @@ constexpr std::string_view kWeightFormatLabels[] = {"As published",
                                                     "GGUF Q3_K",
                                                     "GGUF Q2_K"};
 constexpr std::string_view kMathLabels[] = {"As the weights", "fp32", "fp16", "bf16", "fp8", "int8", "fp4"};
-constexpr std::string_view kPolicyLabels[] = {"None", "Window", "Sinks + window", "Heavy hitters", "Random"};
+constexpr std::string_view kPolicyLabels[] = {"None",   "Window", "Sinks + window", "Heavy hitters",
+                                              "Random", "TOVA",   "Key norm",       "KeyDiff"};
 constexpr std::string_view kMemoryLabels[] = {"Cache in GiB", "n² matrices in GiB"};
 constexpr std::string_view kWorkLabels[] = {"FLOPs of a prefill", "FLOPs of a decode step"};
 

@@ -35,7 +35,7 @@ enum class MemoryPlot { cache, matrices };
 enum class WorkPlot { prefill, decode };
 
 /// Which entries a full cache evicts.
-enum class EvictionPolicy { none, window, sinks, heavy, random };
+enum class EvictionPolicy { none, window, sinks, heavy, random, tova, keynorm, keydiff };
 
 /// What the Cache page computes in addition to the layer. Part of undo and files; requires no new Snapshot.
 struct CacheSetup {

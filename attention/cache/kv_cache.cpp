@@ -165,23 +165,24 @@ namespace {
 /// One kv head's cache during decoding.
 class Keeper {
  public:
-  Keeper(const EvictionRules& rules, Index tokens, std::uint64_t stream)
-      : rules_(rules), accumulated_(asSize(tokens)), state_(rules.seed + 977 * stream) {}
+  Keeper(const EvictionRules& rules, const MatrixView& keys, std::uint64_t stream)
+      : rules_(rules), keys_(keys), accumulated_(asSize(keys.rows())), state_(rules.seed + 977 * stream) {}
 
   const std::vector<Index>& entries() const { return entries_; }
 
-  /// Adds the newest token and evicts entries beyond the budget.
-  void add(Index token) {
+  /// Adds the newest token and evicts entries beyond the budget. `last`: of each key the weight from the
+  /// query before, over all heads.
+  void add(Index token, const std::vector<double>& last) {
     entries_.push_back(token);
     if (rules_.policy == EvictionPolicy::none) return;
     while (static_cast<Index>(entries_.size()) > rules_.budget)
-      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(victim()));
+      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(victim(last)));
   }
   void weigh(Index token, double weight) { accumulated_[asSize(token)] += weight; }
 
  private:
   /// Returns the index of the entry to evict; never the newest.
-  std::size_t victim() {
+  std::size_t victim(const std::vector<double>& last) {
     const std::size_t older = entries_.size() - 1;
     if (older == 0) return 0;
     switch (rules_.policy) {
@@ -195,8 +196,31 @@ class Keeper {
         return lightest(older);
       case EvictionPolicy::random:
         return next() % older;
+      case EvictionPolicy::tova:
+        return most(older, [&](Index token) { return -last[asSize(token)]; });
+      case EvictionPolicy::keynorm:
+        return most(older, [&](Index token) { return static_cast<double>(keys_.row(token).norm()); });
+      case EvictionPolicy::keydiff:
+        return likest(older);
     }
     return 0;
+  }
+
+  /// Returns the first of the `older` entries with the highest score.
+  template <typename Score>
+  std::size_t most(std::size_t older, const Score& score) const {
+    std::size_t best = 0;
+    double highest = score(entries_[0]);
+    for (std::size_t i = 1; i < older; ++i)
+      if (const double found = score(entries_[i]); found > highest) best = i, highest = found;
+    return best;
+  }
+
+  std::size_t likest(std::size_t older) const {
+    Eigen::RowVectorXf mean = Eigen::RowVectorXf::Zero(keys_.cols());
+    for (const Index token : entries_) mean += keys_.row(token).normalized();
+    return most(older,
+                [&](Index token) { return static_cast<double>(keys_.row(token).normalized().dot(mean)); });
   }
 
   /// Returns the entry with the least accumulated weight among those before the recent half of the budget.
@@ -219,6 +243,7 @@ class Keeper {
   }
 
   EvictionRules rules_;
+  MatrixView keys_;  ///< [tokens, headDim]
   std::vector<Index> entries_;
   std::vector<double> accumulated_;
   std::uint64_t state_;
@@ -261,13 +286,15 @@ EvictionRun runEviction(const AttentionResult& full, Index kvHeads, const Evicti
   run.outputError.resize(asSize(n));
   run.entries.resize(asSize(n));
   std::vector<Keeper> keepers;
-  for (Index g = 0; g < kvHeads; ++g) keepers.emplace_back(rules, n, static_cast<std::uint64_t>(g));
+  for (Index g = 0; g < kvHeads; ++g) keepers.emplace_back(rules, full.k[g], static_cast<std::uint64_t>(g));
+  std::vector<double> last(asSize(n)), now(asSize(n));
   const Index group = heads / kvHeads, size = full.v.cols();
   for (Index i = 0; i < n && !stop.stop_requested(); ++i) {
     double difference = 0, whole = 0;
+    std::ranges::fill(now, 0.0);
     for (Index g = 0; g < kvHeads; ++g) {
       Keeper& keeper = keepers[asSize(g)];
-      keeper.add(i);
+      keeper.add(i, last);
       const std::vector<Index> left = keeper.entries();
       run.entries[asSize(i)] += static_cast<Index>(left.size());
       for (const Index j : left) run.kept[asSize((g * n + i) * n + j)] = 1;
@@ -280,11 +307,13 @@ EvictionRun runEviction(const AttentionResult& full, Index kvHeads, const Evicti
         for (const Index j : left) {
           if (weights[j] != 0) output += weights[j] * full.v[g].row(j);
           keeper.weigh(j, static_cast<double>(weights[j]));
+          now[asSize(j)] += static_cast<double>(weights[j]);
         }
         difference += static_cast<double>((output - full.headOutput[h].row(i)).squaredNorm());
         whole += static_cast<double>(full.headOutput[h].row(i).squaredNorm());
       }
     }
+    last.swap(now);
     run.outputError[asSize(i)] = whole > 0 ? std::sqrt(difference / whole) : 0;
   }
   return run;

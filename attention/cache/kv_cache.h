@@ -67,13 +67,17 @@ class KvCache {
 
 /// Which cache entry is evicted when the cache is full.
 enum class EvictionPolicy {
-  none,    ///< nothing is evicted
-  window,  ///< the oldest
-  sinks,   ///< the oldest except the first kSinks (Xiao et al. 2023, StreamingLLM)
-  heavy,   ///< the one with the least accumulated weight except the recent half (Zhang et al. 2023, H2O)
-  random,  ///< a random one; the baseline
+  none,     ///< nothing is evicted
+  window,   ///< the oldest
+  sinks,    ///< the oldest except the first kSinks (Xiao et al. 2023, StreamingLLM)
+  heavy,    ///< the one with the least accumulated weight except the recent half (Zhang et al. 2023, H2O)
+  random,   ///< a random one; the baseline
+  tova,     ///< the one that the last query weighs least, over all heads (Oren et al. 2024)
+  keynorm,  ///< the one whose key is longest (Devoto et al. 2024)
+  keydiff,  ///< the one whose key points most as the mean of the cached keys' directions (Park et al. 2025)
 };
-inline constexpr std::array<std::string_view, 5> kEvictionNames{"none", "window", "sinks", "heavy", "random"};
+inline constexpr std::array<std::string_view, 8> kEvictionNames{"none",   "window", "sinks",   "heavy",
+                                                                "random", "tova",   "keynorm", "keydiff"};
 inline constexpr Index kSinks = 4;
 
 struct EvictionRules {
@@ -99,7 +103,7 @@ struct EvictionRun {
 };
 
 /// Decodes causal self-attention token by token under a policy: each query's softmax is over the remaining
-/// entries. Uses scores, weights, v and headOutput of the full result; `learnedSinks` are
+/// entries. Uses scores, weights, k, v and headOutput of the full result; `learnedSinks` are
 /// AttentionConfig::sinks. Incomplete once `stop` is requested. Throws std::invalid_argument if the numbers
 /// of queries and keys differ or the budget is below 1.
 EvictionRun runEviction(const AttentionResult& full, Index kvHeads, const EvictionRules& rules,

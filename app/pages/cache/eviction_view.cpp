@@ -23,18 +23,25 @@ const char* policyWords(attention::EvictionPolicy policy) {
       return "keeps heavy hitters and the newest half";
     case attention::EvictionPolicy::random:
       return "evicts at random (baseline)";
+    case attention::EvictionPolicy::tova:
+      return "evicts what the last query weighs least";
+    case attention::EvictionPolicy::keynorm:
+      return "evicts the longest key";
+    case attention::EvictionPolicy::keydiff:
+      return "evicts the key most like the others";
   }
   return "";
 }
 
 std::string policyName(attention::EvictionPolicy policy) {
-  static constexpr std::array kNames{"no eviction", "window", "sinks + window", "heavy hitters", "random"};
+  static constexpr std::array kNames{"no eviction", "window", "sinks + window", "heavy hitters",
+                                     "random",      "TOVA",   "key norm",       "KeyDiff"};
   return kNames[static_cast<std::size_t>(policy)];
 }
 
 /// A policy's name at the end of a line.
 std::string shortName(attention::EvictionPolicy policy) {
-  static constexpr std::array kNames{"none", "window", "sinks", "heavy", "random"};
+  static constexpr std::array kNames{"none", "window", "sinks", "heavy", "random", "TOVA", "norm", "KeyDiff"};
   return kNames[static_cast<std::size_t>(policy)];
 }
 

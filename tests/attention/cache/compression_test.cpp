@@ -90,10 +90,55 @@ TEST(Eviction, HeavyHittersHaveMostAccumulatedWeight) {
     }
 }
 
+/// The key that a kv head evicts before `query` reads its cache.
+Index evicted(const EvictionRun& run, Index kvHead, Index query) {
+  const std::vector<Index> after = left(run, kvHead, query);
+  for (const Index key : left(run, kvHead, query - 1))
+    if (std::ranges::find(after, key) == after.end()) return key;
+  return -1;
+}
+
+TEST(Eviction, TovaEvictsWhatTheLastQueryWeighsLeastInAllHeads) {
+  const AttentionResult full = causalResult();
+  const EvictionRun run = runEviction(full, kKvHeads, {EvictionPolicy::tova, 6});
+  for (Index i = 6; i < kEvictedTokens; ++i) {
+    EXPECT_EQ(left(run, 0, i), left(run, 1, i));
+    const auto weight = [&](Index key) {
+      double sum = 0;
+      for (Index h = 0; h < kEvictedHeads; ++h) sum += static_cast<double>(run.weights.at(h, i - 1, key));
+      return sum;
+    };
+    for (const Index key : left(run, 0, i - 1))
+      EXPECT_LE(weight(evicted(run, 0, i)), weight(key) + 1e-9) << i;
+  }
+}
+
+TEST(Eviction, KeyPoliciesReadTheCachedKeys) {
+  const AttentionResult full = causalResult(3);
+  const EvictionRun norm = runEviction(full, kKvHeads, {EvictionPolicy::keynorm, 6}),
+                    unlike = runEviction(full, kKvHeads, {EvictionPolicy::keydiff, 6});
+  for (Index g = 0; g < kKvHeads; ++g)
+    for (Index i = 6; i < kEvictedTokens; ++i) {
+      for (const Index key : left(norm, g, i - 1))
+        EXPECT_GE(full.k[g].row(evicted(norm, g, i)).norm(), full.k[g].row(key).norm() - 1e-6F);
+      // The mean over the entries with the newest, as the cache holds when one has to go.
+      std::vector<Index> entries = left(unlike, g, i - 1);
+      entries.push_back(i);
+      Eigen::RowVectorXf mean = Eigen::RowVectorXf::Zero(full.k.cols());
+      for (const Index key : entries) mean += full.k[g].row(key) / full.k[g].row(key).norm();
+      const auto likeness = [&](Index key) {
+        return full.k[g].row(key).dot(mean) / full.k[g].row(key).norm();
+      };
+      for (const Index key : left(unlike, g, i - 1))
+        EXPECT_GE(likeness(evicted(unlike, g, i)), likeness(key) - 1e-5F);
+    }
+}
+
 TEST(Eviction, RespectsBudgetAndLosesOnlyEvictedMass) {
   const AttentionResult full = causalResult(4);
   for (const EvictionPolicy policy :
-       {EvictionPolicy::window, EvictionPolicy::sinks, EvictionPolicy::heavy, EvictionPolicy::random})
+       {EvictionPolicy::window, EvictionPolicy::sinks, EvictionPolicy::heavy, EvictionPolicy::random,
+        EvictionPolicy::tova, EvictionPolicy::keynorm, EvictionPolicy::keydiff})
     for (const Index budget : {1, 2, 5, 8}) {
       const EvictionRun run = runEviction(full, kKvHeads, {policy, budget});
       for (Index i = 0; i < kEvictedTokens; ++i)
