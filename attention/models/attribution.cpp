@@ -78,12 +78,16 @@ Status checkRun(const Model& model, const PassResult& run, Index row, const Answ
   if (model.weights().headTransform)
     return Error{
         "This model has an extra layer before its vocabulary, so its logits aren't a sum of pieces."};
+  if (config.order == BlockOrder::normed && config.recurrence.kind != Recurrence::Kind::none)
+    return Error{
+        "This model norms the stream itself before each part, those that carry a state included, so its "
+        "logits aren't a sum of pieces."};
   for (const Index id : {answers.id, answers.other.value_or(answers.id)})
     if (id < 0 || id >= config.vocabulary)
       return Error{fmt::format("token id {} is not one of this model's 0 to {}", id, config.vocabulary - 1)};
   const auto kept = [&](const std::shared_ptr<const LayerResult>& layer) {
     return !layer->headOutput.empty() && (!config.reads() || !layer->otherOutput.empty()) &&
-           layer->hidden.size() > 0 && (config.innerDim == 0 || layer->mlpAdded.size() > 0) &&
+           layer->hidden.size() > 0 && (!config.feeds(layer->layer) || layer->mlpAdded.size() > 0) &&
            ((config.order != BlockOrder::after && config.order != BlockOrder::normed) ||
             layer->between.size() > 0);
   };
@@ -129,7 +133,7 @@ class Descent {
       }
       return;
     }
-    if (config_.innerDim > 0) add(Writer::mlp, at, g.dot(wide(made.mlpAdded.row(row_))));
+    if (config_.feeds(at)) add(Writer::mlp, at, g.dot(wide(made.mlpAdded.row(row_))));
     if (config_.order == BlockOrder::normed) {
       throughNorm(at, g, weights.mlpNorm, wide(made.between.row(row_)));
       heads(made, both[0], g);
@@ -144,14 +148,15 @@ class Descent {
       heads(made, both[i], throughScale(double{config_.residualScale} * g, weights.attentionScale));
   }
 
-  /// Adds what a hybrid's other layers write. Its norms are before the parts, so `g` stays.
+  /// Adds what a hybrid's recurrences and other layers write. Its norms are before the parts, so `g` stays.
   void others(Index at, const Direction& g) {
     const LayerResult& made = *run_.layers[asSize(at)];
     if (made.entered.size() == 0) return;
     const Matrix& in = at == 0 ? run_.embedded : run_.layers[asSize(at - 1)]->hidden;
-    add(Writer::others, at,
-        g.dot(wide(made.hidden.row(row_)) - wide(made.left.row(row_)) + wide(made.entered.row(row_)) -
-              wide(in.row(row_))));
+    Direction added = wide(made.hidden.row(row_)) - wide(made.left.row(row_)) + wide(made.entered.row(row_)) -
+                      wide(in.row(row_));
+    if (made.recurred.size() > 0) added += wide(made.recurred.row(row_));
+    add(Writer::others, at, g.dot(added));
   }
 
   void throughNorm(Index at, Direction& g, const NormWeights& weights, const Direction& x) {

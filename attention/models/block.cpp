@@ -73,10 +73,12 @@ void Block::run(Matrix& x, std::span<KvCache> caches) const {
     case BlockOrder::before:
       if (config.reads())
         attendBoth(x, caches);
+      else if (w.beside)
+        x += recurred(x) + scaled(attend(norm(x, w.attentionNorm), caches), w.attentionScale);
       else
         x += scaled(config.residualScale * attend(norm(x, w.attentionNorm), caches), w.attentionScale);
       attended();
-      if (config.innerDim > 0) x += added(scaled(config.residualScale * mlp(norm(x, w.mlpNorm)), w.mlpScale));
+      if (feeds()) x += added(scaled(config.residualScale * mlp(norm(x, w.mlpNorm)), w.mlpScale));
       break;
     case BlockOrder::parallel: {
       const Matrix mlpInput = norm(x, w.mlpNorm);
@@ -95,10 +97,10 @@ void Block::run(Matrix& x, std::span<KvCache> caches) const {
       break;
     case BlockOrder::normed:
       x = norm(x, w.attentionNorm);
-      x += attend(x, caches);
+      x = config.factors.besideAttention * x + scaled(attend(x, caches), w.attentionScale);
       attended();
       x = norm(x, w.mlpNorm);
-      x += added(mlp(x));
+      x = config.factors.besideMlp * x + added(scaled(mlp(x), w.mlpScale));
       break;
     case BlockOrder::around:
       x += config.residualScale * norm(attend(norm(x, w.attentionNorm), caches), w.afterAttentionNorm);
@@ -359,7 +361,7 @@ void Block::patchPatterns(AttentionResult& result, std::span<const KvCache> cach
 }
 
 void Block::growQueries(Stack& q) const {
-  if (config.queryGrowth.rate == 0) return;
+  if (config.queryGrowth.rate == 0 || (config.queryGrowth.unrotated && rotation)) return;
   for (Index row = 0; row < q.rows(); ++row) {
     const float factor = config.queryGrowth.at(rows.first + row % rows.count);
     if (factor != 1)
@@ -368,7 +370,7 @@ void Block::growQueries(Stack& q) const {
 }
 
 void Block::normQueriesAndKeys(Stack& q, Stack& k) const {
-  if (config.qkNorm == QkNorm::none) return;
+  if (config.qkNorm == QkNorm::none || weights.qNorm.weight.size() == 0) return;
   if (config.qkNorm != QkNorm::whole) {
     normHeads(q, weights.qNorm, config.norm, config.epsilon);
     normHeads(k, weights.kNorm, config.norm, config.epsilon);

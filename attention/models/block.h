@@ -80,6 +80,10 @@ struct Block {
   /// and only the heads' outputs are kept.
   Matrix attend(const Matrix& x, std::span<KvCache> caches, bool shown = true) const;
   void prepare(Stack& q, Stack& k, Stack& v) const;
+  /// Returns what a recurrence beside the attention makes of the stream.
+  Matrix recurred(const Matrix& x) const;
+  /// Returns recur() of each run's rows, with their states `at`.
+  Matrix recurRuns(const RecurrentWeights& w, const Matrix& x, std::size_t at) const;
   /// Applies layers without attention, whose states are those from `first` on.
   void recur(Matrix& x, std::span<const OtherLayerWeights> layers, std::size_t first) const;
   /// Applies both attentions of a decoder that reads an encoder, self-attention first.
@@ -110,6 +114,7 @@ struct Block {
   Matrix added(Matrix y) const;
   /// The output of the layer's MLP or mixture of experts.
   Matrix mlp(const Matrix& x) const;
+  bool feeds() const { return config.feeds(layer); }
   Matrix norm(const Matrix& x, const NormWeights& weights) const;
   void normQueriesAndKeys(Stack& q, Stack& k) const;
   void growQueries(Stack& q) const;

@@ -66,7 +66,7 @@ HeadCircuits headCircuits(const Model& model, const HeadPlace& place) {
     if (of.weight.size() == 0) return;
     // Of all heads together, only RMSNorm is used, which doesn't subtract a mean.
     if (config.norm == NormKind::layer) rows.rowwise() -= rows.colwise().mean().eval();
-    const Index first = config.qkNorm == QkNorm::head ? 0 : at * size;
+    const Index first = of.weight.size() == size ? 0 : at * size;
     rows.array().colwise() *= of.weight.segment(first, size).array();
   };
   gain(maps.q, weights.qNorm, head);

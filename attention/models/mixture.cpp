@@ -111,6 +111,7 @@ Matrix mlpOf(const MlpWeights& weights, const Matrix& x, const ModelConfig& conf
     applyMaps(x, maps, stop);
   }
   if (stop.stop_requested()) return Matrix::Zero(x.rows(), weights.down.out);
+  if (gated && config.gateFactor != 1) gate *= config.gateFactor;
   if (gated)
     activateGated(gate, up, config.activation, config.gateLimit);
   else
@@ -145,7 +146,10 @@ Routing routingOf(const MixtureWeights& weights, const Mixture& mixture, const M
   return routing;
 }
 
-Matrix mixtureOf(const MixtureWeights& weights, const ModelConfig& config, const Routing& routing,
+namespace {
+
+/// Adds up what the chosen experts make of each row.
+Matrix expertsOf(const MixtureWeights& weights, const ModelConfig& config, const Routing& routing,
                  const Matrix& x, const std::stop_token& stop) {
   const Mixture& mixture = config.mixture;
   Matrix y = Matrix::Zero(x.rows(), x.cols());
@@ -158,16 +162,37 @@ Matrix mixtureOf(const MixtureWeights& weights, const ModelConfig& config, const
     // row equals what unpacked weights give.
     std::vector<Index> rows = load.rows;
     if (rows.size() == 1 && x.rows() > 1) rows.push_back(rows[0]);
-    const Matrix added = mlpOf(weights.experts[e], x(rows, Eigen::all), config, stop);
+    Matrix read = x(rows, Eigen::all);
+    for (std::size_t i = 0; i < rows.size() && mixture.sharesInput; ++i)
+      read.row(static_cast<Index>(i)) *= load.shares[std::min(i, load.shares.size() - 1)];
+    const Matrix added = mlpOf(weights.experts[e], read, config, stop);
     for (std::size_t i = 0; i < load.rows.size(); ++i)
-      y.row(load.rows[i]) += load.shares[i] * added.row(static_cast<Index>(i));
+      y.row(load.rows[i]) += (mixture.sharesInput ? 1 : load.shares[i]) * added.row(static_cast<Index>(i));
   }
-  if (mixture.sharedDim == 0 || stop.stop_requested()) return y;
+  return y;
+}
+
+/// Adds the MLP that every token passes.
+Matrix withShared(const MixtureWeights& weights, const ModelConfig& config, Matrix y, const Matrix& x,
+                  const std::stop_token& stop) {
+  if (config.mixture.sharedDim == 0 || stop.stop_requested()) return y;
   const Matrix shared = mlpOf(weights.shared, x, config, stop);
   if (weights.sharedRouter.pieces.empty()) return y + shared;
   const Matrix gates = weights.sharedRouter.apply(x, stop);
   for (Index row = 0; row < y.rows(); ++row) y.row(row) += shared.row(row) / (1 + std::exp(-gates(row, 0)));
   return y;
+}
+
+}  // namespace
+
+Matrix mixtureOf(const MixtureWeights& weights, const ModelConfig& config, const Routing& routing,
+                 const Matrix& x, const std::stop_token& stop) {
+  const bool latent = config.mixture.latentDim > 0;
+  Matrix y = expertsOf(weights, config, routing, latent ? weights.in.apply(x, stop) : x, stop);
+  if (latent) y = weights.out.apply(y, stop);
+  if (stop.stop_requested()) return Matrix::Zero(x.rows(), x.cols());
+  return normRows(withShared(weights, config, std::move(y), x, stop), weights.after, config.norm,
+                  config.epsilon);
 }
 
 namespace {

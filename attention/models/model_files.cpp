@@ -80,8 +80,10 @@ ModelShape shapeOf(const ModelConfig& config) {
         std::ranges::count_if(config.layers, [](const LayerKind& layer) { return !layer.mixture; });
   }
   for (const auto& layer : config.layers) {
-    shape.globalLayers += !layer.window;
-    shape.order.push_back(layer.window ? 1 : 0);
+    // A chunk holds at most as many tokens as a window of its size.
+    shape.globalLayers += !layer.window && !layer.chunk;
+    shape.order.push_back(layer.window || layer.chunk ? 1 : 0);
+    if (layer.chunk) shape.window = *layer.chunk;
     if (layer.window) shape.window = config.causal ? *layer.window : 2 * *layer.window - 1;
   }
   if (shape.window == 0) {

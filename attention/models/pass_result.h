@@ -33,6 +33,7 @@ struct LayerResult {
   /// [n, modelDim], in a hybrid: the stream that enters the attention, and that leaves the MLP. Layers
   /// without attention are before and after these.
   Matrix entered, left;
+  Matrix recurred;  ///< [n, modelDim], what a recurrence beside the attention adds to the stream
   Routing routing;  ///< the experts of each row, in a layer with a mixture
   Matrix hidden;    ///< [n, modelDim], the residual stream after the layer
 };

@@ -229,8 +229,8 @@ Status checkPatch(const Patch& patch, const ModelConfig& config, Index tokens, I
   if (patch.head && (*patch.head < 0 || *patch.head >= heads))
     return Error{fmt::format("the {} to patch is {}, expected 0 to {}",
                              heads == config.heads ? "head" : "KV head", *patch.head, heads - 1)};
-  if (patch.piece == Piece::mlp && config.innerDim == 0)
-    return Error{"the piece to patch is an MLP, but this model has none"};
+  if (patch.piece == Piece::mlp && !config.feeds(patch.layer))
+    return Error{"the piece to patch is an MLP, but this layer has none"};
   if (patch.piece == Piece::middle && config.order == BlockOrder::parallel)
     return Error{
         "the piece to patch is the stream between attention and MLP, but this model computes both at once"};

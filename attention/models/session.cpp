@@ -33,7 +33,7 @@ Matrix rowOfEach(const Matrix& x, Index row, Index n) {
 }
 
 std::vector<RecurrentState> newStates(const LayerKind& kind) {
-  return std::vector<RecurrentState>(kind.before.size() + kind.after.size());
+  return std::vector<RecurrentState>(kind.before.size() + kind.after.size() + (kind.recurs ? 1 : 0));
 }
 
 /// One table per rotation of the model.

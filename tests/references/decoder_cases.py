@@ -15,6 +15,7 @@ class Case:
     part: str = ""  # the submodule that is compared; all of the model if empty
     renamed: tuple = ()  # a part of the tensors' names, and what published files have instead
     without: tuple = ()  # forms of config.json that the library itself can't read
+    sinkless: bool = False  # the library returns weights from before the sinks take their share
 
     def __post_init__(self):
         self.type = self.type or self.name.split("/")[0]
@@ -53,6 +54,17 @@ OPT = {"ffn_dim": 56, "word_embed_proj_dim": 48}
 MAMBA2 = {"mamba_n_heads": 6, "mamba_d_state": 10, "mamba_d_conv": 4, "mamba_chunk_size": 16}
 DELTA = {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 10, "linear_value_head_dim": 12}
 MIXED = ["linear_attention", "full_attention", "linear_attention", "linear_attention"]
+FALCON_H1 = {**MAMBA2, "mamba_d_ssm": 60, "mamba_n_groups": 2}
+FACTORS = {"attention_in_multiplier": 0.8, "ssm_in_multiplier": 1.3, "attention_out_multiplier": 0.9, "key_multiplier": 0.4,
+           "ssm_out_multiplier": 0.7, "mlp_multipliers": [0.6, 1.4], "ssm_multipliers": [0.5, 1.2, 0.9, 1.1, 0.8],
+           "embedding_multiplier": 3.0, "lm_head_multiplier": 0.2}
+NEMOTRON_H = {"mamba_num_heads": 6, "mamba_head_dim": 8, "n_groups": 2, "ssm_state_size": 10,
+              "moe_intermediate_size": 20, "moe_shared_expert_intermediate_size": 24, "n_group": 2, "topk_group": 1}
+KIMI = {"kv_lora_rank": 20, "qk_rope_head_dim": 8, "qk_nope_head_dim": 12, "v_head_dim": 14, "moe_intermediate_size": 24,
+        "num_local_experts": 6, "num_experts_per_tok": 2, "num_key_value_heads": 4, "linear_head_dim": 10, "linear_num_heads": 3,
+        "layer_types": MIXED}
+LLAMA4 = {"attention_chunk_size": 16, "floor_scale": 20, "attn_scale": 0.4, "intermediate_size_mlp": 40,
+          "num_local_experts": 4}
 MROPE = rope("default", mrope_section=[2, 2, 2])
 
 
@@ -168,6 +180,39 @@ CASES = [
     Case("qwen3_5_text", {**DELTA, "layer_types": MIXED}),
     Case("qwen3_5_moe_text", {**EXPERTS, **DELTA, "layer_types": MIXED, "shared_expert_intermediate_size": 20}),
 
+    Case("falcon_h1", FALCON_H1),
+    Case("falcon_h1/normed", {**FALCON_H1, **FACTORS, "mamba_rms_norm": True, "attention_bias": True}),
+    Case("falcon_h1/after", {**FALCON_H1, "mamba_rms_norm": True, "mamba_norm_before_gate": False,
+                             "projectors_bias": True, "mlp_bias": True, "mamba_proj_bias": True},
+         tolerance=3e-4),  # summed in chunks there
+    Case("nemotron_h", NEMOTRON_H),
+    Case("nemotron_h/latents", {**NEMOTRON_H, "moe_latent_size": 16, "use_bias": True, "routed_scaling_factor": 2.5,
+                                "layers_block_type": ["full_attention", "linear_attention", "full_attention", "moe",
+                                                      "linear_attention"]}),
+    Case("olmo_hybrid", {"linear_value_head_dim": 9}),  # others are saved wrong there: convolutions in equal parts
+    Case("olmo_hybrid/groups", {**DELTA, "linear_value_head_dim": 5, "linear_allow_neg_eigval": False,
+                                "layer_types": MIXED, "rope_parameters": {"rope_type": "default", "rope_theta": None}},
+         without=("old",)),
+    Case("kimi_linear", {**KIMI, "mlp_layer_types": ["sparse"] * 4}),
+    Case("kimi_linear/dense", {**KIMI, "q_lora_rank": 28, "layer_types": None,
+                               "num_hidden_layers": 5, "mlp_layer_types": ["dense"] * 5},
+         renamed=("block_sparse_moe.", "mlp.")),
+    Case("minimax", {**LOCAL_EXPERTS, "sliding_window": None}),
+    Case("minimax/factors", {**LOCAL_EXPERTS, "full_attn_alpha_factor": 1.5, "linear_attn_alpha_factor": 0.7,
+                             "mlp_alpha_factor": 1.2, "linear_attn_beta_factor": 0.8, "mlp_beta_factor": 0.9}),
+    Case("recurrent_gemma"),
+    Case("recurrent_gemma/biases", {"block_types": ["attention", "recurrent"], "attention_bias": True,
+                                  "head_dim": 12}),
+
+    # Attention in chunks
+    Case("llama4_text", {**LLAMA4, "interleave_moe_layer_step": 2}),
+    Case("llama4_text/plain", {**LLAMA4, "use_qk_norm": False, "attn_temperature_tuning": False,
+                               "attention_bias": True, "num_experts_per_tok": 2}),
+    multimodal("llama4", "llama4_text", {"hidden_size": 16, "intermediate_size": 64, "num_hidden_layers": 1,
+                                         "num_attention_heads": 2, "image_size": 28, "patch_size": 14,
+                                         "vision_output_dim": 16, "projector_input_dim": 16,
+                                         "projector_output_dim": 16}, LLAMA4),
+
     # MLPs without a gate
     Case("arcee", {"mlp_bias": True}),
     Case("jais2"),
@@ -205,6 +250,15 @@ CASES = [
     Case("hunyuan_v1_dense"),
     Case("hunyuan_v1_dense/alpha", {"attention_bias": True, **rope("dynamic", factor=1.0, alpha=50.0)}),
     Case("hunyuan_v1_moe", {"num_experts": 6, "moe_topk": [2, 2, 2, 2]}),
+    Case("granite_swa", {"embedding_multiplier": 3.0, "residual_multiplier": 0.4, "attention_multiplier": 0.2},
+         sinkless=True),
+    Case("granite_swa/bases", {"layer_rope_theta": [0, 10000.0, 500.0, 10000.0], "attention_multiplier": 0.2},
+         sinkless=True),
+    Case("granitemoe_swa", {**LOCAL_EXPERTS, "shared_intermediate_size": 20, "attention_multiplier": 0.2},
+         sinkless=True),
+    Case("mellum", {**EXPERTS, "layer_types": WINDOWS, "mlp_layer_types": ["dense", "sparse"] * 2}),
+    Case("afmoe", {**EXPERTS, "num_shared_experts": 1, "route_scale": 1.5, "mup_enabled": True}),
+    Case("axk1", LATENT),
     # Descendants of GPT and OPT
     Case("gpt_bigcode"),
     Case("gpt_bigcode/heads", {"multi_query": False, "n_inner": 40}),

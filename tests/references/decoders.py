@@ -30,7 +30,7 @@ def attending(config):
     """The numbers of the layers that attend; those of a hybrid are named."""
     text = config.get_text_config()
     kinds = getattr(text, "layer_types", None) or getattr(text, "layers_block_type", None)
-    other = ("linear_attention", "mamba", "conv")
+    other = ("linear_attention", "mamba", "conv", "moe", "mlp")
     return [i for i in range(text.num_hidden_layers) if not kinds or kinds[i] not in other]
 
 
@@ -47,6 +47,8 @@ def check_pass(model, folder, case, ids, generate):
     if case.attends:
         seen = [each for each in out.attentions if each is not None]
         theirs["attention"] = library.joined(seen if len(seen) == len(layers) else [seen[i] for i in layers])
+    if case.sinkless:
+        ours["attention"] /= ours["attention"].sum(-1, keepdims=True)
     figures = library.differences(ours, theirs)
     if generate:
         with torch.no_grad():

@@ -33,7 +33,7 @@ Result<std::shared_ptr<const attention::PassResult>> directRun(const PatchSides&
   std::vector<Patch> patches{sides.patch({Piece::head, from.layer, from.head})};
   for (Index layer = from.layer; layer < config.layerCount(); ++layer) {
     if (layer > from.layer) patches.push_back({.piece = Piece::head, .layer = layer, .by = own});
-    if (config.innerDim > 0) patches.push_back({.piece = Piece::mlp, .layer = layer, .by = own});
+    if (config.feeds(layer)) patches.push_back({.piece = Piece::mlp, .layer = layer, .by = own});
   }
   request.runs = {std::move(patches)};
   request.own = into.run;

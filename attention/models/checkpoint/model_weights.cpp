@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 namespace headscope::attention {
-namespace {
 
 std::string layerName(std::string_view pattern, Index layer, std::string_view rest) {
   std::string name(pattern);
@@ -11,6 +10,8 @@ std::string layerName(std::string_view pattern, Index layer, std::string_view re
     name.replace(mark, 1, std::to_string(layer));
   return name + std::string(rest);
 }
+
+namespace {
 
 /// Reads all weights of one model; tensors that the family doesn't name are absent.
 class WeightsReader {
@@ -63,15 +64,25 @@ class WeightsReader {
   }
 
  private:
+  /// The name, or the one after a | that it ends in instead, if the file has that.
+  std::string present(std::string_view name) const {
+    const std::size_t mark = name.find('|');
+    if (mark == name.npos) return std::string(name);
+    const std::string first(name.substr(0, mark)),
+        other = first.substr(0, first.rfind('.') + 1) + std::string(name.substr(mark + 1));
+    return finder_.has(other + ".weight") ? other : first;
+  }
+
   NormWeights norm(std::string_view name, Index size) {
     if (!config_.normWeight) return {Vector::Ones(size), Vector::Zero(size)};
-    NormWeights norm = finder_.norm(std::string(name), size, config_.norm, config_.normBias);
+    NormWeights norm = finder_.norm(present(name), size, config_.norm, config_.normBias);
     if (config_.normPlusOne) norm.weight.array() += 1;
     return norm;
   }
 
   NormWeights qkNorm(Index layer, std::string_view name, Index heads) {
     if (config_.qkNorm == QkNorm::none) return {};
+    if (config_.qkNorm == QkNorm::plain) return {Vector::Ones(config_.headDim), {}};
     const Index dh = config_.headDim, size = config_.qkNorm == QkNorm::head ? dh : heads * dh;
     const std::string all = layerName(names_.layer, layer, name);
     if (config_.qkNorm != QkNorm::perHead) return norm(all, size);
@@ -154,76 +165,10 @@ class WeightsReader {
     return mlp;
   }
 
-  /// One map per expert.
-  std::vector<MappedLinear> expertMaps(Index i, std::string_view name, Index out, Index in) {
-    const Index experts = config_.mixture.experts;
-    const std::size_t mark = name.find('E');
-    if (mark == name.npos) {
-      const std::string all = layerName(names_.layer, i, name);
-      return finder_.linears(all + ".weight", config_.mixture.biased ? all + ".bias" : "", experts, out, in);
-    }
-    std::vector<MappedLinear> maps;
-    for (Index e = 0; e < experts && finder_.status(); ++e) {
-      std::string one(name);
-      one.replace(mark, 1, std::to_string(e));
-      maps.push_back(linear(i, one, out, in, false));
-    }
-    return maps;
-  }
-
-  std::vector<MlpWeights> experts(Index i) {
-    const Mixture& m = config_.mixture;
-    const Index d = config_.modelDim;
-    std::vector<MlpWeights> all;
-    if (!names_.expertGateUp.empty()) {
-      const auto maps = [&](std::string_view name, Index out, Index in) {
-        const std::string tensor = layerName(names_.layer, i, name);
-        return finder_.linears(tensor, m.biased ? tensor + "_bias" : "", m.experts, out, in, true);
-      };
-      auto gateUp = maps(names_.expertGateUp, 2 * m.innerDim, d);
-      auto down = maps(names_.expertDown, d, m.innerDim);
-      for (std::size_t e = 0; e < gateUp.size() && finder_.status(); ++e)
-        all.push_back({{}, std::move(down[e]), {}, std::move(gateUp[e])});
-      return all;
-    }
-    auto down = expertMaps(i, names_.expertDown, d, m.innerDim);
-    const std::string_view both = names_.expertGateThenUp;
-    if (!both.empty() && finder_.has(layerName(names_.layer, i, both) + ".weight")) {
-      const auto maps = expertMaps(i, both, 2 * m.innerDim, d);
-      for (std::size_t e = 0; e < maps.size() && finder_.status(); ++e)
-        all.push_back({outputsOf(maps[e], m.innerDim, m.innerDim),
-                       std::move(down[e]),
-                       outputsOf(maps[e], 0, m.innerDim),
-                       {}});
-      return all;
-    }
-    auto up = expertMaps(i, names_.expertUp, m.innerDim, d);
-    auto gate = expertMaps(i, names_.expertGate, m.innerDim, d);
-    for (std::size_t e = 0; e < up.size() && finder_.status(); ++e)
-      all.push_back({std::move(up[e]), std::move(down[e]), std::move(gate[e]), {}});
-    return all;
-  }
-
   MixtureWeights mixture(Index i) {
-    const Mixture& m = config_.mixture;
-    const Index d = config_.modelDim, shared = m.sharedDim;
-    MixtureWeights weights;
-    weights.router = linear(i, names_.router, m.experts, d, m.biased);
-    if (m.corrected)
-      weights.correction = finder_.vector(layerName(names_.layer, i, names_.routerCorrection), m.experts);
-    weights.experts = experts(i);
-    if (shared == 0) return weights;
-    weights.shared.down = linear(i, names_.sharedDown, d, shared, false);
-    if (names_.sharedGateUp.empty()) {
-      weights.shared.up = linear(i, names_.sharedUp, shared, d, false);
-      weights.shared.gate = linear(i, names_.sharedGate, shared, d, false);
-    } else {
-      const MappedLinear both = linear(i, names_.sharedGateUp, 2 * shared, d, false);
-      weights.shared.gate = outputsOf(both, 0, shared);
-      weights.shared.up = outputsOf(both, shared, shared);
-    }
-    if (!names_.sharedRouter.empty())
-      weights.sharedRouter = finder_.row(layerName(names_.layer, i, names_.sharedRouter), d);
+    MixtureWeights weights = mixtureWeights(finder_, config_, names_, i);
+    if (!names_.afterExpertsNorm.empty())
+      weights.after = norm(layerName(names_.layer, i, names_.afterExpertsNorm), config_.modelDim);
     return weights;
   }
 
@@ -255,19 +200,52 @@ class WeightsReader {
     return weights;
   }
 
+  RecurrentWeights recurrence(Index i) {
+    return recurrentWeights(finder_, layerName(names_.layer, i, names_.recurrent), names_.recurrence, config_,
+                            i);
+  }
+
   std::vector<OtherLayerWeights> others(const std::vector<OtherLayer>& layers) {
     std::vector<OtherLayerWeights> all;
-    for (const auto& [i, mixed] : layers) {
+    const auto normOf = [&](Index i, std::string_view own, std::string_view usual) {
+      return norm(layerName(names_.layer, i, own.empty() ? usual : own), config_.modelDim);
+    };
+    for (const OtherLayer& other : layers) {
+      const Index i = other.number;
       OtherLayerWeights& one = all.emplace_back();
-      one.recurrent = recurrentWeights(finder_, layerName(names_.layer, i, names_.recurrent), config_);
-      one.norm = norm(layerName(names_.layer, i, names_.attentionNorm), config_.modelDim);
-      one.mlpNorm = norm(layerName(names_.layer, i, names_.mlpNorm), config_.modelDim);
-      if (mixed)
+      if (other.recurs) {
+        one.recurrent = recurrence(i);
+        one.norm = normOf(i, names_.otherNorm, names_.attentionNorm);
+      }
+      if (!other.feeds) continue;
+      one.mlpNorm = normOf(i, names_.otherMlpNorm, names_.mlpNorm);
+      if (other.mixture)
         one.mixture = mixture(i);
       else
         one.mlp = mlp(i);
     }
     return all;
+  }
+
+  /// The heads' gates, which have a map of their own or are every second head of q.
+  void addGates(Index i, LayerWeights& layer) {
+    if (names_.headGate.empty())
+      splitGates(config_, layer);
+    else
+      layer.gate = linear(i, names_.headGate, config_.heads * config_.valueDim(), config_.modelDim, false);
+  }
+
+  /// Puts the config's factors where what they act on is read: in norms, and in scales of what is added.
+  void addFactors(Index i, const LayerKind& kind, LayerWeights& layer) {
+    const PartFactors& by = config_.factors;
+    if (kind.recurs) {
+      layer.beside = RecurrenceBeside{recurrence(i), layer.attentionNorm};
+      layer.beside->norm.weight *= by.recurrenceIn;
+    }
+    if (by.attentionIn != 1) layer.attentionNorm.weight *= by.attentionIn;
+    const Index d = config_.modelDim;
+    if (by.attention != 1) layer.attentionScale = Vector::Constant(d, by.attention);
+    if (by.mlp != 1) layer.mlpScale = Vector::Constant(d, by.mlp);
   }
 
   LayerWeights layer(Index at) {
@@ -286,13 +264,14 @@ class WeightsReader {
     if (config_.latent.rank > 0) {
       layer.latent = latent(i, layer.q);
     } else if (names_.qkv.empty()) {
-      layer.q = linear(names_.q, config_.heads * dh * (config_.gatedHeads ? 2 : 1), d, config_.qkvBias);
-      if (config_.gatedHeads) splitGates(config_, layer);
+      const bool both = config_.gatedHeads && names_.headGate.empty();
+      layer.q = linear(names_.q, config_.heads * dh * (both ? 2 : 1), d, config_.qkvBias);
       layer.k = linear(names_.k, config_.kvHeads * dh, d, config_.qkvBias && names_.keyBias);
       layer.v = linear(names_.v, config_.kvHeads * dh, d, config_.qkvBias);
     } else {
       split(linear(names_.qkv, (config_.heads + 2 * config_.kvHeads) * dh, d, config_.qkvBias), layer);
     }
+    if (config_.gatedHeads) addGates(i, layer);
     if (naming_.paired) {
       pair(layer.q);
       pair(layer.k);
@@ -304,17 +283,20 @@ class WeightsReader {
     }
     if (kind.mixture)
       layer.mixture = mixture(i);
-    else
+    else if (kind.feeds)
       layer.mlp = mlp(i);
     if (i > 0 || config_.firstLayerNormed) layer.attentionNorm = normOf(names_.attentionNorm, d);
-    layer.mlpNorm = normOf(names_.mlpNorm, d);
+    if (kind.feeds) layer.mlpNorm = normOf(names_.mlpNorm, d);
     layer.afterAttentionNorm = normOf(names_.afterAttentionNorm, d);
     layer.afterMlpNorm = normOf(names_.afterMlpNorm, d);
-    layer.qNorm = qkNorm(i, names_.qNorm, config_.heads);
-    layer.kNorm = qkNorm(i, names_.kNorm, config_.kvHeads);
+    if (config_.qkNorm != QkNorm::plain || kind.rotation) {
+      layer.qNorm = qkNorm(i, names_.qNorm, config_.heads);
+      layer.kNorm = qkNorm(i, names_.kNorm, config_.kvHeads);
+    }
     for (const auto& [name, scale] : {std::pair(names_.attentionScale, &layer.attentionScale),
                                       std::pair(names_.mlpScale, &layer.mlpScale)})
       if (!name.empty()) *scale = finder_.vector(layerName(names_.layer, i, name), d);
+    addFactors(i, kind, layer);
     if (config_.reads()) addCrossAttention(i, layer);
     return layer;
   }

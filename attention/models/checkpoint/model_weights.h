@@ -70,6 +70,8 @@ struct MixtureWeights {
   std::vector<MlpWeights> experts;
   MlpWeights shared;
   MappedLinear sharedRouter;  ///< [1, modelDim], or empty
+  MappedLinear in, out;       ///< of Mixture::latentDim
+  NormWeights after;          ///< of what it adds, or empty
 };
 
 /// For Latent: the weights between the stream and queries, keys and values.
@@ -89,11 +91,15 @@ struct RecurrentWeights {
   MappedLinear in, out;
   MappedLinear select, step;  ///< of Mamba: from the channels to the latent of Δ, k and q, and on to Δ
   MappedLinear query, key, gate,
-      rate;               ///< of the delta rule, with `in` for v, and `step` from the stream to Δ
-  Matrix kernel;          ///< [channels, kernel], of the convolution
-  Vector kernelBias;      ///< [channels] or empty
-  Matrix decay;           ///< A, [channels, state] or [heads, 1]; below 0
-  Vector stepBias, skip;  ///< added to Δ before softplus, and D; of each channel or head
+      rate;                         ///< of the delta rule, with `in` for v, and `step` from the stream to Δ
+  Matrix kernel;                    ///< [channels, kernel], of the convolution
+  Vector kernelBias;                ///< [channels] or empty
+  Matrix decay;                     ///< A, [channels, state] or [heads, 1]; below 0
+  Vector stepBias, skip;            ///< added to Δ before softplus, and D; of each channel or head
+  MappedLinear stepDown, gateDown;  ///< of the delta rule, if it decays per channel: before `step` and `gate`
+  /// Of RG-LRU: for each block, the weights [heads · block, block] and biases [channels] of i and of a.
+  Matrix inputGate, decayGate;
+  Vector inputGateBias, decayGateBias;
   NormWeights norm, stepNorm, keyNorm, queryNorm;
 };
 
@@ -105,13 +111,20 @@ struct AttentionWeights {
 /// A layer without attention, in a hybrid.
 struct OtherLayerWeights {
   RecurrentWeights recurrent;
-  NormWeights norm, mlpNorm;
+  NormWeights norm, mlpNorm;  ///< empty, like what reads them, if the layer hasn't that part
   MlpWeights mlp;
   std::optional<MixtureWeights> mixture;  ///< instead of the MLP
 };
 
+/// For LayerKind::recurs: a recurrence that reads the same norm as the attention.
+struct RecurrenceBeside {
+  RecurrentWeights weights;
+  NormWeights norm;
+};
+
 struct LayerWeights : AttentionWeights {
   std::vector<OtherLayerWeights> before, after;  ///< as in LayerKind
+  std::optional<RecurrenceBeside> beside;        ///< of the attention
   std::optional<AttentionWeights> other;         ///< whose heads aren't inspected (HeadGroup)
   MappedLinear gate;                             ///< [heads · valueDim, modelDim], if heads are gated
   std::optional<LatentWeights> latent;           ///< instead of k and v; q may then read the queries' latent
@@ -197,7 +210,8 @@ class TensorFinder {
   /// `count` maps. `bias` names their biases [count, out]; empty: none.
   std::vector<MappedLinear> linears(const std::string& tensor, const std::string& bias, Index count,
                                     Index out, Index in, bool inFirst = false);
-  /// Returns `name`.weight, a convolution of each channel over tokens, [channels, 1, kernel].
+  /// Returns `name`.weight, a convolution of each channel over tokens, [channels, 1, kernel] or, in GGUF
+  /// files, [channels, kernel].
   Matrix convolution(const std::string& name, Index channels, Index kernel);
   /// Returns `name`.weight as a map to one number: [1, in], or [in] in GGUF files.
   MappedLinear row(const std::string& name, Index in);
@@ -209,7 +223,7 @@ class TensorFinder {
   MappedLinear patches(const std::string& name, Index out, Index colours, Index side, bool bias);
   /// Returns `name`.weight and, for a LayerNorm with a bias, `name`.bias; old files call them gamma and beta.
   NormWeights norm(const std::string& name, Index size, NormKind kind, bool bias = true);
-  /// Returns the tensor `name`, [size] or [1, size]; a single number may be [].
+  /// Returns the tensor `name`, [size] or a matrix of as many numbers; a single number may be [].
   Vector vector(const std::string& name, Index size);
 
   /// Whether the tensor has been returned by any of the above, under this or another name.
@@ -237,10 +251,16 @@ class TensorFinder {
 
 /// Moves every second head of `q`, which has twice as many, to `gate`.
 void splitGates(const ModelConfig& config, LayerWeights& layer);
+/// Returns a layer's name: `pattern` with the layer's number for N, then `rest`.
+std::string layerName(std::string_view pattern, Index layer, std::string_view rest);
+/// Finds the mixture of experts of the checkpoint's layer `layer`, without the norm of what it adds.
+MixtureWeights mixtureWeights(TensorFinder& finder, const ModelConfig& config, const TensorNames& names,
+                              Index layer);
 /// Finds the numbers of an xIELU below `name`.
 XieluWeights xieluWeights(TensorFinder& finder, const std::string& name);
-/// Finds the weights below `name` ("layers.3.mamba.") of a hybrid's layer without attention.
-RecurrentWeights recurrentWeights(TensorFinder& finder, const std::string& name, const ModelConfig& config);
+/// Finds the weights below `name` ("layers.3.mamba.") of the recurrence in the checkpoint's layer `layer`.
+RecurrentWeights recurrentWeights(TensorFinder& finder, const std::string& name, const RecurrentNames& names,
+                                  const ModelConfig& config, Index layer);
 
 /// Joins maps of equal size into one with all their outputs, in order.
 MappedLinear joined(const std::vector<MappedLinear>& maps);

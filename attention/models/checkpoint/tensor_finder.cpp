@@ -182,7 +182,10 @@ MappedLinear TensorFinder::patches(const std::string& name, Index out, Index col
 }
 
 Matrix TensorFinder::convolution(const std::string& name, Index channels, Index kernel) {
-  const TensorView* const tensor = get(name + ".weight", {asSize(channels), 1, asSize(kernel)});
+  std::vector<std::uint64_t> shape{asSize(channels), 1, asSize(kernel)};
+  if (const TensorView* const found = find(name + ".weight"); found && found->shape.size() == 2)
+    shape.erase(shape.begin() + 1);
+  const TensorView* const tensor = get(name + ".weight", shape);
   if (!tensor) return {};
   Matrix values(channels, kernel);
   const Status status = tensor->read(0, {values.data(), asSize(values.size())}, "tensor " + quotedText(name));
@@ -192,7 +195,9 @@ Matrix TensorFinder::convolution(const std::string& name, Index channels, Index 
 
 NormWeights TensorFinder::norm(const std::string& name, Index size, NormKind kind, bool bias) {
   const bool old = has(name + ".gamma");
-  NormWeights norm{vector(name + (old ? ".gamma" : ".weight"), size), {}};
+  // Falcon-H1's GGUF files leave the ending out.
+  const bool bare = !old && !has(name + ".weight") && has(name);
+  NormWeights norm{vector(bare ? name : name + (old ? ".gamma" : ".weight"), size), {}};
   if (kind == NormKind::layer)
     norm.bias = bias ? vector(name + (old ? ".beta" : ".bias"), size) : Vector(Vector::Zero(size));
   return norm;
@@ -201,7 +206,8 @@ NormWeights TensorFinder::norm(const std::string& name, Index size, NormKind kin
 Vector TensorFinder::vector(const std::string& name, Index size) {
   const TensorView* const found = find(name);
   std::vector<std::uint64_t> shape{asSize(size)};
-  if (found && found->shape.size() == 2 && found->shape[0] == 1) shape.insert(shape.begin(), 1);
+  // GGUF files have a matrix for what is read here in turn.
+  if (found && found->shape.size() == 2 && found->numbers() == asSize(size)) shape = found->shape;
   if (found && found->shape.empty() && size == 1) shape.clear();
   const TensorView* const tensor = get(name, shape);
   if (!tensor) return {};

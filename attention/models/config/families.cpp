@@ -47,9 +47,11 @@ std::span<const Family* const> familyTable() {
       &families::olmo,         &families::exaone4};
   static const std::vector<const Family*> kFamilies = [] {
     std::vector<const Family*> all(std::begin(kNamed), std::end(kNamed));
-    for (const auto& file : {families::ungated(), families::routed(), families::mixtures(),
-                             families::llamaDescendants(), families::gptDescendants(),
-                             families::bertDescendants(), families::bartDescendants(), families::hybrids()})
+    for (const auto& file :
+         {families::ungated(), families::routed(), families::mixtures(), families::llamaDescendants(),
+          families::gptDescendants(), families::bertDescendants(), families::bartDescendants(),
+          families::hybrids(), families::mambaHybrids(), families::linearHybrids(), families::chunked(),
+          families::recombined()})
       for (const Family& family : file) all.push_back(&family);
     return all;
   }();
@@ -111,7 +113,8 @@ std::span<const Multimodal> multimodalTable() {
                                           {"musicflamingo", "qwen2", true},
                                           {"voxtral", "llama", true, false, kVoxtral},
                                           {"glmasr", "llama", true},
-                                          {"granite_speech", "granite", true}};
+                                          {"granite_speech", "granite", true},
+                                          {"llama4", "llama4_text"}};
   return kTable;
 }
 
@@ -163,12 +166,8 @@ std::string_view missingPart(std::string_view type) {
   static constexpr Missing kMissing[] = {
       {"mamba mamba2 falcon_mamba", "its layers are state spaces and have no attention"},
       {"rwkv xlstm", "its layers are recurrent and have no attention"},
-      {"zamba zamba2 falcon_h1 nemotron_h", "most of its layers are Mamba's"},
-      {"olmo_hybrid kimi_linear", "most of its layers are recurrent, by a gated delta rule"},
-      {"minimax bailing_hybrid", "most of its layers have linear attention"},
-      {"recurrent_gemma", "two of three of its layers are recurrent"},
-      {"llama4 llama4_text",
-       "its layers attend in chunks, and its queries and keys are normed after rotation"},
+      {"zamba zamba2", "most of its layers are Mamba's, and the others share their weights"},
+      {"bailing_hybrid", "most of its layers have linear attention"},
       {"gemma3n gemma3n_text", "its tokens have embeddings in each layer, and its layers share keys"},
       {"deepseek_v32 glm_moe_dsa", "an indexer chooses the keys of each query"},
       {"mimo_v2_flash", "its layers with a window have other numbers of heads"},

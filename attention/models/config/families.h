@@ -6,6 +6,25 @@
 
 namespace headscope::attention {
 
+/// The names of a recurrence's tensors, below TensorNames::recurrent; without ".weight" and ".bias". Those of
+/// kinds that a family hasn't aren't read.
+struct RecurrentNames {
+  std::string_view in = "in_proj", out = "out_proj", kernel = "conv1d", decay = "A_log", skip = "D",
+                   stepBias = "dt_bias", norm = "norm";
+  /// Of Mamba: to Δ, k and q, their norms, and on to Δ.
+  std::string_view select = "x_proj", step = "dt_proj", stepNorm = "dt_layernorm", keyNorm = "b_layernorm",
+                   queryNorm = "c_layernorm";
+  /// Of the delta rule: for each group its q, k, v and z, and its β and Δ; or, if the checkpoint has it, q, k
+  /// and v in turn, and the others apart.
+  std::string_view grouped = "in_proj_qkvz", groupedRates = "in_proj_ba", joined = "in_proj_qkv",
+                   gate = "in_proj_z", rate = "in_proj_b", delta = "in_proj_a";
+  /// Instead, if not empty: q, k and v apart, and their convolutions; and the first of two maps to Δ and z.
+  std::string_view query = {}, key = {}, value = {}, queryKernel = {}, keyKernel = {}, valueKernel = {};
+  std::string_view deltaDown = {}, gateDown = {};
+  std::string_view inputGate = {}, decayGate = {};  ///< of RG-LRU
+  bool readyDecay = false;                          ///< the decay is stored as it is used: A, not ln(−A)
+};
+
 /// A family's tensor names, without ".weight" and ".bias". Empty: the family has no such tensor.
 struct TensorNames {
   std::string_view embedding = {};
@@ -38,7 +57,11 @@ struct TensorNames {
   std::string_view latentKeyUp = {}, latentValueUp = {};
   /// For a decoder that reads an encoder's output: its second attention and that attention's norm.
   std::string_view crossQ = {}, crossK = {}, crossV = {}, crossO = {}, crossNorm = {};
-  std::string_view recurrent = {};   ///< of a hybrid: prefix of a layer's tensors without attention
+  std::string_view recurrent = {};  ///< of a hybrid: prefix of a recurrence's tensors
+  RecurrentNames recurrence = {};
+  /// Of a hybrid's layers without attention, if they differ from attentionNorm and mlpNorm.
+  std::string_view otherNorm = {}, otherMlpNorm = {};
+  std::string_view headGate = {};    ///< map to the heads' gates; otherwise they alternate with q
   std::string_view bucketBias = {};  ///< full name; with N, each layer has its own table
   std::string_view up = {}, down = {};
   std::string_view gate = {};
@@ -55,11 +78,17 @@ struct TensorNames {
   /// Instead of expertUp and expertGate, if the checkpoint has it: one tensor for all experts, [experts,
   /// 2 · innerDim, modelDim], with an expert's gate before its up.
   std::string_view expertGateThenUp = {};
+  /// Instead of expertUp and expertGate: one tensor for all experts, [experts, modelDim, 2 · innerDim], with
+  /// an expert's gate before its up; expertDown is then [experts, innerDim, modelDim]. Full names.
+  std::string_view expertGateBeforeUp = {};
+  std::string_view expertsIn = {}, expertsOut = {};                  ///< of Mixture::latentDim
+  std::string_view afterExpertsNorm = {};                            ///< of what a mixture adds
   std::string_view routerCorrection = {};                            ///< full name
   std::string_view sharedUp = {}, sharedDown = {}, sharedGate = {};  ///< of Mixture::sharedDim
   std::string_view sharedGateUp = {};  ///< instead of the gate and up: all of the gate, then all of up
   std::string_view sharedRouter = {};  ///< w of σ(w·x)
-  std::string_view attentionNorm = {}, mlpNorm = {};            ///< N₁ and N₂ of BlockOrder
+  /// N₁ and N₂ of BlockOrder. A norm may end in another name after a |, if files have either.
+  std::string_view attentionNorm = {}, mlpNorm = {};
   std::string_view afterAttentionNorm = {}, afterMlpNorm = {};  ///< N₁' and N₂'
   std::string_view qNorm = {}, kNorm = {};                      ///< may have H for a head's number
   std::string_view attentionScale = {}, mlpScale = {};          ///< factors on their outputs, full names
@@ -158,7 +187,7 @@ extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwe
 namespace families {
 /// The families that no code names, by file.
 std::span<const Family> ungated(), routed(), mixtures(), llamaDescendants(), gptDescendants(),
-    bertDescendants(), bartDescendants(), hybrids();
+    bertDescendants(), bartDescendants(), hybrids(), mambaHybrids(), linearHybrids(), chunked(), recombined();
 }  // namespace families
 
 std::span<const Family* const> familyTable();

@@ -278,7 +278,7 @@ std::set<std::string, std::less<>> fieldsRead(const Family& family, const Config
 }
 
 float QueryGrowth::at(Index position) const {
-  return static_cast<float>(1 + rate * std::log1p(static_cast<double>(position / every)));
+  return static_cast<float>(1 + rate * std::log1p(static_cast<double>((position + ahead) / every)));
 }
 
 std::string_view groupName(HeadGroup group) {
@@ -349,6 +349,7 @@ Status ModelConfig::checkHeadMaps() const {
 
 std::string ModelConfig::maskText(Index layer) const {
   if (cross()) return "full";
+  if (const auto& chunk = layers[asSize(layer)].chunk) return fmt::format("chunked({})", *chunk);
   const auto& window = layers[asSize(layer)].window;
   if (window) return fmt::format("{}({})", causal ? "window" : "window_both", *window);
   return causal ? "causal" : "full";

@@ -11,6 +11,7 @@
 #include "attention/core/config.h"
 #include "attention/core/result.h"
 #include "attention/core/tensor.h"
+#include "attention/models/config/recurrence.h"
 
 namespace headscope::attention {
 
@@ -128,8 +129,9 @@ enum class BlockOrder {
 };
 
 /// Which norm queries and keys pass before they are rotated: of each head, with one set of weights or with a
-/// set per head, which have no biases; or of all heads together.
-enum class QkNorm { none, head, perHead, whole };
+/// set per head, which have no biases; or of all heads together. plain: of each head, without weights, in the
+/// layers that rotate them.
+enum class QkNorm { none, head, perHead, whole, plain };
 
 /// A mixture of experts (Shazeer et al. 2017): a router scores the experts for each token, and the layer adds
 /// Σ softmax(Wr·x)ₑ · MLPₑ(x) over the best `used` of them.
@@ -146,7 +148,9 @@ struct Mixture {
   /// Experts form groups, and only those of the best groups can be chosen. A group's score is its best
   /// expert's, or the sum of its `groupBest` best (DeepSeek-AI 2024, V2 and V3).
   Index groups = 1, groupsUsed = 1, groupBest = 1;
-  float shareScale = 1;  ///< factor on the shares
+  float shareScale = 1;      ///< factor on the shares
+  bool sharesInput = false;  ///< shares multiply what an expert reads instead of what it adds (Llama 4)
+  Index latentDim = 0;       ///< experts read and write a map of the stream to this width; 0: the stream
   /// SparseMixer (Liu et al. 2023): each expert is the best that remains, and its share is the softmax over
   /// those that remain and score at most 2·`jitter` below it, relative to the larger magnitude.
   std::optional<float> jitter = {};
@@ -186,48 +190,14 @@ struct VisionConfig {
   Index grid() const { return side / patch; }  ///< patches along a side
 };
 
-/// Queries grow with their position, by 1 + rate · ln(1 + ⌊position / every⌋) (get_llama_4_attn_scale of
-/// transformers).
+/// Queries grow with their position, by 1 + rate · ln(1 + ⌊(position + ahead) / every⌋)
+/// (get_llama_4_attn_scale of transformers).
 struct QueryGrowth {
   double rate = 0;  ///< 0: they don't
-  Index every = 1;
+  Index every = 1, ahead = 0;
+  bool unrotated = false;  ///< only in layers without a rotation
   bool operator==(const QueryGrowth&) const = default;
   float at(Index position) const;
-};
-
-/// The layers of a hybrid that have no attention: each carries numbers S from token to token, as many for any
-/// length of text. σ and silu act on each number, and conv on each channel.
-struct Recurrence {
-  enum class Kind {
-    none,
-    /// y = Wo(c ⊙ conv(b ⊙ x)), with b, c and x from the stream (Liquid AI 2025, LFM2).
-    convolution,
-    /// S = exp(Δ·A) ⊙ S + Δ·x·kᵀ and y = Wo((S·q + D ⊙ x) ⊙ silu(z)), with x = silu(conv(·)), and Δ, k and q
-    /// made from x (Gu & Dao 2023), here normed (Lieber et al. 2024, Jamba).
-    mamba,
-    /// S = exp(Δ·A)·S + Δ·x·kᵀ and y = Wo N((S·q + D·x) ⊙ silu(z)), with x, k and q = silu(conv(·)); a head
-    /// has one A, Δ and D (Dao & Gu 2024).
-    mamba2,
-    /// S = exp(Δ·A)·(S − β·S·k·kᵀ) + β·v·kᵀ and y = Wo(N(S·q) ⊙ silu(z)), with v, k and q = silu(conv(·)), k
-    /// and q divided by their length, and β = σ(·) (Yang et al. 2024, Gated Delta Networks).
-    delta,
-  };
-  Kind kind = Kind::none;
-  Index kernel = 0;              ///< tokens that the convolution reads, the latest included
-  Index heads = 1, headDim = 0;  ///< x and v have heads · headDim channels; S is [heads, headDim, state]
-  Index groups = 1;              ///< of heads that share k and q
-  Index state = 0;               ///< numbers of k and q
-  Index rank = 0;                ///< of Mamba's map to Δ
-  bool bias = false, kernelBias = false;  ///< of the maps, and of the convolution
-  double epsilon = 1e-5;                  ///< of its norms
-  bool operator==(const Recurrence&) const = default;
-};
-
-/// A layer of a hybrid that has no attention: x += recurrence(N₁x); x += MLP(N₂x).
-struct OtherLayer {
-  Index number = 0;  ///< in the checkpoint
-  bool mixture = false;
-  bool operator==(const OtherLayer&) const = default;
 };
 
 /// Properties that can differ between layers.
@@ -235,14 +205,25 @@ struct LayerKind {
   /// Keys within reach of a query, itself included: i − j < window, or |i − j| < window in a bidirectional
   /// model; nothing: all.
   std::optional<Index> window = {};
+  std::optional<Index> chunk = {};     ///< instead: those in the query's chunk of so many tokens
   std::optional<Index> rotation = {};  ///< index of the model's rotation; nothing: positions aren't rotated
   float scale = 1;                     ///< factor on q·k
   bool mixture = false;                ///< has the model's mixture of experts instead of the MLP
+  bool feeds = true;                   ///< has one of them
+  bool recurs = false;                 ///< the recurrence of N₁x is added with the attention
   /// In a hybrid: the layer's number in the checkpoint, and the layers without attention that are computed
   /// with it, between the previous layer and its attention, and, with the last layer, after it.
   std::optional<Index> number = {};
   std::vector<OtherLayer> before = {}, after = {};
   bool operator==(const LayerKind&) const = default;
+};
+
+/// Factors on what attention, recurrence and MLP read and add, and on the stream that they are added to.
+struct PartFactors {
+  float attentionIn = 1, recurrenceIn = 1;  ///< after their norms
+  float attention = 1, recurrence = 1, mlp = 1;
+  float besideAttention = 1, besideRecurrence = 1, besideMlp = 1;  ///< for BlockOrder::normed
+  bool operator==(const PartFactors&) const = default;
 };
 
 /// The heads of an encoder–decoder to inspect; `only` for any other model. `decoder` heads read the decoder's
@@ -297,7 +278,8 @@ struct ModelConfig {
   NormKind norm = NormKind::layer;
   double epsilon = 1e-5;
   Activation activation = Activation::gelu;
-  bool gated = false;  ///< MLP = down(act(gate x) ⊙ up x) instead of down(act(up x))
+  bool gated = false;    ///< MLP = down(act(gate x) ⊙ up x) instead of down(act(up x))
+  float gateFactor = 1;  ///< on the gate, before the activation
   /// Limits the gate to at most this and the gated values to ± this, then adds 1 to the latter (gpt-oss).
   std::optional<float> gateLimit = {};
   bool gatedHeads = false;  ///< each head's output is multiplied by σ of a map of the attention's input
@@ -315,6 +297,7 @@ struct ModelConfig {
   bool normPlusOne = false;           ///< norms multiply by 1 + w, as Gemma's checkpoints store it
   float embeddingScale = 1;           ///< factor on the token embeddings
   float residualScale = 1;            ///< factor on what attention and MLP add to the stream
+  PartFactors factors = {};           ///< on one part or another
   float logitScale = 1;               ///< factor on logits, before their soft-cap
   std::optional<float> softcap;       ///< of scores
   std::optional<float> finalSoftcap;  ///< of logits
@@ -357,6 +340,10 @@ struct ModelConfig {
   /// Numbers that a token adds to a layer's cache: keys and values, or the latent and its rotated part.
   Index cachedNumbers() const {
     return latent.rank > 0 ? latent.rank + latent.ropeDim : 2 * kvHeads * headDim;
+  }
+  /// Whether a layer has an MLP or a mixture after its attention.
+  bool feeds(Index layer) const {
+    return (innerDim > 0 || mixture.experts > 0) && layers[asSize(layer)].feeds;
   }
   Index embeddingSize() const { return embeddingDim > 0 ? embeddingDim : modelDim; }
   /// Layers with attention; in a hybrid, those without are part of them.

@@ -270,6 +270,31 @@ void readWindows(const ConfigReader& json, std::optional<Index> window,
   }
 }
 
+void readUnrotated(const ConfigReader& json, ModelConfig& config) {
+  const Index interval = json.size("no_rope_layer_interval", 4, 1, kMaxLayers);
+  const std::vector<Index> said = json.tokens("no_rope_layers");
+  if (!said.empty() && std::ssize(said) != config.layerCount())
+    return json.refuse("no_rope_layers", fmt::format("a list of {}", said.size()),
+                       fmt::format("one for each of the {} layers", config.layerCount()));
+  for (Index i = 0; i < config.layerCount(); ++i) {
+    const auto at = asSize(i);
+    if (said.empty() ? (i + 1) % interval == 0 : said[at] == 0) config.layers[at].rotation.reset();
+  }
+}
+
+void readMlpLayerTypes(const ConfigReader& json, ModelConfig& config) {
+  const std::vector<std::string> kinds = json.texts("mlp_layer_types");
+  if (kinds.empty()) return;
+  if (std::ssize(kinds) != config.layerCount())
+    return json.refuse("mlp_layer_types", "a list of " + std::to_string(kinds.size()),
+                       "one for each of the " + std::to_string(config.layerCount()) + " layers");
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (kinds[i] != "dense" && kinds[i] != "sparse")
+      json.refuse("mlp_layer_types", quotedText(kinds[i]), "dense or sparse");
+    config.layers[i].mixture = kinds[i] == "sparse";
+  }
+}
+
 void readQwenWindows(const ConfigReader& json, ModelConfig& config, Index maxWindowLayers,
                      bool (*picks)(Index layer, Index bound)) {
   const bool slides = json.flag("use_sliding_window", false);

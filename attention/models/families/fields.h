@@ -227,6 +227,9 @@ extern const ConfigFields kDeepSeekFields;
 /// Reads Granite's factors on embeddings, scores, layer outputs and logits.
 void readGraniteFactors(const ConfigReader& json, ModelConfig& config);
 
+/// Reads Granite's mixture of experts.
+void readGraniteMixture(const ConfigReader& json, ModelConfig& config);
+
 /// Reads sliding_window, at least `low`; nothing if it is null.
 std::optional<Index> readWindow(const ConfigReader& json, Index defaultValue, Index low = 1);
 /// Gives all layers the window in sliding_window, if the file has one.
@@ -245,6 +248,11 @@ inline bool everyOther(Index layer, Index) {
 inline bool allFrom(Index layer, Index of) {
   return layer >= of;
 }
+/// no_rope_layers has 1 for each rotated layer; if absent, all but every no_rope_layer_interval-th are
+/// rotated.
+void readUnrotated(const ConfigReader& json, ModelConfig& config);
+/// mlp_layer_types, if present, says which layers are mixtures.
+void readMlpLayerTypes(const ConfigReader& json, ModelConfig& config);
 /// Windows only with use_sliding_window, on the layers that `picks` names by their number and
 /// max_window_layers, unless layer_types says which.
 void readQwenWindows(const ConfigReader& json, ModelConfig& config, Index maxWindowLayers = 28,

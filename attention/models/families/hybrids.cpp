@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "attention/formats/quote.h"
-#include "attention/models/families/fields.h"
+#include "attention/models/families/hybrid_fields.h"
 
 // Hybrids: models most of whose layers carry a state instead of attending.
 
@@ -11,101 +11,6 @@ namespace headscope::attention::families {
 namespace {
 
 using Kind = Recurrence::Kind;
-
-/// Leaves in config.layers those that attend, each with the others before it. `attends` has an entry a layer.
-void setHybrid(const ConfigReader& json, const std::vector<bool>& attends, ModelConfig& config) {
-  std::vector<LayerKind> layers;
-  std::vector<OtherLayer> others;
-  std::string numbers;
-  for (std::size_t i = 0; i < attends.size(); ++i) {
-    LayerKind& layer = config.layers[i];
-    if (!attends[i]) {
-      others.push_back({static_cast<Index>(i), layer.mixture});
-      continue;
-    }
-    layer.number = static_cast<Index>(i);
-    layer.before = std::exchange(others, {});
-    layers.push_back(std::move(layer));
-    numbers += (numbers.empty() ? "" : ", ") + std::to_string(i);
-  }
-  if (layers.empty())
-    return json.fail(
-        fmt::format("{} none of its {} layers has attention to show", json.at(""), attends.size()));
-  if (layers.size() < attends.size())
-    config.notes.push_back(fmt::format(
-        "{} of its {} layers have attention, in the file layers {}; here they are numbered from 0. The "
-        "others carry a state from token to token and are computed between them.",
-        layers.size(), attends.size(), numbers));
-  layers.back().after = std::move(others);
-  config.layers = std::move(layers);
-}
-
-/// Whether each layer attends, by their names in `key`; all do what `usual` says if it is absent.
-std::vector<bool> namedLayers(const ConfigReader& json, std::string_view key, std::string_view other,
-                              bool usual, const ModelConfig& config) {
-  std::vector<bool> attends(config.layers.size(), usual);
-  if (!json.has(key)) return attends;
-  const std::vector<std::string> names = json.texts(key);
-  if (names.size() != attends.size()) {
-    json.refuse(key, fmt::format("a list of {}", names.size()),
-                fmt::format("a name for each of the {} layers", attends.size()));
-    return attends;
-  }
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    attends[i] = names[i] == "full_attention" || names[i] == "attention";
-    if (!attends[i] && names[i] != other && names[i] != "linear_attention")
-      json.refuse(key, quotedText(names[i]), fmt::format("full_attention or {}", other));
-  }
-  return attends;
-}
-
-/// Whether each layer attends, by the numbers in `key`.
-std::vector<bool> listedLayers(const ConfigReader& json, std::string_view key, const ModelConfig& config) {
-  std::vector<bool> attends(config.layers.size(), false);
-  for (const Index layer : json.tokens(key))
-    if (layer < std::ssize(attends)) attends[asSize(layer)] = true;
-  return attends;
-}
-
-/// Reads a Mamba-2 mixer, with the defaults of Bamba and Granite.
-void readMamba2(const ConfigReader& json, ModelConfig& config) {
-  Recurrence& how = config.recurrence;
-  how.kind = Kind::mamba2;
-  how.heads = json.size("mamba_n_heads", 128);
-  how.groups = json.size("mamba_n_groups", 1);
-  how.state = json.size("mamba_d_state", 256);
-  how.kernel = json.size("mamba_d_conv", 4);
-  how.bias = json.flag("mamba_proj_bias", false);
-  how.kernelBias = json.flag("mamba_conv_bias", true);
-  how.epsilon = config.epsilon;
-  const Index inner = std::min(json.size("mamba_expand", 2) * config.modelDim, kMaxConfigSize);
-  how.headDim = evenShare(json, "mamba_expand · hidden_size", inner, "mamba_n_heads", how.heads);
-  if (!json.isText("mamba_d_head") && json.size("mamba_d_head", how.headDim) != how.headDim)
-    json.refuse("mamba_d_head", std::to_string(json.size("mamba_d_head", how.headDim)),
-                fmt::format("{} as mamba_n_heads says", how.headDim));
-  (void)evenShare(json, "mamba_n_heads", how.heads, "mamba_n_groups", how.groups);
-}
-
-/// The names of a hybrid whose layers without attention have a mixer.
-constexpr TensorNames withMixer(TensorNames names, std::string_view mixer) {
-  names.recurrent = mixer;
-  return names;
-}
-
-constexpr TensorNames kFeedForwardNames = changed(withMixer(kLlamaNames, "mamba."), [](TensorNames& names) {
-  names.up = "feed_forward.up_proj";
-  names.down = "feed_forward.down_proj";
-  names.gate = "feed_forward.gate_proj";
-  names.mlpNorm = "pre_ff_layernorm";
-  names.finalNorm = "final_layernorm";
-});
-
-constexpr ConfigFields kMambaFields{
-    .ignored =
-        "mamba_chunk_size use_mamba_kernels use_mambapy use_associative_scan num_logits_to_keep "
-        "z_loss_coefficient layers_block_type layer_types",
-    .fixed = "time_step_limit=[0.0,Infinity]",
-    .base = &kLlamaFields};
 
 // Bamba (IBM 2024): Mamba-2 and attention with half of each head rotated.
 constexpr Family kBamba{
@@ -190,6 +95,7 @@ constexpr Family kJamba{
                  .bias = json.flag("mamba_proj_bias", false),
                  .kernelBias = json.flag("mamba_conv_bias", true),
                  .epsilon = config.epsilon};
+          how.outBias = how.bias;
           const Index experts = json.size("num_experts", 16);
           const auto every = [&](const char* period, const char* offset, Index usual, Index from) {
             const Index of = json.size(period, usual), at = json.size(offset, from, 0);
@@ -207,6 +113,7 @@ constexpr Family kJamba{
 };
 
 constexpr TensorNames kLfm2Names = changed(withMixer(kLlamaNames, "conv."), [](TensorNames& names) {
+  names.recurrence.kernel = "conv";
   names.qNorm = "self_attn.q_layernorm";
   names.kNorm = "self_attn.k_layernorm";
   names.o = "self_attn.out_proj";
@@ -235,7 +142,8 @@ void readLfm2(const ConfigReader& json, ModelConfig& config) {
   config.tied = json.flag("tie_embedding", config.tied);
   config.recurrence = {
       .kind = Kind::convolution, .kernel = json.size("conv_L_cache", 3), .headDim = config.modelDim};
-  config.recurrence.bias = config.recurrence.kernelBias = json.flag("conv_bias", false);
+  config.recurrence.bias = config.recurrence.outBias = config.recurrence.kernelBias =
+      json.flag("conv_bias", false);
 }
 
 /// Two thirds of the inner width, times a factor, rounded up to a multiple, unless the file says otherwise.

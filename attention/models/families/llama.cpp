@@ -193,20 +193,6 @@ constinit const Family mixtral{
 
 namespace {
 
-/// no_rope_layers has 1 for each rotated layer; if absent, all but every no_rope_layer_interval-th are
-/// rotated.
-void readUnrotated(const ConfigReader& json, ModelConfig& config) {
-  const Index interval = json.size("no_rope_layer_interval", 4, 1, kMaxLayers);
-  const std::vector<Index> said = json.tokens("no_rope_layers");
-  if (!said.empty() && std::ssize(said) != config.layerCount())
-    return json.refuse("no_rope_layers", fmt::format("a list of {}", said.size()),
-                       fmt::format("one for each of the {} layers", config.layerCount()));
-  for (Index i = 0; i < config.layerCount(); ++i) {
-    const auto at = asSize(i);
-    if (said.empty() ? (i + 1) % interval == 0 : said[at] == 0) config.layers[at].rotation.reset();
-  }
-}
-
 /// Layers named in layer_types have a window whatever use_sliding_window says; without the list, it gives one
 /// to the unrotated layers (SmolLM3Config of transformers).
 void readSmolWindows(const ConfigReader& json, ModelConfig& config) {

@@ -5,8 +5,6 @@
 // Llama and its descendants with mixtures of experts.
 
 namespace headscope::attention::families {
-namespace {
-
 void readGraniteMixture(const ConfigReader& json, ModelConfig& config) {
   readLlama(json, config, {.positions = 2048, .attentionBias = false});
   readGraniteFactors(json, config);
@@ -14,6 +12,8 @@ void readGraniteMixture(const ConfigReader& json, ModelConfig& config) {
               config);
   config.mixture.sumsToOne = true;
 }
+
+namespace {
 
 // Granite 3 as a mixture (Granite Team 2024).
 constexpr Family kGraniteMoe{

@@ -8,20 +8,6 @@
 namespace headscope::attention::families {
 namespace {
 
-/// mlp_layer_types, if present, says which layers are mixtures.
-void readMlpLayerTypes(const ConfigReader& json, ModelConfig& config) {
-  const std::vector<std::string> kinds = json.texts("mlp_layer_types");
-  if (kinds.empty()) return;
-  if (std::ssize(kinds) != config.layerCount())
-    return json.refuse("mlp_layer_types", "a list of " + std::to_string(kinds.size()),
-                       "one for each of the " + std::to_string(config.layerCount()) + " layers");
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (kinds[i] != "dense" && kinds[i] != "sparse")
-      json.refuse("mlp_layer_types", quotedText(kinds[i]), "dense or sparse");
-    config.layers[i].mixture = kinds[i] == "sparse";
-  }
-}
-
 constexpr ConfigFields kGlmFields{.ignored = "num_nextn_predict_layers", .base = &kLlamaFields};
 
 constexpr TensorNames kGlmNames = withHeadNorms(withRoutedExperts(kLlamaNames));
