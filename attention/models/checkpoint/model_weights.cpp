@@ -227,7 +227,7 @@ class WeightsReader {
     return all;
   }
 
-  /// The heads' gates, which have a map of their own or are every second head of q.
+  /// The heads' gates, which have their own map or are every second head of q.
   void addGates(Index i, LayerWeights& layer) {
     if (names_.headGate.empty())
       splitGates(config_, layer);

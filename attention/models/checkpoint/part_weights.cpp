@@ -141,7 +141,7 @@ class RecurrenceReader {
     weights_.norm = norm(names_.norm, how_.headDim);
   }
 
-  /// The delta rule's maps from the stream, each in a tensor of its own.
+  /// The delta rule's maps from the stream, each in its own tensor.
   void deltaMapsApart() {
     const Index d = config_.modelDim, keys = how_.groups * how_.state, values = how_.heads * how_.headDim,
                 steps = how_.perChannel ? how_.heads * how_.state : how_.heads;

@@ -11,11 +11,11 @@ namespace headscope::attention {
 struct RecurrentNames {
   std::string_view in = "in_proj", out = "out_proj", kernel = "conv1d", decay = "A_log", skip = "D",
                    stepBias = "dt_bias", norm = "norm";
-  /// Of Mamba: to Δ, k and q, their norms, and on to Δ.
+  /// Mamba's maps to Δ, k and q, their norms, and on to Δ.
   std::string_view select = "x_proj", step = "dt_proj", stepNorm = "dt_layernorm", keyNorm = "b_layernorm",
                    queryNorm = "c_layernorm";
-  /// Of the delta rule: for each group its q, k, v and z, and its β and Δ; or, if the checkpoint has it, q, k
-  /// and v in turn, and the others apart.
+  /// The delta rule's maps: for each group its q, k, v and z, and its β and Δ; or, if the checkpoint has it,
+  /// q, k and v in turn, and the others apart.
   std::string_view grouped = "in_proj_qkvz", groupedRates = "in_proj_ba", joined = "in_proj_qkv",
                    gate = "in_proj_z", rate = "in_proj_b", delta = "in_proj_a";
   /// Instead, if not empty: q, k and v apart, and their convolutions; and the first of two maps to Δ and z.
@@ -59,7 +59,7 @@ struct TensorNames {
   std::string_view crossQ = {}, crossK = {}, crossV = {}, crossO = {}, crossNorm = {};
   std::string_view recurrent = {};  ///< of a hybrid: prefix of a recurrence's tensors
   RecurrentNames recurrence = {};
-  /// Of a hybrid's layers without attention, if they differ from attentionNorm and mlpNorm.
+  /// The norms of a hybrid's layers without attention, if they differ from attentionNorm and mlpNorm.
   std::string_view otherNorm = {}, otherMlpNorm = {};
   std::string_view headGate = {};    ///< map to the heads' gates; otherwise they alternate with q
   std::string_view bucketBias = {};  ///< full name; with N, each layer has its own table

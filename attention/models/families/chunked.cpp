@@ -70,12 +70,12 @@ constexpr Family kLlama4{
           if (json.flag("use_qk_norm", true)) config.qkNorm = QkNorm::plain;
           config.rotatedFirst = true;
           // Old files have a number for it, which was only ever read as a yes.
-          const bool tunes = json.differs("attn_temperature_tuning", "false") &&
-                             json.differs("attn_temperature_tuning", "0");
+          constexpr std::string_view kTunes = "attn_temperature_tuning";
+          const bool number = json.differs(kTunes, "true") && json.differs(kTunes, "false");
+          const bool tunes = number ? json.size(kTunes, 1, 0) > 0 : json.flag(kTunes, true);
           const double rate = json.positive("attn_scale", 0.1);
           const Index every = json.size("floor_scale", 8192, 1, kMaxPositions);
-          if (tunes || !json.has("attn_temperature_tuning"))
-            config.queryGrowth = {.rate = rate, .every = every, .ahead = 1, .unrotated = true};
+          if (tunes) config.queryGrowth = {.rate = rate, .every = every, .ahead = 1, .unrotated = true};
         },
 };
 

@@ -20,7 +20,7 @@ void setInterleaved(const ConfigReader& json, Index every, Index at, ModelConfig
   setHybrid(json, attends, config);
 }
 
-/// The delta rule's maps and convolutions, each in a tensor of its own.
+/// The delta rule's maps and convolutions, each in its own tensor.
 constexpr RecurrentNames kDeltaNames{.out = "o_proj",
                                      .norm = "o_norm",
                                      .gate = "g_proj",

@@ -64,12 +64,14 @@ constexpr std::string_view kBackbonePrefixes[] = {"backbone.", "model.", ""};
 
 /// The kind of each layer: M for Mamba-2, * for attention, - for an MLP, E for experts.
 std::string nemotronLayers(const ConfigReader& json) {
-  const char* const key =
-      json.has("layers_block_type") || !json.has("layer_types") ? "layers_block_type" : "layer_types";
-  constexpr std::string_view kPattern = "hybrid_override_pattern", kUsual = "ME*-";
-  if (!json.has(key)) return json.text(kPattern, kUsual);
+  const std::string pattern = json.text("hybrid_override_pattern", "ME*-");
+  const char* key = "layers_block_type";
+  std::vector<std::string> names = json.texts(key);
+  const std::vector<std::string> others = json.texts("layer_types");
+  if (names.empty()) names = others, key = "layer_types";
+  if (names.empty()) return pattern;
   std::string kinds;
-  for (const std::string& name : json.texts(key)) {
+  for (const std::string& name : names) {
     static constexpr std::pair<std::string_view, char> kNames[] = {
         {"linear_attention", 'M'}, {"mamba", 'M'}, {"full_attention", '*'},
         {"attention", '*'},        {"mlp", '-'},   {"moe", 'E'}};
@@ -131,7 +133,7 @@ constexpr Family kNemotronH{
                    "mamba_ssm_cache_dtype residual_in_fp32 rescale_prenorm_residual num_hidden_layers "
                    "num_nextn_predict_layers mtp_layers_block_type mtp_hybrid_override_pattern "
                    "moe_shared_expert_overlap rope_theta partial_rotary_factor rms_norm_eps "
-                   "attention_head_dim hybrid_override_pattern layer_types",
+                   "attention_head_dim",
                .fixed = "mamba_hidden_act=\"silu\"",
                .base = &kLlamaFields},
     .read =
