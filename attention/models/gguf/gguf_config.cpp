@@ -51,6 +51,7 @@ class GgufConfigWriter {
       json_["head_dim"] = headDim_;
     }
     if (family.model == "deepseek_v2") readDeepSeek();
+    if (family.hybrid) json_.update(Json::parse(ggufHybrid(source_, metadata_, family.model)));
     readTables();
     if (family.rotates) readRotation(family);
     readGemma(family);
@@ -133,7 +134,7 @@ class GgufConfigWriter {
   /// Adds fields that files leave to their reader.
   void readMixture(const GgufFamily& family) {
     if (family.model == "qwen3_moe") json_["norm_topk_prob"] = true;
-    if (!family.model.starts_with("qwen")) return;
+    if (!family.model.starts_with("qwen") || family.model == "qwen3_5_moe_text") return;
     const std::int64_t layers = std::min<std::int64_t>(sizeOf("block_count"), kMaxLayers);
     for (std::int64_t i = 0; i < layers; ++i)
       if (!source_.tensors.contains(fmt::format("blk.{}.ffn_gate_inp.weight", i)))

@@ -34,6 +34,15 @@ constexpr std::string_view kDeepSeekExperts =
     "routed_scaling_factor=expert_weights_scale? first_k_dense_replace=leading_dense_block_count "
     "n_group=expert_group_count? topk_group=expert_group_used_count?";
 
+// Hybrids give some sizes for each layer; ggufHybrid() reads them.
+constexpr std::string_view kHybridSizes =
+    "hidden_size=embedding_length intermediate_size=feed_forward_length? "
+    "num_attention_heads=attention.head_count max_position_embeddings=context_length "
+    "rope_theta=rope.freq_base?";
+constexpr std::string_view kGraniteFactors =
+    "rms_norm_eps=attention.layer_norm_rms_epsilon embedding_multiplier=embedding_scale? "
+    "residual_multiplier=residual_scale? logits_scaling=logit_scale? attention_multiplier=attention.scale?";
+
 constexpr GgufFamily kGgufFamilies[] = {
     {.architecture = "llama", .model = "llama", .paired = true},
     {.architecture = "llama", .model = "mixtral", .paired = true, .experts = kTwoExperts},
@@ -59,12 +68,46 @@ constexpr GgufFamily kGgufFamilies[] = {
     {.architecture = "smollm3", .model = "smollm3", .paired = true},
     {.architecture = "chatglm", .model = "glm"},
     {.architecture = "glm4", .model = "glm4"},
-    {.architecture = "granite",
-     .model = "granite",
-     .more = "rms_norm_eps=attention.layer_norm_rms_epsilon embedding_multiplier=embedding_scale? "
-             "residual_multiplier=residual_scale? logits_scaling=logit_scale? "
-             "attention_multiplier=attention.scale?",
-     .paired = true},
+    {.architecture = "granite", .model = "granite", .more = kGraniteFactors, .paired = true},
+    {.architecture = "qwen3next",
+     .model = "qwen3_next",
+     .sizes = kHybridSizes,
+     .experts = kQwenExperts,
+     .hybrid = true},
+    {.architecture = "qwen35", .model = "qwen3_5_text", .sizes = kHybridSizes, .hybrid = true},
+    {.architecture = "qwen35moe",
+     .model = "qwen3_5_moe_text",
+     .sizes = kHybridSizes,
+     .experts = kQwenExperts,
+     .hybrid = true},
+    {.architecture = "lfm2", .model = "lfm2", .sizes = kHybridSizes, .hybrid = true},
+    {.architecture = "lfm2moe",
+     .model = "lfm2_moe",
+     .sizes = kHybridSizes,
+     .experts = "num_experts=expert_count num_experts_per_tok=expert_used_count "
+                "moe_intermediate_size=expert_feed_forward_length",
+     .hybrid = true},
+    {.architecture = "granitehybrid",
+     .model = "granitemoehybrid",
+     .sizes = kHybridSizes,
+     .more = kGraniteFactors,
+     .paired = true,
+     .hybrid = true},
+    {.architecture = "granitehybrid",
+     .model = "granitemoehybrid",
+     .sizes = kHybridSizes,
+     .more = kGraniteFactors,
+     .paired = true,
+     .experts = kTwoExperts,
+     .hybrid = true},
+    {.architecture = "jamba", .model = "jamba", .sizes = kHybridSizes, .rotates = false, .hybrid = true},
+    {.architecture = "jamba",
+     .model = "jamba",
+     .sizes = kHybridSizes,
+     .rotates = false,
+     .experts = kExperts,
+     .hybrid = true},
+    {.architecture = "falcon-h1", .model = "falcon_h1", .sizes = kHybridSizes, .hybrid = true},
     {.architecture = "phi2", .model = "phi", .more = kLayerNorm},
     {.architecture = "stablelm", .model = "stablelm", .more = kLayerNorm},
     {.architecture = "starcoder2",
@@ -131,10 +174,13 @@ const GgufFamily* ggufFamily(std::string_view architecture, bool mixture) {
 }
 
 void fitToTensors(const GgufSource& source, ModelConfig& config) {
-  const auto has = [&](const char* name) { return source.tensors.contains(name); };
+  const auto has = [&](const std::string& name) { return source.tensors.contains(name); };
+  const std::string attention = fmt::format("blk.{}.attn_", config.layerNumber(0));
   config.normPlusOne = false;
-  config.qkvBias = has("blk.0.attn_q.bias") || has("blk.0.attn_qkv.bias");
-  config.outputBias = has("blk.0.attn_output.bias");
+  config.qkvBias = has(attention + "q.bias") || has(attention + "qkv.bias");
+  config.outputBias = has(attention + "output.bias");
+  // Their converter puts heads of the same place in their groups side by side.
+  config.recurrence.tiled = config.family->name.starts_with("qwen3_5");
   config.mlpBias = has("blk.0.ffn_up.bias");
   config.normBias = has("blk.0.attn_norm.bias") || has("blk.0.attn_output_norm.bias");
   config.headBias = has("output.bias");
@@ -213,6 +259,7 @@ TensorNaming ggufNaming(const Family& family, const GgufSource& source, bool pai
       .headBias = own.headBias,
       .inFirst = false,
   };
+  if (!own.recurrent.empty()) nameHybrid(family, source, names);
   return {.names = names,
           .prefixes = kWithoutPrefix,
           .headPrefixes = kWithoutPrefix,
@@ -263,8 +310,10 @@ void refuseMixtures(const GgufFamily& family, GgufMetadata& metadata) {
   const double scale = metadata.number("expert_weights_scale").value_or(1);
   if (scale != 0 && scale != 1)
     metadata.fail(fmt::format("{} is {}, expected 1", metadata.at("expert_weights_scale"), scale));
-  constexpr std::int64_t kSoftmax = 1, kSoftmaxOfChosen = 3;
-  const std::int64_t expected = family.model == "gpt_oss" ? kSoftmaxOfChosen : kSoftmax,
+  constexpr std::int64_t kSoftmax = 1, kSigmoid = 2, kSoftmaxOfChosen = 3;
+  const std::int64_t expected = family.model == "gpt_oss"    ? kSoftmaxOfChosen
+                                : family.model == "lfm2_moe" ? kSigmoid
+                                                             : kSoftmax,
                      gate = metadata.integer("expert_gating_func").value_or(expected);
   if (gate != 0 && gate != expected)
     metadata.fail(fmt::format("{} is {}, expected {}", metadata.at("expert_gating_func"), gate, expected));

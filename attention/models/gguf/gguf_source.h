@@ -85,7 +85,8 @@ struct GgufFamily {
   /// Rows of q and k are stored pair by pair, as for rotations of neighbours.
   bool paired = false;
   std::string_view experts = {};
-  bool causal = true;  ///< a token sees no later one
+  bool causal = true;   ///< a token sees no later one
+  bool hybrid = false;  ///< ggufHybrid() reads its layers
 };
 std::span<const GgufFamily> ggufFamilies();
 /// Returns null if the architecture isn't known. `mixture`: the file has experts; an architecture may have
@@ -96,6 +97,12 @@ const GgufFamily* ggufFamily(std::string_view architecture, bool mixture);
 /// Returns an Error, naming the file and the metadata, for an unknown architecture, and for values that are
 /// missing, of another type, or different between layers where that isn't allowed.
 Result<std::string> ggufConfig(const GgufSource& source);
+
+/// Returns the fields that config.json has for the layers and states of a hybrid, `model`, as a JSON object.
+/// Records an error for layers that it can't describe.
+std::string ggufHybrid(const GgufSource& source, GgufMetadata& metadata, std::string_view model);
+/// Gives the names that a hybrid's tensors have in GGUF files.
+void nameHybrid(const Family& family, const GgufSource& source, TensorNames& names);
 
 /// Records an error for metadata that change the computation in a way the family doesn't support.
 void refuseUnsupported(const GgufFamily& family, GgufMetadata& metadata);
