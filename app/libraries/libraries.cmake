@@ -22,6 +22,15 @@ function(headscope_library name)
   target_compile_definitions(headscope_library_${name} INTERFACE ${L_DEFINE})
 endfunction()
 
+# headscope_library_needs(NAME OTHER...): its sources use other libraries, which linkers that read each archive once must
+# find after it.
+function(headscope_library_needs name)
+  foreach(other ${ARGN})
+    target_link_libraries(headscope_library_${name} INTERFACE headscope_library_${other})
+    target_link_libraries(headscope_library_${name}_objects INTERFACE $<LINK_ONLY:headscope_library_${other}>)
+  endforeach()
+endfunction()
+
 file(GLOB sources ${from}/zlib/*.c)
 list(FILTER sources EXCLUDE REGEX "/gz[a-z]+\\.c$")
 headscope_library(z SOURCES ${sources} INCLUDE ${from}/zlib)
@@ -41,7 +50,7 @@ FT_USE_MODULE( FT_Renderer_Class, ft_smooth_renderer_class )
 ")
 headscope_library(freetype SOURCES ${sources} INCLUDE ${from}/freetype/include OWN_INCLUDE ${made}/freetype ${from}/zlib
   OWN FT2_BUILD_LIBRARY FT_CONFIG_OPTION_SYSTEM_ZLIB FT_CONFIG_MODULES_H=<modules.h>)
-target_link_libraries(headscope_library_freetype INTERFACE headscope_library_z)
+headscope_library_needs(freetype z)
 add_library(Freetype::Freetype ALIAS headscope_library_freetype)
 
 headscope_library(harfbuzz SOURCES ${from}/harfbuzz/src/harfbuzz.cc INCLUDE ${from}/harfbuzz/src OWN ${harfbuzz_settings})
@@ -96,7 +105,7 @@ headscope_library(cairo SOURCES ${sources} ${made}/cairo/cairo-path-fill.c INCLU
   OWN HAVE_STDINT_H HAVE_UINT64_T HAVE_UNISTD_H HAVE_GMTIME_R HAVE_LOCALTIME_R HAVE_CXX11_ATOMIC_PRIMITIVES SIZEOF_INT=4 SIZEOF_LONG=4
     SIZEOF_LONG_LONG=8 SIZEOF_VOID_P=${CMAKE_SIZEOF_VOID_P} HAVE_FT_LOAD_SFNT_TABLE CAIRO_HAS_PTHREAD CAIRO_HAS_REAL_PTHREAD
   OWN_INCLUDE ${pixman} ${from}/freetype/include ${from}/zlib)
-target_link_libraries(headscope_library_cairo INTERFACE headscope_library_freetype headscope_library_pixman)
+headscope_library_needs(cairo freetype pixman)
 add_library(PkgConfig::cairo ALIAS headscope_library_cairo)
 
 headscope_library(md4c SOURCES ${from}/md4c/src/md4c.c INCLUDE ${from}/md4c/src OWN MD4C_USE_UTF8)
@@ -111,7 +120,7 @@ configure_file(${png}/scripts/pnglibconf.h.prebuilt ${made}/png/pnglibconf.h COP
 file(GLOB sources ${png}/png*.c)
 list(FILTER sources EXCLUDE REGEX "pngtest")
 headscope_library(png SOURCES ${sources} INCLUDE ${png} ${made}/png OWN_INCLUDE ${from}/zlib)
-target_link_libraries(headscope_library_png INTERFACE headscope_library_z)
+headscope_library_needs(png z)
 add_library(PNG::PNG ALIAS headscope_library_png)
 
 set(jpeg ${from}/libjpeg-turbo)
@@ -204,7 +213,7 @@ file(GLOB sources ${zip}/zip_*.c)
 list(FILTER sources EXCLUDE REGEX "_uwp|crypto_|winzip|bzip2|xz|source_file_win32|${zip_left_out}")
 headscope_library(zip SOURCES ${sources} ${made}/libzip/zip_err_str.c INCLUDE ${zip} ${made}/libzip OWN_INCLUDE ${from}/zlib
   OWN HAVE_CONFIG_H)
-target_link_libraries(headscope_library_zip INTERFACE headscope_library_z)
+headscope_library_needs(zip z)
 add_library(PkgConfig::zip ALIAS headscope_library_zip)
 add_library(ZLIB::ZLIB ALIAS headscope_library_z)
 

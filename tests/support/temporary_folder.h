@@ -1,13 +1,11 @@
 #pragma once
 
-#include <stdlib.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +16,11 @@ namespace headscope::test {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    auto pattern = (std::filesystem::temp_directory_path() / "headscope-test-XXXXXX").string();
-    if (!::mkdtemp(pattern.data())) throw std::runtime_error("cannot create " + pattern);
-    path_ = pattern;
+    // Throws if a folder can't be made there at all.
+    do
+      path_ = std::filesystem::temp_directory_path() /
+              ("headscope-test-" + std::to_string(std::random_device()()));
+    while (!std::filesystem::create_directory(path_));
   }
   ~TemporaryFolder() {
     std::error_code ignored;
