@@ -44,6 +44,7 @@ Section "Headscope"
   RMDir /r "$INSTDIR\assets"
   File /r "${FOLDER}/*"
   WriteUninstaller "$INSTDIR\uninstall.exe"
+  SetOutPath "$DOCUMENTS"  ; where the program starts to look for files
   CreateShortcut "$SMPROGRAMS\Headscope.lnk" "$INSTDIR\headscope.exe"
   WriteRegStr HKCU "Software\Headscope" "Folder" "$INSTDIR"
   WriteRegStr HKCU "${TYPES}\Headscope.File" "" "Headscope scene, lesson or model"

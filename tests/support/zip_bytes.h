@@ -16,7 +16,7 @@ inline void putZip(const std::filesystem::path& path,
                    const std::vector<std::pair<std::string, std::vector<std::uint8_t>>>& files,
                    bool compressed = false) {
   int code = 0;
-  zip_t* const archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
+  zip_t* const archive = zip_open(path.string().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
   if (!archive) throw std::runtime_error("cannot write " + path.string());
   for (const auto& [name, bytes] : files) {
     zip_source_t* const source = zip_source_buffer(archive, bytes.data(), bytes.size(), 0);

@@ -5,13 +5,16 @@ Compares what commands.txt lists byte for byte, and the picture of the window, t
 an X server of its own. OUTPUT keeps what both wrote, and pictures of the screen.
 """
 
+import difflib
 import pathlib
+import re
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
 
+import pdf
 from screen import Screen
 from window import use_window
 from wine import Wine, expect, failures, patient
@@ -44,6 +47,11 @@ def install_and_remove(wine):
     expect(patient(lambda: not folder(), 30), "removing it leaves nothing")
 
 
+def timeless(output):
+    """What a command printed, but for how long it took."""
+    return re.sub(rb'"tokens_per_second": [0-9.e+]+', b"", output)
+
+
 def compare_commands(wine):
     """Runs each command in two folders that hold the same files."""
     scene = subprocess.run([linux, "scene"], capture_output=True, check=True).stdout
@@ -62,15 +70,22 @@ def compare_commands(wine):
         words = shlex.split(line)
         one = subprocess.run([linux, *words], cwd=places["linux"], capture_output=True, stdin=subprocess.DEVNULL)
         other = wine.headscope(words, places["windows"])
-        for name in ("returncode", "stdout", "stderr"):
-            expect(getattr(one, name) == getattr(other, name), f"{line}: same {name}")
-            if getattr(one, name) != getattr(other, name):
-                print(repr(getattr(one, name))[:300], repr(getattr(other, name))[:300], sep="\n")
+        same = one.returncode == other.returncode
+        for name in ("stdout", "stderr"):
+            texts = [timeless(getattr(done, name)) for done in (one, other)]
+            same = same and texts[0] == texts[1]
+            if texts[0] != texts[1]:
+                lines = [text.decode(errors="replace").splitlines() for text in texts]
+                print(*difflib.unified_diff(*lines, f"{name} on Linux", "on Windows", lineterm="", n=0), sep="\n")
+        expect(same, f"the same output: {line}")
     files = {system: sorted(file.name for file in (place / "OUT").iterdir()) for system, place in places.items()}
     expect(files["linux"] == files["windows"], f"the same {len(files['linux'])} files")
     for name in files["linux"]:
-        both = [place / "OUT" / name for place in places.values()]
-        expect(all(file.exists() for file in both) and both[0].read_bytes() == both[1].read_bytes(), f"{name}: same bytes")
+        one, other = (place / "OUT" / name for place in places.values())
+        if name.endswith(".pdf"):
+            expect(other.exists() and pdf.same(one, other), f"{name}: says the same")
+        else:
+            expect(other.exists() and one.read_bytes() == other.read_bytes(), f"{name}: same bytes")
 
 
 def pixels(file):

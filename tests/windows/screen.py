@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import tempfile
@@ -71,7 +72,10 @@ class Screen:
             time.sleep(0.1)
 
     def type(self, text):
-        self.tool("type", "--delay", "60", text)
+        """Types each character that no key has by itself: xdotool gives it a key, which Wine notices late."""
+        for part in re.findall(r"[ -~]+|[^ -~]", text):
+            self.tool("type", "--delay", "60", part)
+            time.sleep(0.1 if part.isascii() else 1)
 
     def point(self, x, y):
         self.tool("mousemove", x, y)

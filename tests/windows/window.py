@@ -1,11 +1,11 @@
 """Uses the window under Wine as a person would. The places are those of the program's first window, of 1600x960."""
 
-import json
 import subprocess
 
 from wine import expect, patient
 
-TEXT_BOX, HEATMAP, MASK_CELL = (150, 110), (700, 400), (560, 420)
+TEXT_BOX, HEATMAP, MASK_CELL, SHARPNESS = (150, 110), (700, 400), (560, 420), (167, 487)
+RESTORE, LEAVE = (533, 517), (588, 453)
 
 
 class Window:
@@ -35,8 +35,9 @@ class Window:
         self.before = now or self.before
         return expect(now and self.program.poll() is None, what + " changes the picture")
 
-    def equals(self, picture, what):
+    def equals(self, picture, what, name):
         expect(patient(lambda: self.screen.settled() == picture, 30), what)
+        self.screen.picture(name)
         self.before = self.screen.settled()
 
     def ends(self, what):
@@ -47,49 +48,58 @@ class Window:
 def use(window):
     screen = window.screen
     screen.picture("1-opened")
-    opened = window.before
     screen.click(*window.at(TEXT_BOX))
     screen.settled()
     screen.press("End")
     screen.type(" grün 中文")
     window.changes("typing", "2-typed")
     screen.press("Escape")
+    x, y = window.at(SHARPNESS)
+    screen.drag(x, y, x + 40)
+    window.changes("a slider", "3-slider")
     screen.point(*window.at(HEATMAP))
-    window.changes("pointing at a head", "3-pointed")
+    window.changes("pointing at a head", "4-pointed")
     heads = window.before
     screen.press("3")
-    window.changes("going to Mask", "4-mask")
+    screen.point(*window.at(MASK_CELL))
+    window.changes("going to Mask", "5-mask")
     screen.press("1")
     screen.point(*window.at(HEATMAP))
-    window.equals(heads, "1 leads back to the heads")
+    window.equals(heads, "1 leads back to the heads", "6-heads")
+
+
+def present(window):
+    """The lecturer's window shares pictures with the other one."""
+    screen, heads = window.screen, window.before
     screen.press("ctrl+shift+p")
     lecturer = lambda: screen.window("Headscope: lecturer")
     expect(patient(lecturer), "the lecturer's window opens")
     screen.settled()
-    screen.picture("5-lecturer")
+    screen.picture("7-lecturer")
     screen.press("ctrl+shift+p")
     expect(patient(lambda: not lecturer()), "the lecturer's window closes")
-    return opened
+    screen.press("Escape")
+    screen.point(*window.at(MASK_CELL))  # the pointer was hidden while it rested, until it moves
+    screen.point(*window.at(HEATMAP))
+    window.equals(heads, "Escape leads back to the heads", "8-heads")
 
 
-def save(window, output):
-    screen, saved = window.screen, window.wine.prefix / "drive_c/users/gespeichert ü 中.json"
+def save(window, saved):
+    screen, heads = window.screen, window.before
     screen.press("ctrl+s")
-    window.changes("the question where to save", "6-saving")
+    window.changes("the question where to save", "9-saving")
     screen.press("ctrl+a")
-    screen.type("C:\\users\\gespeichert ü 中.json")
+    screen.type("C:\\users\\" + saved.name)
     screen.settled()
     screen.press("Return")
     expect(patient(saved.exists, 30), "saves a scene under a name that isn't ASCII")
-    screen.settled()
-    screen.picture("7-saved")
-    return saved
-
-
-def send(window, file, output):
-    sent = window.wine.headscope(["--send", str(file)], output)
-    expect(sent.returncode == 0 and not sent.stderr, "--send finds the open window " + sent.stderr.decode())
-    window.changes("a sent file", "8-sent")
+    window.equals(heads, "the question closes", "10-saved")
+    screen.press("ctrl+q")
+    window.ends("Ctrl+Q ends the program once all is saved")
+    if window.open("it opens the saved file", "C:\\users\\" + saved.name):
+        screen.point(*window.at(MASK_CELL))
+        screen.point(*window.at(HEATMAP))
+        window.equals(heads, "as it was", "11-reopened")
 
 
 def kill_and_recover(window):
@@ -99,12 +109,31 @@ def kill_and_recover(window):
     screen.press("End")
     screen.type(" and sat")
     screen.press("Escape")
+    screen.point(*window.at(HEATMAP))
+    window.changes("typing", "12-unsaved")
+    unsaved = window.before
     kept = lambda: (found := wine.user_file("AppData/Local/headscope/recovery")) and list(found.glob("*.json"))
     expect(patient(kept, 30), "unsaved work is kept on disk")
     wine.run(["taskkill", "/f", "/im", "headscope.exe"])
     window.ends("the program is killed")
-    if window.open("it starts again"):
-        screen.picture("9-offered")
+    if not window.open("it starts again"):
+        return
+    screen.picture("13-offered")
+    screen.click(*window.at(RESTORE))
+    screen.settled()
+    screen.point(*window.at(MASK_CELL))
+    screen.point(*window.at(HEATMAP))
+    window.equals(unsaved, "unsaved work is restored", "14-restored")
+
+
+def send_and_leave(window, file, output):
+    sent = window.wine.headscope(["--send", str(file)], output)
+    expect(sent.returncode == 0 and not sent.stderr, "--send finds the open window " + sent.stderr.decode())
+    window.changes("a sent file", "15-sent")
+    window.screen.press("ctrl+q")
+    window.changes("asking to leave with unsaved edits", "16-leaving")
+    window.screen.click(*window.at(LEAVE))
+    window.ends("Leave ends the program")
 
 
 def use_window(wine, screen, linux, root, output):
@@ -112,11 +141,13 @@ def use_window(wine, screen, linux, root, output):
     if not window.open("the window opens"):
         return
     use(window)
-    saved = save(window, output)
+    present(window)
+    saved = wine.prefix / "drive_c/users/gespeichert ü 中.json"
+    save(window, saved)
     if saved.exists():
         read = subprocess.run([linux, "link", saved], capture_output=True)
         expect(read.returncode == 0, "Linux reads the saved scene")
-        expect("grün 中文" in json.dumps(json.loads(saved.read_bytes()), ensure_ascii=False), "with the text as typed")
-    send(window, root / "assets/lessons/04-causal-masks.json", output)
+        expect("grün 中文" in saved.read_text(encoding="utf-8"), "with the text as typed")
     kill_and_recover(window)
+    send_and_leave(window, root / "assets/lessons/04-causal-masks.json", output)
     expect(not (output / "window.log").read_bytes(), "the windows have said nothing")
