@@ -2,6 +2,7 @@
 ; another folder with /D=FOLDER as the last argument.
 Target amd64-unicode
 SetCompressor /SOLID lzma
+SetCompressorDictSize 64  ; MB, so that the second program costs nothing: it is nearly the same
 !include MUI2.nsh
 !include FileFunc.nsh
 
