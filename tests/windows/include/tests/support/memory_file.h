@@ -4,7 +4,7 @@
 
 namespace headscope::test {
 
-/// A file in a folder of its own, because Windows has none in memory only.
+/// A file in its own folder, because Windows has none in memory only.
 class MemoryFile {
  public:
   explicit MemoryFile(std::span<const std::uint8_t> bytes) { putFile(folder_ / "test", bytes); }
