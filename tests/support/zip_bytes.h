@@ -15,6 +15,7 @@ namespace headscope::test {
 inline void putZip(const std::filesystem::path& path,
                    const std::vector<std::pair<std::string, std::vector<std::uint8_t>>>& files,
                    bool compressed = false) {
+  std::filesystem::remove(path);  // libzip can't replace a file on Windows
   int code = 0;
   zip_t* const archive = zip_open(path.string().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
   if (!archive) throw std::runtime_error("cannot write " + path.string());

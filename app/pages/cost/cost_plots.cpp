@@ -101,11 +101,18 @@ std::vector<Segment> segmentsOf(const View& view, const CostFigures& figures) {
   return segments;
 }
 
+/// Whether a machine is on the scale of the chosen one: some share their memory and leave less of it to the
+/// GPU, so a scale with both would not be in the order of the sizes that are sold.
+bool isAlike(const State& page, const attention::Machine& machine) {
+  return machine.usableShare == page.figures.machine.usableShare;
+}
+
 /// Where the smallest card that fits has its line across the bar; the bar's end if none does.
 float firstFit(const State& page, const ImRect& bar, double most) {
   double least = most;
   for (const attention::Machine& machine : page.catalogue.machines)
-    if (page.figures.gpuBytes() <= machine.usableBytes()) least = std::min(least, machine.usableBytes());
+    if (isAlike(page, machine) && page.figures.gpuBytes() <= machine.usableBytes())
+      least = std::min(least, machine.usableBytes());
   return std::round(bar.Min.x + static_cast<float>(least / most) * bar.GetWidth());
 }
 
@@ -142,10 +149,9 @@ void paintCards(const View& view, Canvas list, const State& page, const ImRect& 
                 float firstFit) {
   const Theme& theme = *view.theme;
   const double bytes = page.figures.gpuBytes();
-  // Machines with shared memory leave less of it to the GPU.
   std::set<std::pair<double, double>> sizes;
   for (const attention::Machine& machine : page.catalogue.machines)
-    sizes.emplace(machine.usableBytes(), machine.memoryGb);
+    if (isAlike(page, machine)) sizes.emplace(machine.usableBytes(), machine.memoryGb);
   struct Card {
     double usable, gb;
     bool fits, chosen;

@@ -232,7 +232,7 @@ class BarPainter : ShotPainter {
 
   void softmax() {
     heading("w = e^{s − max} ÷ Σ",
-            t_ < 0.34 ? "the largest becomes 0, then 1" : "laid end to end, then renamed");
+            t_ < 0.34 ? "the largest becomes 0, then 1" : "laid end to end, then divided by the sum");
     const SoftmaxSum sum = shot_.softmax(Step::mask);
     const double most = sum.largest;
     if (sum.key < 0)

@@ -326,6 +326,13 @@ Caption headSentence(const Scene& scene, const Snapshot& snapshot, const Sequenc
                    {{quoted(sequence.queries, cell.query), theme.query}, {" sees no key.", theme.text}});
     return caption;
   }
+  if (!attention::visible(sequence.mask, cell.head, cell.query, cell.key)) {
+    caption.insert(caption.end(), {{quoted(sequence.queries, cell.query), theme.query},
+                                   {" can't see ", theme.text},
+                                   {quoted(sequence.keys, cell.key), theme.key},
+                                   {": the mask hides it.", theme.text}});
+    return caption;
+  }
   const float weight = sequence.probabilities().at(cell.head, cell.query, cell.key);
   caption.insert(caption.end(), {{quoted(sequence.queries, cell.query), theme.query},
                                  {" reads ", theme.text},

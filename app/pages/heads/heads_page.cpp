@@ -341,6 +341,46 @@ std::vector<Action> Page::ownActions() {
            .run = context}};
 }
 
+namespace {
+/// Everyday words for what a detector finds.
+std::string_view wordsFor(std::string_view detector) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"previous", "previous word, word before, reads the word before"},
+      {"next", "next word, word after"},
+      {"same_token", "same word, repeated word"},
+      {"first_token", "first word, attention sink"},
+      {"sinks", "first words, attention sink"},
+      {"uniform", "all words equally, average"},
+      {"self", "own word, itself"},
+      {"induction", "what followed last time, copies a pattern"}};
+  for (const auto& [name, words] : kWords)
+    if (name == detector) return words;
+  return {};
+}
+}  // namespace
+
+/// The heads that do something with a name, so that Search finds "previous word".
+std::vector<Action> Page::places() {
+  std::vector<Action> places;
+  if (!page_.snapshot || page_.snapshot->sequences.empty()) return places;
+  const SequenceSnapshot& sequence = page_.snapshot->sequences.front();
+  for (Index head = 0; head < std::ssize(sequence.profiles); ++head) {
+    const attention::HeadLabel label = sequence.label(head);
+    if (!label.detector) continue;
+    places.push_back({.id = fmt::format("heads.show.{}", head),
+                      .name = fmt::format("Head {}: {}", head, attention::describe(label)),
+                      .section = "heads",
+                      .words = std::string(wordsFor(label.detector->name)),
+                      .run =
+                          [head](Scene& scene) {
+                            scene.cursor.page = "heads";
+                            scene.cursor.focus = scene.cursor.cell.head = head;
+                          },
+                      .about = std::string(label.detector->help)});
+  }
+  return places;
+}
+
 std::vector<Action> Page::actions() {
   std::vector<Action> actions;
   for (auto more :

@@ -230,6 +230,7 @@ class Page : public app::Page {
   explicit Page(PageServices& services);
 
   std::vector<Action> actions() override;
+  std::vector<Action> places() override;
   bool take(const Scene& scene) override;
   void prepare(Scene& scene) override;
   void draw(Scene& scene, const Layout& layout) override;

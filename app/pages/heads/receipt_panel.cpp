@@ -240,7 +240,7 @@ std::vector<Span> pairOf(const Theme& theme, const SequenceSnapshot& sequence, c
 void selectedLine(Rows& rows, const SequenceSnapshot& sequence, const Cell& selected, bool previews,
                   const std::optional<WeightBefore>& before) {
   const Theme& theme = rows.theme();
-  if (!previews && before)
+  if (!previews && before && !rows.view().present)
     return rows.line(Type::small,
                      {{"before the last change", theme.secondary},
                       {weightText(before->weight), theme.secondary, nullptr, true}},

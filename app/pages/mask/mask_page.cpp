@@ -224,14 +224,18 @@ std::vector<CaptionPart> Page::caption(const Scene& scene) const {
   const Cell& cell = scene.cursor.cell;
   const Index query = std::clamp<Index>(cell.query, 0, std::ssize(line.queries) - 1);
   const Index key = std::clamp<Index>(cell.key, 0, std::ssize(line.keys) - 1);
+  // The stage has no room for what the formula's letters stand for.
+  const std::string formula = page_.view.present          ? "."
+                              : mask->formulaText.empty() ? ": all visible"
+                                                          : ": " + mask->formulaText;
+  const bool explains = !page_.view.present && !mask->formulaLegend.empty();
   return {{tokenOrPosition(line.queries, query), theme.query},
           {mask->formula->visible(mask->variant, query, key) ? " sees " : " doesn't see ", theme.text},
           {tokenOrPosition(line.keys, key), theme.key},
-          {fmt::format(", and {} of {} overall: {}", seenBy(*mask->formula, mask->variant, query),
-                       countedText(std::ssize(line.keys), "key"),
-                       mask->formulaText.empty() ? "all visible" : mask->formulaText),
+          {fmt::format(", and {} of {} overall{}", seenBy(*mask->formula, mask->variant, query),
+                       countedText(std::ssize(line.keys), "key"), formula),
            theme.text},
-          {mask->formulaLegend.empty() ? "" : "   " + mask->formulaLegend, theme.secondary}};
+          {explains ? "   " + mask->formulaLegend : "", theme.secondary}};
 }
 
 std::string tokenOrPosition(const std::vector<attention::Token>& tokens, Index position) {

@@ -4,6 +4,7 @@
 
 #include "app/platform/assets.h"
 #include "app/scene/scene_json.h"
+#include "app/scene/text/number_text.h"
 
 namespace headscope::app::talk_page {
 
@@ -199,8 +200,12 @@ void Page::openReady(const ReadyTalk& talk, bool presented) {
         if (!scene) return view.messages.fail(scene.error().message);
         if (!by.scene())
           return view.messages.fail("The talk wasn't opened: another scene was opened meanwhile.");
+        const auto views = std::ssize(services_.own()->scene().talk->views);
         services_.own()->open(*std::move(scene), std::filesystem::path());
-        view.say("This is your copy of the talk. Undo restores your scene.");
+        view.say(views == 0
+                     ? "This is your copy of the talk. Undo restores your scene."
+                     : fmt::format("This is your copy of the talk. Undo brings back your own, with {}.",
+                                   countedText(views, "view")));
         if (presented) present();
         view.redraw();
       });

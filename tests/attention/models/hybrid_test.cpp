@@ -7,6 +7,7 @@
 #include "attention/models/recurrent.h"
 #include "attention/models/session.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/attention/models/hybrid_fixture.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"
@@ -143,20 +144,6 @@ std::shared_ptr<const Model> opened(const HybridCase& hybrid) {
   return openModel(checkpointOf(hybrid).path());
 }
 
-PassRequest everything() {
-  PassRequest request;
-  request.weights = request.projections = request.hidden = request.between = request.mlp = true;
-  request.logits = LogitRows::all;
-  return request;
-}
-
-/// What sums in another order may differ by.
-double tolerance(const Matrix& logits) {
-  return 1e-4 * double{logits.cwiseAbs().maxCoeff()};
-}
-
-const std::vector<Index> kIds{3, 11, 0, 7, 7, 18, 4, 2, 3, 11, 5};
-
 class Hybrids : public testing::TestWithParam<HybridCase> {};
 
 TEST_P(Hybrids, NumberTheirAttentionLayersAndSayWhich) {
@@ -179,13 +166,13 @@ TEST_P(Hybrids, RefuseATensorOfALayerThatIsNotRead) {
 TEST_P(Hybrids, DecodeAndChunksMatchFullPass) {
   const auto model = opened(GetParam());
   ModelSession whole(model);
-  const PassResult full = *checked(whole.append(kIds, everything()));
+  const PassResult full = *checked(whole.append(kIds, wholePass()));
   ASSERT_TRUE(full.logits.allFinite());
   for (const std::size_t step : {std::size_t{1}, std::size_t{4}}) {
     ModelSession session(model);
     for (std::size_t first = 0; first < kIds.size(); first += step) {
       const auto part = std::span(kIds).subspan(first, std::min(step, kIds.size() - first));
-      const PassResult pass = *checked(session.append(part, everything()));
+      const PassResult pass = *checked(session.append(part, wholePass()));
       EXPECT_LE(distance(full.logits.middleRows(static_cast<Index>(first), std::ssize(part)), pass.logits),
                 tolerance(full.logits))
           << step << " " << first;
@@ -196,25 +183,25 @@ TEST_P(Hybrids, DecodeAndChunksMatchFullPass) {
 TEST_P(Hybrids, ATextThatWasCutOrStoppedIsComputedAnew) {
   const auto model = opened(GetParam());
   ModelSession whole(model), session(model);
-  const PassResult full = *checked(whole.append(kIds, everything()));
-  (void)checked(session.append(std::vector<Index>{3, 11, 0, 9, 9, 9}, everything()));
+  const PassResult full = *checked(whole.append(kIds, wholePass()));
+  (void)checked(session.append(std::vector<Index>{3, 11, 0, 9, 9, 9}, wholePass()));
   session.truncate(3);
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_FALSE(session.append(std::span(kIds).subspan(3, 2), everything(), stop.get_token()).ok());
-  const PassResult rest = *checked(session.append(std::span(kIds).subspan(3), everything()));
+  EXPECT_FALSE(session.append(std::span(kIds).subspan(3, 2), wholePass(), stop.get_token()).ok());
+  const PassResult rest = *checked(session.append(std::span(kIds).subspan(3), wholePass()));
   EXPECT_LE(distance(full.logits.bottomRows(rest.logits.rows()), rest.logits), tolerance(full.logits));
 }
 
 TEST_P(Hybrids, SeveralRunsAreThoseOfEachAlone) {
   const auto model = opened(GetParam());
   const Patch off{.layer = 0, .head = 1}, half{.piece = Piece::stream, .layer = 0, .by = Scaled{0.5F}};
-  PassRequest both = everything();
+  PassRequest both = wholePass();
   both.runs = {{off}, {half}};
   ModelSession together(model);
   const PassResult runs = *checked(together.append(kIds, both));
   for (const auto& [patch, row] : {std::pair(off, 0), std::pair(half, 1)}) {
-    PassRequest alone = everything();
+    PassRequest alone = wholePass();
     alone.patches = {patch};
     ModelSession session(model);
     const PassResult one = *checked(session.append(kIds, alone));
@@ -226,7 +213,7 @@ TEST_P(Hybrids, SeveralRunsAreThoseOfEachAlone) {
 TEST_P(Hybrids, ContributionsSumToLogit) {
   const auto model = opened(GetParam());
   ModelSession session(model);
-  const PassResult run = *checked(session.append(kIds, everything()));
+  const PassResult run = *checked(session.append(kIds, wholePass()));
   const Index row = std::ssize(kIds) - 1;
   const auto found = checked(attributeLogit(*model, run, row, {7, 3}));
   const double logit = double{run.logits(row, 7)} - double{run.logits(row, 3)};
@@ -271,13 +258,6 @@ TEST(Hybrid, RefusesWhatItCanNotShowOrDoesNotCompute) {
 
 // The recurrences.
 
-Matrix gaussian(Index rows, Index cols, std::uint64_t seed) {
-  Matrix values(rows, cols);
-  Random random(seed);
-  for (float& value : values.reshaped()) value = 0.7F * random.gaussian();
-  return values;
-}
-
 /// RMS norm of a row, in double precision.
 std::vector<double> normed(const std::vector<double>& x, double epsilon) {
   double sum = 0;
@@ -285,10 +265,6 @@ std::vector<double> normed(const std::vector<double>& x, double epsilon) {
   std::vector<double> y;
   for (const double each : x) y.push_back(each / std::sqrt(sum / static_cast<double>(x.size()) + epsilon));
   return y;
-}
-
-double sigmoid(double x) {
-  return 1 / (1 + std::exp(-x));
 }
 
 /// The delta rule of one head over all rows, by its equation with matrices.

@@ -8,6 +8,7 @@
 #include "attention/models/recurrent.h"
 #include "attention/models/session.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/attention/models/hybrid_fixture.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"
@@ -172,31 +173,18 @@ std::shared_ptr<const Model> opened(const MixedCase& mixed) {
   return openModel(MadeUpCheckpoint(mixed.config + sizes, file).path());
 }
 
-PassRequest everything() {
-  PassRequest request;
-  request.weights = request.projections = request.hidden = request.between = request.mlp = true;
-  request.logits = LogitRows::all;
-  return request;
-}
-
-double tolerance(const Matrix& logits) {
-  return 1e-4 * double{logits.cwiseAbs().maxCoeff()};
-}
-
-const std::vector<Index> kIds{3, 11, 0, 7, 7, 18, 4, 2, 3, 11, 5};
-
 class Mixed : public testing::TestWithParam<MixedCase> {};
 
 TEST_P(Mixed, DecodeAndChunksMatchFullPass) {
   const auto model = opened(GetParam());
   ModelSession whole(model);
-  const PassResult full = *checked(whole.append(kIds, everything()));
+  const PassResult full = *checked(whole.append(kIds, wholePass()));
   ASSERT_TRUE(full.logits.allFinite());
   for (const std::size_t step : {std::size_t{1}, std::size_t{4}}) {
     ModelSession session(model);
     for (std::size_t first = 0; first < kIds.size(); first += step) {
       const auto part = std::span(kIds).subspan(first, std::min(step, kIds.size() - first));
-      const PassResult pass = *checked(session.append(part, everything()));
+      const PassResult pass = *checked(session.append(part, wholePass()));
       EXPECT_LE(distance(full.logits.middleRows(static_cast<Index>(first), std::ssize(part)), pass.logits),
                 tolerance(full.logits))
           << step << " " << first;
@@ -206,12 +194,12 @@ TEST_P(Mixed, DecodeAndChunksMatchFullPass) {
 
 TEST_P(Mixed, SeveralRunsAreThoseOfEachAlone) {
   const auto model = opened(GetParam());
-  PassRequest both = everything();
+  PassRequest both = wholePass();
   both.runs = {{Patch{.layer = 0, .head = 1}}, {Patch{.layer = 0, .head = 0}}};
   ModelSession together(model);
   const PassResult runs = *checked(together.append(kIds, both));
   for (Index run = 0; run < 2; ++run) {
-    PassRequest alone = everything();
+    PassRequest alone = wholePass();
     alone.patches = both.runs[asSize(run)];
     ModelSession session(model);
     const PassResult one = *checked(session.append(kIds, alone));
@@ -223,7 +211,7 @@ TEST_P(Mixed, SeveralRunsAreThoseOfEachAlone) {
 TEST_P(Mixed, ContributionsSumToLogitOrAreRefused) {
   const auto model = opened(GetParam());
   ModelSession session(model);
-  const PassResult run = *checked(session.append(kIds, everything()));
+  const PassResult run = *checked(session.append(kIds, wholePass()));
   const Index row = std::ssize(kIds) - 1;
   const auto found = attributeLogit(*model, run, row, {7, 3});
   ASSERT_EQ(found.ok(), GetParam().sums) << messageOf(found);
@@ -244,7 +232,7 @@ TEST(Llama4, ChunksAreMasksAndQueriesGrowWithoutPositions) {
   EXPECT_FLOAT_EQ(config.queryGrowth.at(1), 1);
   EXPECT_FLOAT_EQ(config.queryGrowth.at(2), 1 + 0.5F * std::log(2.0F));
   ModelSession session(model);
-  const PassResult run = *checked(session.append(kIds, everything()));
+  const PassResult run = *checked(session.append(kIds, wholePass()));
   EXPECT_EQ(run.layers[0]->weights[0](5, 3), 0);
   EXPECT_GT(run.layers[0]->weights[0](5, 4), 0);
   EXPECT_GT(run.layers[1]->weights[0](5, 3), 0);
@@ -269,17 +257,6 @@ TEST(Llama4, SharesMultiplyWhatExpertsRead) {
 }
 
 // The recurrences.
-
-Matrix gaussian(Index rows, Index cols, std::uint64_t seed) {
-  Matrix values(rows, cols);
-  Random random(seed);
-  for (float& value : values.reshaped()) value = 0.7F * random.gaussian();
-  return values;
-}
-
-double sigmoid(double x) {
-  return 1 / (1 + std::exp(-x));
-}
 
 using Doubles = Eigen::MatrixXd;
 
