@@ -50,9 +50,9 @@ TEST(ModelConfig, UnknownFamilySuggestsNearestAndRecording) {
   const std::string of = " is none of the " + std::to_string(familyTable().size()) +
                          " families that Headscope computes.",
                     record = " Its attention can be recorded in Python and shown: see headscope python.";
-  EXPECT_EQ(configRefusal(with(llama, "model_type", "\"olmo_hybrid\"")),
-            "config.json: model_type \"olmo_hybrid\"" + of +
-                " What differs: most of its layers are recurrent, by a gated delta rule." + record);
+  EXPECT_EQ(configRefusal(with(llama, "model_type", "\"bailing_hybrid\"")),
+            "config.json: model_type \"bailing_hybrid\"" + of +
+                " What differs: most of its layers have linear attention." + record);
   EXPECT_EQ(configRefusal(R"({"model_type": "aquila", "hidden_size": 8, "rms_norm_eps": 1e-6, "rope_theta": 1,
                               "num_attention_heads": 2, "mixes": 1})"),
             "config.json: model_type \"aquila\"" + of +
