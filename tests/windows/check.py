@@ -93,6 +93,17 @@ def compare_commands(wine):
         expect(other.exists() and same_file(one, other), f"{name}: says the same")
 
 
+def record_film(wine):
+    """Every frame reaches a program in PATH, and its file takes the film's place."""
+    film, (width, height, frames) = output / "film ü.mp4", (640, 360, 5)
+    words = ["record", "--seconds", "1", "--fps", str(frames), "--size", f"{width}x{height}", "-o", film.name]
+    wine.environment["WINEPATH"] = "Z:" + str(built / "ffmpeg").replace("/", "\\")
+    done = wine.headscope(words, output)
+    del wine.environment["WINEPATH"]
+    expect(done.returncode == 0 and film.read_text() == str(width * height * 4 * frames),
+           "a film goes to ffmpeg " + done.stderr.decode()[-200:].strip())
+
+
 def same_file(one, other):
     """Whether they have the same bytes, but for what differs between systems and moments."""
     if one.suffix == ".pdf":
@@ -138,6 +149,7 @@ def main():
         run_traps(wine)
         run_tests(wine)
         compare_commands(wine)
+        record_film(wine)
         install_and_remove(wine)
         compare_window_picture(wine)
         use_window(wine, screen, linux, root, output)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 
 failures = []
@@ -37,7 +38,13 @@ class Wine:
         self.run(["wineboot", "--init"])
 
     def run(self, words, **options):
-        return subprocess.run(["wine", *words], env=self.environment, timeout=900, capture_output=True, **options)
+        """Keeps what it prints in files: pipes would stay open as long as Wine's own programs do, which it may start."""
+        with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+            done = subprocess.run(["wine", *words], env=self.environment, timeout=1200, stdout=stdout, stderr=stderr, **options)
+            for name, file in ("stdout", stdout), ("stderr", stderr):
+                file.seek(0)
+                setattr(done, name, file.read())
+        return done
 
     def start(self, *words, log):
         """Starts the window."""
