@@ -5,8 +5,9 @@ import subprocess
 
 from wine import expect, patient
 
-TEXT_BOX, HEATMAP, MASK_CELL, SHARPNESS = (150, 110), (700, 400), (560, 420), (167, 487)
-NOT_NOW, RESTORE, LEAVE = (1526, 904), (533, 517), (588, 453)
+TEXT_BOX, HEATMAP, SHARPNESS = (150, 110), (700, 400), (167, 487)
+# Where the pointer changes nothing, and buttons.
+NEUTRAL, NOT_NOW, RESTORE, LEAVE = (300, 945), (1526, 904), (533, 517), (588, 453)
 
 
 class Window:
@@ -31,13 +32,13 @@ class Window:
 
     def changes(self, what, name):
         """Expects another picture than before, and keeps it."""
-        now = patient(lambda: (found := self.screen.settled()) != self.before and found, 30)
+        now = patient(lambda: (found := self.screen.settled()) != self.before and found, 60)
         self.screen.picture(name)
         self.before = now or self.before
         return expect(now and self.program.poll() is None, what + " changes the picture")
 
     def equals(self, picture, what, name):
-        expect(patient(lambda: self.screen.settled() == picture, 30), what)
+        expect(patient(lambda: self.screen.settled() == picture, 60), what)
         self.screen.picture(name)
         self.before = self.screen.settled()
 
@@ -61,12 +62,11 @@ def use(window):
     window.changes("a slider", "3-slider")
     screen.point(*window.at(HEATMAP))
     window.changes("pointing at a head", "4-pointed")
-    heads = window.before
+    screen.point(*window.at(NEUTRAL))
+    window.before = heads = screen.settled()
     screen.press("3")
-    screen.point(*window.at(MASK_CELL))
     window.changes("going to Mask", "5-mask")
     screen.press("1")
-    screen.point(*window.at(HEATMAP))
     window.equals(heads, "1 leads back to the heads", "6-heads")
 
 
@@ -81,8 +81,6 @@ def present(window):
     screen.press("ctrl+shift+p")
     expect(patient(lambda: not lecturer()), "the lecturer's window closes")
     screen.press("Escape")
-    screen.point(*window.at(MASK_CELL))  # the pointer was hidden while it rested, until it moves
-    screen.point(*window.at(HEATMAP))
     window.equals(heads, "Escape leads back to the heads", "8-heads")
 
 
@@ -101,8 +99,6 @@ def save_and_reopen(window, saved):
     window.ends("Ctrl+Q ends the program once all is saved")
     renamed = shutil.copy(saved, saved.with_name("kopiert 中文.json"))
     if window.open("it opens a copy with a Chinese name", "C:\\users\\" + renamed.name):
-        screen.point(*window.at(MASK_CELL))
-        screen.point(*window.at(HEATMAP))
         window.equals(heads, "as it was", "11-reopened")
 
 
@@ -113,7 +109,7 @@ def kill_and_recover(window):
     screen.press("End")
     screen.type(" and sat")
     screen.press("Escape")
-    screen.point(*window.at(HEATMAP))
+    screen.point(*window.at(NEUTRAL))
     window.changes("typing", "12-unsaved")
     unsaved = window.before
     kept = lambda: (found := wine.user_file("AppData/Local/headscope/recovery")) and list(found.glob("*.json"))
@@ -125,8 +121,7 @@ def kill_and_recover(window):
     screen.picture("13-offered")
     screen.click(*window.at(RESTORE))
     screen.settled()
-    screen.point(*window.at(MASK_CELL))
-    screen.point(*window.at(HEATMAP))
+    screen.point(*window.at(NEUTRAL))
     window.equals(unsaved, "unsaved work is restored", "14-restored")
 
 
