@@ -95,9 +95,11 @@ class AtlasBuilder {
       fallbacks_.emplace_back(file, rangesOf(characters));
   }
 
-  /// Leaves out symbols and accented letters, which would fill the atlas at large sizes.
-  ImFont* addLatin(const std::string& file, float size) {
-    static const ImWchar ranges[] = {0x20, 0x7E, 0xB0, 0xBF, 0};
+  /// Leaves out symbols and, unless a person's words are written in it, accented letters, which would fill
+  /// the atlas at large sizes.
+  ImFont* addLatin(const std::string& file, float size, bool words = false) {
+    static const ImWchar figures[] = {0x20, 0x7E, 0xB0, 0xBF, 0}, letters[] = {0x20, 0x7E, 0xA0, 0x17F, 0};
+    const ImWchar* const ranges = words ? letters : figures;
     return sized(size, std::min(bounded(size), kMaxLatinPixels),
                  [&](float pixels) { return addBase(file, pixels, ranges); });
   }
@@ -206,8 +208,8 @@ void FontBook::fill(float scale, float largest) {
   fonts_.mono = builder.add(mono, 15);
   fonts_.monoTitle = builder.add(mono, 17);
   fonts_.monoHero = builder.add(mono, 22);
-  fonts_.sentence = builder.addLatin(regular, 28);
-  fonts_.sentenceSmall = builder.addLatin(regular, 23);
+  fonts_.sentence = builder.addLatin(regular, 28, true);
+  fonts_.sentenceSmall = builder.addLatin(regular, 23, true);
   fonts_.display = builder.addLatin(semibold, 56);
   fonts_.displaySmall = builder.addLatin(semibold, 40);
   compat::buildAtlas(*atlas_);

@@ -5,7 +5,6 @@
 namespace headscope::attention {
 
 namespace {
-
 /// The rows of one run in one head of [heads, runs · n, …].
 MutableMatrixView rowsOf(Stack& heads, Index head, Index run, Index n) {
   return {heads.data() + (head * heads.rows() + run * n) * heads.cols(), n, heads.cols()};
@@ -62,7 +61,7 @@ SourceHeads sourceHeads(const ModelConfig& config, const LayerWeights& weights, 
 void Block::run(Matrix& x, std::span<KvCache> caches) const {
   const LayerWeights& w = weights;
   applyPatches(runs, layer, Piece::stream, rows, x);
-  const bool hybrid = !states.empty() && !states[0].empty(), keepsStream = hybrid && wanted && wanted->hidden;
+  const bool keepsStream = !states.empty() && !states[0].empty() && wanted && wanted->hidden;
   recur(x, w.before, 0);
   if (keepsStream) kept.entered = x;
   const auto attended = [&] {

@@ -8,7 +8,8 @@ import tempfile
 import time
 
 WIDTH, HEIGHT = 1800, 1100
-HEATMAPS = (170, 720)  # rows with the heatmaps; the status line shows timings that always differ
+# Where the heatmaps are: the status line shows timings, and the panel on the right what the last change did.
+FIRST_ROW, LAST_ROW, LEFT, RIGHT = 170, 720, 320, 1280
 
 
 class Screen:
@@ -49,11 +50,12 @@ class Screen:
              "-pix_fmt", "rgb24", "-y", str(self.output / f"{name}.png")], input=self.rows(), check=False)
 
     def settled(self, seconds=60):
-        """The rows with the heatmaps once they stay the same for a second."""
+        """The heatmaps once they stay the same for a second."""
         before, same, end = b"", 0, time.monotonic() + seconds
         while same < 5 and time.monotonic() < end:
             time.sleep(0.2)
-            now = self.rows(*HEATMAPS)
+            rows = self.rows(FIRST_ROW, LAST_ROW)
+            now = b"".join(rows[at + 4 * LEFT:at + 4 * RIGHT] for at in range(0, len(rows), self.row))
             same = same + 1 if now == before else 0
             before = now
         return before

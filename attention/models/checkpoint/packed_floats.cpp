@@ -1,7 +1,10 @@
+#include <fmt/core.h>
+
 #include <Eigen/Core>
 #include <array>
 #include <cmath>
 
+#include "attention/formats/quote.h"
 #include "attention/models/checkpoint/packed_parts.h"
 
 namespace headscope::attention {

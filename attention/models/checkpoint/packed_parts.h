@@ -1,9 +1,6 @@
 #pragma once
 
-#include <fmt/core.h>
-
 #include "attention/formats/dtype.h"
-#include "attention/formats/quote.h"
 #include "attention/models/checkpoint/packed_weights.h"
 
 namespace headscope::attention {
@@ -27,31 +24,9 @@ class Parts {
     return at == tensors_.end() ? nullptr : &at->second;
   }
   /// A tensor of this kind and shape; records an error and returns an empty one for another.
-  const TensorView& get(const std::string& end, std::string_view kind, const Shape& shape) {
-    static const TensorView kNone{};
-    const TensorView* const found = find(end);
-    const std::string at = "tensor " + quotedText(stem_ + end);
-    if (!found)
-      fail("has no " + at + ", expected one of " + shapeText(shape));
-    else if (found->shape != shape || (!kind.empty() && found->kind != kind))
-      fail(fmt::format("{} is {} of {}, expected {} of {}", at, shapeText(found->shape), found->kind,
-                       shapeText(shape), kind.empty() ? "F32, F16 or BF16" : kind));
-    else
-      return *found;
-    return kNone;
-  }
+  const TensorView& get(const std::string& end, std::string_view kind, const Shape& shape);
   /// The numbers of a tensor of floats.
-  std::vector<float> floats(const std::string& end, const Shape& shape) {
-    const TensorView& found = get(end, "", shape);
-    if (!found.data || !found.type) {
-      fail(fmt::format("tensor {} is {}, expected F32, F16 or BF16", quotedText(stem_ + end), found.kind));
-      return {};
-    }
-    std::vector<float> numbers(found.numbers());
-    if (const Status read = found.read(0, numbers, quotedText(stem_ + end)); !read)
-      fail(read.error().message);
-    return numbers;
-  }
+  std::vector<float> floats(const std::string& end, const Shape& shape);
   void fail(const std::string& what) {
     if (!error_) error_ = Error{what};
   }

@@ -225,6 +225,31 @@ bool isPart(std::string_view end) {
 
 }  // namespace
 
+const TensorView& Parts::get(const std::string& end, std::string_view kind, const Shape& shape) {
+  static const TensorView kNone{};
+  const TensorView* const found = find(end);
+  const std::string at = "tensor " + quotedText(stem_ + end);
+  if (!found)
+    fail("has no " + at + ", expected one of " + shapeText(shape));
+  else if (found->shape != shape || (!kind.empty() && found->kind != kind))
+    fail(fmt::format("{} is {} of {}, expected {} of {}", at, shapeText(found->shape), found->kind,
+                     shapeText(shape), kind.empty() ? "F32, F16 or BF16" : kind));
+  else
+    return *found;
+  return kNone;
+}
+
+std::vector<float> Parts::floats(const std::string& end, const Shape& shape) {
+  const TensorView& found = get(end, "", shape);
+  if (!found.data || !found.type) {
+    fail(fmt::format("tensor {} is {}, expected F32, F16 or BF16", quotedText(stem_ + end), found.kind));
+    return {};
+  }
+  std::vector<float> numbers(found.numbers());
+  if (const Status read = found.read(0, numbers, quotedText(stem_ + end)); !read) fail(read.error().message);
+  return numbers;
+}
+
 std::pair<std::uint64_t, std::uint64_t> sides(Parts& parts, const std::string& end) {
   const TensorView* const found = parts.find(end);
   if (found && found->shape.size() == 2 && found->shape[0] > 0 && found->shape[1] > 0)

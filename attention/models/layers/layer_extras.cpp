@@ -56,6 +56,9 @@ Status readNorms(TensorReader& reader, const LayerPlace& place, const NormNames&
   extras.normsLast = names.last;
   extras.kind = options.layerNorm.value_or(biased || perHead) ? NormKind::layer : NormKind::rms;
   extras.epsilon = options.normEpsilon.value_or(extras.kind == NormKind::rms ? 1e-6 : 1e-5);
+  if (extras.kind == NormKind::layer)
+    for (NormWeights* const norm : {&extras.qNorm, &extras.kNorm})
+      if (norm->bias.size() == 0) norm->bias = Vector::Zero(norm->weight.size());
   if (options.normPlusOne)
     for (NormWeights* const norm : {&extras.qNorm, &extras.kNorm}) norm->weight.array() += 1;
   return success();

@@ -60,7 +60,7 @@ TEST(OtherFolders, QuantisedWeightsAreNamedByTheirProgram) {
       {R"("quantization": {"group_size": 64, "bits": 4, "mode": "mxfp4"})",
        "quantization.mode is \"mxfp4\", expected one of affine"},
       {R"("quantization_config": {"quant_method": "awq", "version": "gemv"})", "version is \"gemv\""},
-      {R"("quantization": {"quant_method": "hqq"})", "quantised by \"hqq\", expected GPTQ, AWQ"}};
+      {R"("quantization": {"quant_method": "exl2"})", "quantised by \"exl2\", expected GPTQ, AWQ"}};
   for (const auto& [fields, says] : kConfigs) {
     const ModelFolder folder("llama");
     folder.replace("config.json", "\"use_cache\": true", fields);

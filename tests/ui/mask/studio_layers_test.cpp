@@ -179,7 +179,7 @@ TEST_F(Studio, ParsesExpressionIntoLayersOrRefusesIt) {
 TEST_F(Studio, RefusesMaskThatDoesNotFitText) {
   write("causal");
   for (const char* wrong :
-       {"prefix_lm(40)", "packed([40])", "tree(prefix=2, parents=[1, 0])", "painted(\"none\")"}) {
+       {"globals([40])", "packed([40])", "tree(prefix=2, parents=[1, 0])", "painted(\"none\")"}) {
     const app::Setup before = ui.scene().setup;
     write(wrong);
     EXPECT_EQ(ui.scene().setup, before) << wrong;
@@ -191,13 +191,13 @@ TEST_F(Studio, RefusesMaskThatDoesNotFitText) {
 }
 
 TEST_F(Studio, ReportsMaskThatNoLongerFitsText) {
-  write("prefix_lm(9)");
+  write("packed([9])");
   ui.replaceText("text", "too short now").clickAway().wait(0.5);
   ASSERT_TRUE(mask().error);
   EXPECT_NE(mask().error->find("9"), std::string::npos) << *mask().error;
   ASSERT_TRUE(ui.snapshot().error);
   EXPECT_EQ(ui.snapshot().error->place, app::Place::mask);
-  ui.click("layer.0").typeValue("parameter.prefix", "2");
+  write("packed([2])");
   EXPECT_FALSE(mask().error);
   EXPECT_FALSE(ui.snapshot().error);
 }
