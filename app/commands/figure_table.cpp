@@ -98,11 +98,8 @@ Result<FigureTable> precisionTable(const Layer& layer) {
 }
 
 Result<FigureTable> shapesTable(const Layer& layer, const Scene& scene) {
-  const CacheSetup& cache = scene.cost.cache;
-  const auto study = studyShapes(
-      {layer.snapshot, layer.line, layer.head,
-       mergedKvHeads(scene.setup, layer.snapshot->config, cache.merged), cache.latent, cache.rotary},
-      layer.resources, {});
+  const auto study =
+      studyShapes(shapesQuestion(scene, layer.snapshot, layer.line, layer.head), layer.resources, {});
   if (!study) return study.error();
   FigureTable table;
   table.columns = {"shape",           "kv_heads",   "latent",       "rotary",
@@ -120,14 +117,8 @@ Result<FigureTable> shapesTable(const Layer& layer, const Scene& scene) {
 }
 
 Result<FigureTable> evictionTable(const Layer& layer, const Scene& scene) {
-  const auto rules = [&](EvictionPolicy policy) {
-    return attention::EvictionRules{static_cast<attention::EvictionPolicy>(policy), scene.cost.cache.budget,
-                                    1};
-  };
-  const CacheSetup& cache = scene.cost.cache;
   const auto study =
-      studyEviction({layer.snapshot, layer.line, layer.head, {rules(cache.first), rules(cache.second)}},
-                    layer.resources, {});
+      studyEviction(evictionQuestion(scene, layer.snapshot, layer.line, layer.head), layer.resources, {});
   if (!study) return study.error();
   FigureTable table;
   table.columns = {"policy", "budget", "token", "entries", "weight_lost", "output_error"};

@@ -18,8 +18,8 @@ struct FigureTable {
   std::vector<std::vector<TableValue>> rows;
 };
 
-/// The most rows of a table; a larger one is an error.
-inline constexpr Index kMostTableRows = 4'000'000;
+/// The most rows of a table, which take about 350 B each; a larger one is an error.
+inline constexpr Index kMostTableRows = 1'000'000;
 
 /// Computes the scene's layer and returns the numbers of one of its figures: heads, head or mask, a row for
 /// each cell; or cache, as the chosen view of the Cache page shows it. Returns an Error if there is nothing

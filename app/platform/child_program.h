@@ -29,9 +29,15 @@ class ChildProgram {
 
   void stop();
   /// The last complete line it wrote to standard error.
-  std::string said() const;
+  std::string said() const {
+    const std::lock_guard lock(mutex_);
+    return said_;
+  }
   /// The exit code, or 128 plus the signal that ended it; nothing while it runs.
-  std::optional<int> ended() const;
+  std::optional<int> ended() const {
+    const std::lock_guard lock(mutex_);
+    return ended_;
+  }
 
  private:
   ChildProgram() = default;

@@ -16,11 +16,5 @@ attention::Result<std::unique_ptr<ChildProgram>> ChildProgram::start(const std::
 
 ChildProgram::~ChildProgram() = default;
 void ChildProgram::stop() {}
-std::string ChildProgram::said() const {
-  return "";
-}
-std::optional<int> ChildProgram::ended() const {
-  return std::nullopt;
-}
 
 }  // namespace headscope::app

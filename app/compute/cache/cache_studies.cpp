@@ -155,6 +155,22 @@ Result<PrecisionStudy> studyPrecision(const PrecisionQuestion& question, const R
   return study;
 }
 
+ShapesQuestion shapesQuestion(const Scene& scene, std::shared_ptr<const Snapshot> snapshot, Index sequence,
+                              Index head) {
+  const CacheSetup& cache = scene.cost.cache;
+  const Index merged = mergedKvHeads(scene.setup, snapshot->config, cache.merged);
+  return {std::move(snapshot), sequence, head, merged, cache.latent, cache.rotary};
+}
+
+EvictionQuestion evictionQuestion(const Scene& scene, std::shared_ptr<const Snapshot> snapshot,
+                                  Index sequence, Index head) {
+  const CacheSetup& cache = scene.cost.cache;
+  const auto rules = [&](EvictionPolicy policy) {
+    return attention::EvictionRules{static_cast<attention::EvictionPolicy>(policy), cache.budget, 1};
+  };
+  return {std::move(snapshot), sequence, head, {rules(cache.first), rules(cache.second)}};
+}
+
 Result<EvictionStudy> studyEviction(const EvictionQuestion& question, const Resources& resources,
                                     std::stop_token stop) {
   const Snapshot& snapshot = *question.snapshot;

@@ -136,6 +136,9 @@ struct ShapesStudy {
   attention::Stack weights;  ///< [cases, n, m] of the head, pooled
   MemoryShare memory;
 };
+/// Returns the question that the scene's settings ask about a line and a head.
+ShapesQuestion shapesQuestion(const Scene& scene, std::shared_ptr<const Snapshot> snapshot, Index sequence,
+                              Index head);
 attention::Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resources,
                                            std::stop_token stop);
 
@@ -158,6 +161,8 @@ struct EvictionStudy {
   attention::Stack weights;  ///< [2, n, n] of the head, pooled; evicted cells are dead, masked ones masked
   MemoryShare memory;
 };
+EvictionQuestion evictionQuestion(const Scene& scene, std::shared_ptr<const Snapshot> snapshot,
+                                  Index sequence, Index head);
 attention::Result<EvictionStudy> studyEviction(const EvictionQuestion& question, const Resources& resources,
                                                std::stop_token stop);
 

@@ -140,17 +140,9 @@ void Page::askView(const Scene& scene, const std::shared_ptr<const Snapshot>& sn
     case CacheView::precision:
       return page_.precision.ask({snapshot, sequence, head}, Lane::back);
     case CacheView::shapes:
-      return page_.shapes.ask(
-          {snapshot, sequence, head, mergedKvHeads(scene.setup, snapshot->config, cache.merged), cache.latent,
-           cache.rotary},
-          Lane::back);
-    case CacheView::eviction: {
-      const auto rules = [&](EvictionPolicy policy) {
-        return attention::EvictionRules{static_cast<attention::EvictionPolicy>(policy), cache.budget, 1};
-      };
-      return page_.eviction.ask({snapshot, sequence, head, {rules(cache.first), rules(cache.second)}},
-                                Lane::back);
-    }
+      return page_.shapes.ask(shapesQuestion(scene, snapshot, sequence, head), Lane::back);
+    case CacheView::eviction:
+      return page_.eviction.ask(evictionQuestion(scene, snapshot, sequence, head), Lane::back);
     case CacheView::paging:
       return;
   }

@@ -173,16 +173,19 @@ void paintCards(const View& view, Canvas list, const State& page, const ImRect& 
   for (const Card& card : cards) {
     if (card.usable > most) continue;
     const float x = std::round(bar.Min.x + static_cast<float>(card.usable / most) * bar.GetWidth());
-    const float top = card.fits ? bar.Min.y - view.px(4) : bar.Max.y - view.px(4);
-    list.AddRectFilled(ImVec2(x - view.px(card.fits ? 1 : 0.5f), top),
-                       ImVec2(x + view.px(card.fits ? 1 : 0.5f), bar.Max.y + view.px(10)),
-                       card.fits ? theme.text : theme.secondary);
     ImFont* font = card.fits ? view.fonts->bold : view.fonts->mono;
     const std::string label = roundedText(card.gb) + " GB";
     const float half = textWidth(font, label) / 2, y = bar.Max.y + view.px(22);
     const float pad = card.chosen ? view.px(8) : 0;
     const float middle = std::clamp(x, bar.Min.x + half + pad, bar.Max.x - half - pad);
-    if (!claims(taken, middle - half, middle + half)) continue;
+    const bool named = claims(taken, middle - half, middle + half);
+    // Of those that fit, a line without a name would say nothing.
+    if (card.fits && !named) continue;
+    const float top = card.fits ? bar.Min.y - view.px(4) : bar.Max.y - view.px(4);
+    list.AddRectFilled(ImVec2(x - view.px(card.fits ? 1 : 0.5f), top),
+                       ImVec2(x + view.px(card.fits ? 1 : 0.5f), bar.Max.y + view.px(10)),
+                       card.fits ? theme.text : theme.secondary);
+    if (!named) continue;
     if (card.chosen)
       list.AddRectFilled(ImVec2(middle - half - pad, y - view.px(12)),
                          ImVec2(middle + half + pad, y + view.px(12)), theme.raised, view.px(5));

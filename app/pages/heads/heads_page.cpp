@@ -367,7 +367,7 @@ std::vector<Action> Page::places() {
   for (Index head = 0; head < std::ssize(sequence.profiles); ++head) {
     const attention::HeadLabel label = sequence.label(head);
     if (!label.detector) continue;
-    places.push_back({.id = fmt::format("heads.show.{}", head),
+    places.push_back({.id = fmt::format("heads.show.{}.{}", head, attention::describe(label)),
                       .name = fmt::format("Head {}: {}", head, attention::describe(label)),
                       .section = "heads",
                       .words = std::string(wordsFor(label.detector->name)),

@@ -56,16 +56,6 @@ void ChildProgram::stop() {
   if (process_ > 0 && !ended_) ::kill(static_cast<pid_t>(process_), SIGTERM);
 }
 
-std::string ChildProgram::said() const {
-  const std::lock_guard lock(mutex_);
-  return said_;
-}
-
-std::optional<int> ChildProgram::ended() const {
-  const std::lock_guard lock(mutex_);
-  return ended_;
-}
-
 void ChildProgram::listen(std::intptr_t descriptor) {
   const int from = static_cast<int>(descriptor);
   std::string line;

@@ -45,16 +45,6 @@ void ChildProgram::stop() {
   if (process_ > 0 && !ended_) TerminateProcess(reinterpret_cast<HANDLE>(process_), kTerminated);
 }
 
-std::string ChildProgram::said() const {
-  const std::lock_guard lock(mutex_);
-  return said_;
-}
-
-std::optional<int> ChildProgram::ended() const {
-  const std::lock_guard lock(mutex_);
-  return ended_;
-}
-
 void ChildProgram::listen(std::intptr_t handle) {
   std::string line;
   char buffer[512];
